@@ -1,0 +1,37 @@
+# One image a service: `docker build --target gateway -t kith-gateway .`
+# The packages are those installed on the host (`npm ci`), so that a build needs no network.
+ARG NODE_IMAGE=node:24-bookworm-slim
+FROM ${NODE_IMAGE} AS base
+ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_PORT=9090
+WORKDIR /app
+COPY . .
+# Named volumes take the owner of the folder they are mounted on.
+RUN mkdir -p /etc/kith && for user in server operator gateway identity crypto connections collections notifications; do \
+      mkdir -p /etc/kith/$user && chown node:node /etc/kith/$user; done
+USER node
+HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "scripts/healthcheck.mjs"]
+
+# Makes the NATS users: see docker-compose.yml.
+FROM base AS nats-setup
+HEALTHCHECK NONE
+CMD ["node", "libs/platform/src/nats/setup.ts", "/etc/kith"]
+
+FROM base AS crypto
+CMD ["node", "services/crypto/src/main.ts"]
+
+FROM base AS identity
+CMD ["node", "services/identity/src/main.ts"]
+
+FROM base AS connections
+CMD ["node", "services/connections/src/main.ts"]
+
+FROM base AS collections
+CMD ["node", "services/collections/src/main.ts"]
+
+FROM base AS notifications
+CMD ["node", "services/notifications/src/main.ts"]
+
+FROM base AS gateway
+ENV PORT=8080
+EXPOSE 8080
+CMD ["node", "services/gateway/src/main.ts"]

@@ -1,0 +1,117 @@
+/**
+ * Every error code of the API, with its HTTP status and its default text (SPEC A3).
+ * The one code → status table: nothing else in the project decides a status.
+ */
+export const errors = {
+  'request/invalid-http': { status: 400, message: 'The request is not valid HTTP.' },
+  'request/invalid-json': { status: 400, message: 'The body is not a JSON object.' },
+  'request/timeout': { status: 408, message: 'The request did not arrive in time.' },
+  'request/too-large': { status: 413, message: 'The body is larger than this endpoint accepts.' },
+  'request/unsupported-media-type': { status: 415, message: 'Send the body as application/json in UTF-8.' },
+  'request/expectation-failed': { status: 417, message: 'This expectation can not be met.' },
+  'request/headers-too-large': { status: 431, message: 'The request line or its headers are too large.' },
+  'route/not-found': { status: 404, message: 'No such endpoint.' },
+  'route/method-not-allowed': { status: 405, message: 'This endpoint does not take that method.' },
+  'rate-limit/exceeded': { status: 429, message: 'Too many requests. Try again later.' },
+  'gateway/unavailable': { status: 503, message: 'The service behind this endpoint is not available.' },
+  'gateway/timeout': { status: 504, message: 'The service behind this endpoint did not answer in time.' },
+  'gateway/server-error': { status: 500, message: 'Something went wrong.' },
+  'auth/unauthorized': { status: 401, message: 'A valid access token is required.' },
+  'auth/token-expired': { status: 403, message: 'This access token has expired.' },
+  'auth/forbidden': { status: 403, message: 'This token does not allow that.' },
+  'auth/invalid-credentials': { status: 401, message: 'The e-mail address or the password is wrong.' },
+  'auth/token-reuse-detected': {
+    status: 401,
+    message: 'This refresh token was used before; its session has ended.',
+  },
+  'auth/missing-keys': { status: 403, message: 'This project has no public key to verify that with.' },
+  'auth/invalid-token': { status: 403, message: 'The user token is not valid.' },
+  'auth/session-not-found': { status: 404, message: 'No such session.' },
+  'auth/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'auth/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'auth/weak-password': { status: 400, message: 'The password needs at least 8 characters.' },
+  'auth/suspended': { status: 403, message: 'This account is suspended.' },
+  'auth/server-error': { status: 500, message: 'Something went wrong.' },
+  'user/not-found': { status: 404, message: 'No such user.' },
+  'user/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'user/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'user/server-error': { status: 500, message: 'Something went wrong.' },
+  'project/invalid-id': { status: 400, message: 'The project id is not a UUID.' },
+  'project/not-found': { status: 404, message: 'No such project.' },
+  'project/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'project/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'project/server-error': { status: 500, message: 'Something went wrong.' },
+  'crypto/missing-params': { status: 400, message: 'A parameter is missing or has the wrong type.' },
+  'crypto/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'crypto/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'crypto/server-error': { status: 500, message: 'The token could not be signed.' },
+  'collection/not-found': { status: 404, message: 'No such collection.' },
+  'collection/invalid-name': { status: 400, message: 'The name must be 1 to 200 characters.' },
+  'collection/invalid-parent': { status: 400, message: 'The parent collection does not exist.' },
+  'collection/too-deep': { status: 400, message: 'Collections nest at most 100 levels deep.' },
+  'collection/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'collection/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'collection/server-error': { status: 500, message: 'Something went wrong.' },
+  'connection/not-found': { status: 404, message: 'No such connection.' },
+  'connection/user-not-found': { status: 404, message: 'No such user.' },
+  'connection/self-request': { status: 400, message: 'You can not connect with yourself.' },
+  'connection/self-check': { status: 400, message: 'You have no connection with yourself to look at.' },
+  'connection/self-disconnect': { status: 400, message: 'You have no connection with yourself to end.' },
+  'connection/self-block': { status: 400, message: 'You can not block yourself.' },
+  'connection/not-allowed': { status: 403, message: 'You can not connect with this user.' },
+  'connection/request-pending': { status: 409, message: 'A request between you two is already pending.' },
+  'connection/already-connected': { status: 409, message: 'You two are already connected.' },
+  'connection/request-declined': { status: 409, message: 'This user has declined your request.' },
+  'connection/unauthorized': { status: 403, message: 'Only the other side of this request may do that.' },
+  'connection/invalid-message': { status: 400, message: 'The message must be at most 1,000 characters.' },
+  'connection/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'connection/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'connection/server-error': { status: 500, message: 'Something went wrong.' },
+  'app-notification/not-found': { status: 404, message: 'No such notification.' },
+  'app-notification/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'app-notification/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'app-notification/server-error': { status: 500, message: 'Something went wrong.' },
+  DUPLICATE_EMAIL: { status: 409, message: 'This e-mail address is taken.' },
+  DUPLICATE_USERNAME: { status: 409, message: 'This username is taken.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** The features that own error codes; the part of a code before the slash. */
+export type Feature =
+  | 'auth'
+  | 'user'
+  | 'project'
+  | 'crypto'
+  | 'collection'
+  | 'connection'
+  | 'app-notification';
+
+/** The body of every answer outside 2xx and 304 (SPEC A3). */
+export interface ErrorBody {
+  error: string;
+  code: string;
+  field?: string;
+  details?: string;
+}
+
+/** Tells the HTTP status of a code. */
+export function statusOf(code: ErrorCode): number {
+  return errors[code].status;
+}
+
+/** Tells whether a string is one of the API's codes. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errors, code);
+}
+
+/** Builds the error envelope of a code; `field` and `details` are left out when not given (SPEC A3). */
+export function errorBody(
+  code: ErrorCode,
+  extra: { message?: string; field?: string; details?: string } = {},
+): ErrorBody {
+  const body: ErrorBody = { error: extra.message ?? errors[code].message, code };
+  if (extra.field !== undefined) body.field = extra.field;
+  if (extra.details !== undefined) body.details = extra.details;
+  return body;
+}

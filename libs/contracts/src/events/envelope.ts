@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { timestamp, uuid } from '../scalars.ts';
+
+/** What stands on the bus of every event (SPEC B8). `aggregate.seq` counts from 1, without gaps. */
+export interface EventEnvelope<Type extends string = string, Data = unknown> {
+  id: string;
+  type: Type;
+  version: number;
+  projectId: string;
+  occurredAt: string;
+  actorId: string | null;
+  aggregate: { type: string; id: string; seq: number };
+  data: Data;
+}
+
+export interface EventSpec {
+  type: `${string}.${string}`;
+  version: number;
+  data: z.ZodType;
+}
+
+/** Declares an event type, keeping its literal types. */
+export function event<const E extends EventSpec>(spec: E): E {
+  return spec;
+}
+
+/** The whole event as a schema. */
+export function eventSchema<E extends EventSpec>(spec: E) {
+  return z.object({
+    id: z.string(),
+    type: z.literal(spec.type),
+    version: z.literal(spec.version),
+    projectId: uuid,
+    occurredAt: timestamp,
+    actorId: uuid.nullable(),
+    aggregate: z.object({ type: z.string(), id: z.string(), seq: z.int().positive() }),
+    data: spec.data,
+  });
+}
+
+export type EventOf<E extends EventSpec> = EventEnvelope<E['type'], z.output<E['data']>>;
+
+/** The subject of an event: `<prefix>.event.<projectId>.<feature>.<name>` (SPEC B8). */
+export function eventSubject(prefix: string, of: { projectId: string; type: string }): string {
+  return `${prefix}.event.${of.projectId}.${of.type}`;
+}
+
+/** The subject filter for one event type over all projects. */
+export function eventFilter(prefix: string, spec: { type: string }): string {
+  return `${prefix}.event.*.${spec.type}`;
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { collection, savedEntity } from '../operations/collections.ts';
+import { appNotification } from '../operations/notifications.ts';
+import { publicUser } from '../operations/users.ts';
+import { timestamp, uuid } from '../scalars.ts';
+import { event } from './envelope.ts';
+
+export * from './envelope.ts';
+
+/** `data` is the whole public profile, so that a copy needs nothing else. */
+export const userCreated = event({ type: 'user.created', version: 1, data: publicUser });
+export const userUpdated = event({ type: 'user.updated', version: 1, data: publicUser });
+/** The last event of a user: what is held of it goes. */
+export const userDeleted = event({ type: 'user.deleted', version: 1, data: z.object({ id: uuid }) });
+export const userSuspended = event({ type: 'user.suspended', version: 1, data: publicUser });
+
+/** The one event of a session, which is its aggregate. */
+export const sessionRevoked = event({
+  type: 'session.revoked',
+  version: 1,
+  data: z.object({
+    sessionId: uuid,
+    userId: uuid,
+    reason: z.enum(['signed-out', 'ended', 'password-changed', 'token-reused', 'suspended', 'deleted']),
+  }),
+});
+
+const connectionData = z.object({ connectionId: uuid, requesterId: uuid, receiverId: uuid });
+export const connectionRequested = event({
+  type: 'connection.requested',
+  version: 1,
+  data: connectionData.extend({ message: z.string().nullable() }),
+});
+export const connectionAccepted = event({ type: 'connection.accepted', version: 1, data: connectionData });
+export const connectionDeclined = event({ type: 'connection.declined', version: 1, data: connectionData });
+export const connectionWithdrawn = event({ type: 'connection.withdrawn', version: 1, data: connectionData });
+export const connectionDisconnected = event({
+  type: 'connection.disconnected',
+  version: 1,
+  data: connectionData,
+});
+
+/** `connectionId` is that of the connection or request between the two, which ends with the block; null without one. */
+const blockData = z.object({ blockerId: uuid, blockedId: uuid, connectionId: uuid.nullable() });
+export const connectionBlocked = event({ type: 'connection.blocked', version: 1, data: blockData });
+export const connectionUnblocked = event({ type: 'connection.unblocked', version: 1, data: blockData });
+
+export const collectionCreated = event({ type: 'collection.created', version: 1, data: collection });
+export const collectionRenamed = event({ type: 'collection.renamed', version: 1, data: collection });
+/**
+ * `data` is the collection as it last was. All below it is gone with it and tells nothing of its own: an event of a
+ * collection below that comes later, in the order of arrival, is of something that is gone.
+ */
+export const collectionDeleted = event({ type: 'collection.deleted', version: 1, data: collection });
+
+/** `entityCount` is the collection's with this change. An entity that is there already is not added again. */
+const entityData = z.object({
+  collectionId: uuid,
+  userId: uuid,
+  entityId: z.string(),
+  entityCount: z.int(),
+});
+export const collectionEntityAdded = event({
+  type: 'collection.entity-added',
+  version: 1,
+  data: entityData.extend({ addedAt: timestamp, metadata: savedEntity.shape.metadata }),
+});
+export const collectionEntityRemoved = event({
+  type: 'collection.entity-removed',
+  version: 1,
+  data: entityData,
+});
+
+/** Its aggregate is the user's feed: `seq` is the feed sequence. */
+export const notificationCreated = event({ type: 'notification.created', version: 1, data: appNotification });
+
+/** Every event type of the platform (SPEC B8). */
+export const events = [
+  userCreated,
+  userUpdated,
+  userDeleted,
+  userSuspended,
+  sessionRevoked,
+  connectionRequested,
+  connectionAccepted,
+  connectionDeclined,
+  connectionWithdrawn,
+  connectionDisconnected,
+  connectionBlocked,
+  connectionUnblocked,
+  collectionCreated,
+  collectionRenamed,
+  collectionDeleted,
+  collectionEntityAdded,
+  collectionEntityRemoved,
+  notificationCreated,
+] as const;

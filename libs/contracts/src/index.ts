@@ -1,0 +1,17 @@
+export * from './errors.ts';
+export * from './events/index.ts';
+export * from './lists.ts';
+export * from './notices.ts';
+export * from './operation.ts';
+export * from './operations/auth.ts';
+export * from './operations/blocks.ts';
+export * from './operations/collections.ts';
+export * from './operations/connections.ts';
+export * from './operations/copies.ts';
+export * from './operations/crypto.ts';
+export { operations } from './operations/index.ts';
+export * from './operations/notifications.ts';
+export * from './operations/projects.ts';
+export * from './operations/suspension.ts';
+export * from './operations/users.ts';
+export * from './scalars.ts';

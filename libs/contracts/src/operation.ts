@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { ErrorCode, Feature } from './errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type ServiceName = 'crypto' | 'identity' | 'connections' | 'collections' | 'notifications';
+
+/** Who may call: an operator, a signed-in user, anyone (a valid token is used), anyone (tokens are ignored). */
+export type Auth = 'operator' | 'user' | 'optional' | 'none';
+
+/** Requests a window, counted per project and client IP (SPEC A5). `null` where SPEC names no limit. */
+export interface Limit {
+  max: number;
+  windowSeconds: number;
+}
+
+/** Everything a caller may rely on of one operation of the HTTP API. */
+export interface OperationSpec {
+  /** Stable name, `<service>.<operation>`; the NATS subject and the rate limit's name are made from it. */
+  name: `${ServiceName}.${string}`;
+  feature: Feature;
+  /** `stream`: the gateway holds the answer open and writes as things come. Else one request, one answer. */
+  kind?: 'request' | 'stream';
+  method: Method | readonly [Method, ...Method[]];
+  /** Path below the project scope (or below the root, for scope `none`); `:name` is a parameter. */
+  path: `/${string}`;
+  scope: 'project' | 'none';
+  auth: Auth;
+  limit: Limit | null;
+  params: z.ZodObject;
+  query: z.ZodObject;
+  body: z.ZodType<Record<string, unknown>>;
+  output: z.ZodType;
+  status: 200 | 201 | 204;
+  /** Codes the handler may answer with, beside those of validation and `<feature>/server-error`. */
+  errors: readonly ErrorCode[];
+  /** What a validation failure answers, by place (`body.name`, `params`, `body`, `query`); most exact wins. */
+  invalid?: Readonly<Record<string, ErrorCode>>;
+  /** Reached without a project id, too, under a version: the token's project, or the asked user's (SPEC B9). */
+  shortForm?: boolean;
+  /** What a text output is sent as; JSON otherwise. */
+  contentType?: 'text/plain; charset=utf-8';
+  /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (SPEC A6). */
+  testOnly?: boolean;
+}
+
+/** An operation one service asks of another, on `<prefix>.svc.<service>.<operation>`, never over HTTP. */
+export interface InternalOperationSpec {
+  name: `${ServiceName}.${string}`;
+  feature: Feature;
+  body: z.ZodType<Record<string, unknown>>;
+  output: z.ZodType;
+  errors: readonly ErrorCode[];
+}
+
+export type ParamsOf<O extends OperationSpec> = z.output<O['params']>;
+export type QueryOf<O extends OperationSpec> = z.output<O['query']>;
+export type BodyOf<O extends { body: z.ZodType }> = z.output<O['body']>;
+export type OutputOf<O extends { output: z.ZodType }> = z.output<O['output']>;
+
+/** Declares an operation, keeping its literal types. */
+export function operation<const O extends OperationSpec>(spec: O): O {
+  return spec;
+}
+
+/** Declares an operation between services, keeping its literal types. */
+export function internalOperation<const O extends InternalOperationSpec>(spec: O): O {
+  return spec;
+}
+
+/** The service that serves an operation. */
+export function serviceOf(spec: { name: string }): ServiceName {
+  return spec.name.slice(0, spec.name.indexOf('.')) as ServiceName;
+}
+
+/** The methods an operation answers to; PATCH and PUT may be the same one (SPEC B3). */
+export function methodsOf(spec: OperationSpec): readonly Method[] {
+  return typeof spec.method === 'string' ? [spec.method] : spec.method;
+}
+
+/** The subject the gateway forwards an operation to. Only the gateway may publish there (docs/adr/0003). */
+export function rpcSubject(prefix: string, spec: { name: string }): string {
+  return `${prefix}.rpc.${spec.name}`;
+}
+
+/** The subject one service asks another on. */
+export function internalSubject(prefix: string, spec: { name: string }): string {
+  return `${prefix}.svc.${spec.name}`;
+}

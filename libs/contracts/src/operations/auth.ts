@@ -1,0 +1,240 @@
+import { z } from 'zod';
+import { generalList, listQuery } from '../lists.ts';
+import { revocations } from '../notices.ts';
+import { internalOperation, operation } from '../operation.ts';
+import { codePoints, timestamp, uuid } from '../scalars.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+import { ownUser, profileFields } from './users.ts';
+
+/** What signing up and in answer (SPEC B1). */
+export const session = z.object({
+  success: z.literal(true),
+  accessToken: z.string(),
+  refreshToken: z.string(),
+  user: ownUser,
+});
+export type Session = z.output<typeof session>;
+
+const email = z
+  .string()
+  .transform((value) => value.trim().toLowerCase())
+  .pipe(z.email('It must be an e-mail address.').max(254));
+const password = z.string().refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.');
+const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
+const common = { feature: 'auth', scope: 'project', auth: 'none' } as const;
+
+/** Creates an account with e-mail address and password, and its first session (SPEC B1). */
+export const signUp = operation({
+  ...common,
+  name: 'identity.sign-up',
+  method: 'POST',
+  path: '/auth/sign-up',
+  limit: perFiveMinutes(20),
+  params: nothing,
+  query: nothing,
+  // Checked on the whole object, which zod does last: a malformed field answers before a weak password (SPEC B1).
+  body: z.object({ email, password, ...profileFields }).refine(strongEnough, {
+    path: ['password'],
+    params: { code: 'auth/weak-password' },
+  }),
+  output: session,
+  status: 201,
+  errors: ['auth/weak-password', 'project/not-found', 'DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
+});
+
+/** Opens a session with e-mail address and password (SPEC B1). */
+export const signIn = operation({
+  ...common,
+  name: 'identity.sign-in',
+  method: 'POST',
+  path: '/auth/sign-in',
+  limit: perFiveMinutes(20),
+  params: nothing,
+  query: nothing,
+  body: z.object({ email, password }),
+  output: session,
+  status: 200,
+  errors: ['auth/invalid-credentials', 'auth/suspended', 'project/not-found'],
+});
+
+const refreshToken = z.string().min(1).max(512);
+
+/** Ends the session of a refresh token, whole family. Answers the same for a token it does not know (SPEC B1). */
+export const signOut = operation({
+  ...common,
+  name: 'identity.sign-out',
+  method: 'POST',
+  path: '/auth/sign-out',
+  limit: perFiveMinutes(50),
+  params: nothing,
+  query: nothing,
+  body: z.object({ refreshToken }),
+  output: z.undefined(),
+  status: 204,
+  errors: [],
+});
+
+/** Exchanges a refresh token for a new session's tokens; the presented one is used up (SPEC B1). */
+export const requestNewAccessToken = operation({
+  ...common,
+  name: 'identity.request-new-access-token',
+  method: 'POST',
+  path: '/auth/request-new-access-token',
+  limit: perFiveMinutes(50),
+  params: nothing,
+  query: nothing,
+  body: z.object({ refreshToken }),
+  output: session,
+  status: 200,
+  errors: ['auth/unauthorized', 'auth/token-reuse-detected', 'auth/suspended'],
+});
+
+/** Signs in who the project's own back end vouches for, by a JWT of the project's key (SPEC B1). */
+export const verifyExternalUser = operation({
+  ...common,
+  name: 'identity.verify-external-user',
+  method: 'POST',
+  path: '/auth/verify-external-user',
+  limit: perFiveMinutes(50),
+  params: nothing,
+  query: nothing,
+  body: z.object({
+    userJwt: z
+      .string()
+      .min(1)
+      .max(64 * 1024),
+  }),
+  output: session,
+  status: 200,
+  errors: [
+    'project/not-found',
+    'auth/missing-keys',
+    'auth/invalid-token',
+    'auth/suspended',
+    'DUPLICATE_USERNAME',
+  ],
+});
+
+/** Changes the caller's password and ends the other sessions (SPEC B1). */
+export const changePassword = operation({
+  ...common,
+  name: 'identity.change-password',
+  auth: 'user',
+  method: 'POST',
+  path: '/auth/change-password',
+  limit: perFiveMinutes(10),
+  params: nothing,
+  query: nothing,
+  body: z
+    .object({ password, newPassword: password })
+    .refine((body) => strongEnough({ password: body.newPassword }), {
+      path: ['newPassword'],
+      params: { code: 'auth/weak-password' },
+    }),
+  output: z.object({ success: z.literal(true), message: z.string() }),
+  status: 200,
+  errors: ['auth/weak-password', 'auth/invalid-credentials', 'auth/unauthorized'],
+});
+
+/** One of the caller's sessions; `current` is the one the access token belongs to. */
+export const sessionInfo = z.object({
+  id: uuid,
+  createdAt: timestamp,
+  lastUsedAt: timestamp,
+  userAgent: z.string().nullable(),
+  ip: z.string().nullable(),
+  current: z.boolean(),
+});
+
+/** The caller's sessions, newest first (SPEC B1). */
+export const listSessions = operation({
+  ...common,
+  name: 'identity.list-sessions',
+  auth: 'user',
+  method: 'GET',
+  path: '/auth/sessions',
+  limit: perFiveMinutes(50),
+  params: nothing,
+  query: listQuery({ limit: 20, max: 100 }),
+  body: nothing,
+  output: generalList(sessionInfo),
+  status: 200,
+  errors: [],
+});
+
+/** Ends one of the caller's sessions (SPEC B1). */
+export const deleteSession = operation({
+  ...common,
+  name: 'identity.delete-session',
+  auth: 'user',
+  method: 'DELETE',
+  path: '/auth/sessions/:sessionId',
+  limit: perFiveMinutes(50),
+  params: z.object({ sessionId: uuid }),
+  query: nothing,
+  body: nothing,
+  output: z.undefined(),
+  status: 204,
+  errors: ['auth/session-not-found'],
+  invalid: { params: 'auth/session-not-found' },
+});
+
+/** A JSON Web Key Set (RFC 7517) of public keys. */
+export const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) });
+
+/** The keys that verify access tokens (SPEC B1). */
+export const getJwks = operation({
+  name: 'identity.jwks',
+  feature: 'auth',
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  scope: 'none',
+  auth: 'none',
+  limit: null,
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  output: jwks,
+  status: 200,
+  errors: [],
+});
+
+/** A key of access tokens: in the key set before it signs, and until the last token it signed is gone. */
+export const signingKey = z.object({
+  kid: z.string(),
+  state: z.enum(['published', 'signing', 'verifying']),
+  createdAt: timestamp,
+  signsFrom: timestamp,
+});
+
+/**
+ * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is
+ * answered as it is. Nothing that was signed before stops holding (SPEC B1).
+ */
+export const rotateKeys = operation({
+  name: 'identity.rotate-keys',
+  feature: 'auth',
+  method: 'POST',
+  path: '/admin/keys/rotate',
+  scope: 'none',
+  auth: 'operator',
+  limit: perFiveMinutes(1000),
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  output: z.object({ keys: z.array(signingKey) }),
+  status: 200,
+  errors: [],
+});
+
+/** What was revoked since a moment, for gateways that were not there to hear of it (docs/adr/0007). */
+export const getRevocations = internalOperation({
+  name: 'identity.revocations',
+  feature: 'auth',
+  body: z.object({
+    /** Where the last page ended; null is the first. */
+    after: z.string().nullable(),
+  }),
+  output: revocations.extend({ next: z.string().nullable() }),
+  errors: [],
+});

@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { generalList, listQuery } from '../lists.ts';
+import { operation } from '../operation.ts';
+import { jsonObject, positiveInteger, text, timestamp, uuid } from '../scalars.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+
+/** `updatedAt` moves with the name and with what is saved, not with what changes in sub-collections. */
+export const collection = z.object({
+  id: uuid,
+  projectId: uuid,
+  userId: uuid,
+  parentId: uuid.nullable(),
+  name: z.string(),
+  isRoot: z.boolean(),
+  entityCount: z.int(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export type Collection = z.output<typeof collection>;
+
+const name = text({ min: 1, max: 200 });
+const byId = z.object({ collectionId: uuid });
+const common = { feature: 'collection', scope: 'project', auth: 'user' } as const;
+
+/** The caller's root collection, made on first use (SPEC B4). */
+export const getRootCollection = operation({
+  ...common,
+  name: 'collections.get-root',
+  method: 'GET',
+  path: '/collections/root',
+  limit: perFiveMinutes(100),
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  output: collection,
+  status: 200,
+  errors: [],
+});
+
+/** Creates a collection below another one of the caller's (SPEC B4). */
+export const createSubCollection = operation({
+  ...common,
+  name: 'collections.create-sub-collection',
+  method: 'POST',
+  path: '/collections/:collectionId/sub-collections',
+  limit: perFiveMinutes(50),
+  params: byId,
+  query: nothing,
+  body: z.object({ collectionName: name }),
+  output: collection,
+  status: 201,
+  errors: ['collection/invalid-parent', 'collection/too-deep'],
+  invalid: { params: 'collection/invalid-parent', 'body.collectionName': 'collection/invalid-name' },
+});
+
+/** The children of a collection, oldest first: a bare array, the rest by `Link` (SPEC B4). */
+export const listSubCollections = operation({
+  ...common,
+  name: 'collections.list-sub-collections',
+  method: 'GET',
+  path: '/collections/:collectionId/sub-collections',
+  limit: perFiveMinutes(100),
+  params: byId,
+  query: z.object({
+    limit: positiveInteger.transform((value) => Math.min(value, 1000)).default(1000),
+    cursor: z.string().optional(),
+  }),
+  body: nothing,
+  output: z.array(collection),
+  status: 200,
+  errors: ['collection/not-found'],
+  invalid: { params: 'collection/not-found' },
+});
+
+/** Renames a collection of the caller's; the root can not be renamed (SPEC A6). */
+export const renameCollection = operation({
+  ...common,
+  name: 'collections.rename',
+  method: 'PATCH',
+  path: '/collections/:collectionId',
+  limit: perFiveMinutes(100),
+  params: byId,
+  query: nothing,
+  body: z.object({ name }),
+  output: collection,
+  status: 200,
+  errors: ['collection/not-found'],
+  invalid: { params: 'collection/not-found', 'body.name': 'collection/invalid-name' },
+});
+
+/** Deletes a collection with all below it, at once for every access; the root stays (SPEC B4). */
+export const deleteCollection = operation({
+  ...common,
+  name: 'collections.delete',
+  method: 'DELETE',
+  path: '/collections/:collectionId',
+  limit: perFiveMinutes(50),
+  params: byId,
+  query: nothing,
+  body: nothing,
+  output: z.undefined(),
+  status: 204,
+  errors: ['collection/not-found'],
+  invalid: { params: 'collection/not-found' },
+});
+
+const entityId = text({ min: 1, max: 200 });
+
+/** An entity as a collection holds it: `id` is the entity's, `metadata` what it was saved with, null for none. */
+export const savedEntity = z.object({
+  id: z.string(),
+  isSaved: z.literal(true),
+  addedAt: timestamp,
+  metadata: z.record(z.string(), z.json()).nullable(),
+});
+export type SavedEntity = z.output<typeof savedEntity>;
+
+/** What is saved in a collection, newest first, or oldest first with `sortDir=asc` (SPEC B4). */
+export const listEntities = operation({
+  ...common,
+  name: 'collections.list-entities',
+  method: 'GET',
+  path: '/collections/:collectionId/entities',
+  limit: perFiveMinutes(100),
+  params: byId,
+  query: listQuery({ limit: 20, max: 100 }).extend({ sortDir: z.enum(['asc', 'desc']).default('desc') }),
+  body: nothing,
+  output: generalList(savedEntity),
+  status: 200,
+  errors: ['collection/not-found'],
+  invalid: { params: 'collection/not-found' },
+});
+
+const counted = z.object({
+  success: z.literal(true),
+  collection: z.object({ id: uuid, entityCount: z.int() }),
+});
+
+/** Saves an entity in a collection. One that is saved already stays as it is, its first `metadata` too (SPEC B4). */
+export const addEntity = operation({
+  ...common,
+  name: 'collections.add-entity',
+  method: 'POST',
+  path: '/collections/:collectionId/entities',
+  limit: perFiveMinutes(50),
+  params: byId,
+  query: nothing,
+  body: z.object({ entityId, metadata: jsonObject(8 * 1024).nullish() }),
+  output: counted,
+  status: 200,
+  errors: ['collection/not-found'],
+  invalid: { params: 'collection/not-found' },
+});
+
+/** Takes an entity out of a collection; one that is not in it is no error (SPEC B4). */
+export const removeEntity = operation({
+  ...common,
+  name: 'collections.remove-entity',
+  method: 'DELETE',
+  path: '/collections/:collectionId/entities/:entityId',
+  limit: perFiveMinutes(50),
+  params: z.object({ collectionId: uuid, entityId }),
+  query: nothing,
+  body: nothing,
+  output: counted,
+  status: 200,
+  errors: ['collection/not-found'],
+  invalid: { params: 'collection/not-found' },
+});
+
+/** In which of the caller's collections an entity is saved, the oldest collection first (SPEC B4). */
+export const isEntitySaved = operation({
+  ...common,
+  name: 'collections.is-entity-saved',
+  method: 'GET',
+  path: '/entities/is-entity-saved',
+  limit: perFiveMinutes(250),
+  params: nothing,
+  query: z.object({ entityId }),
+  body: nothing,
+  output: z.object({
+    saved: z.boolean(),
+    collections: z.array(z.object({ id: uuid, name: z.string() })),
+  }),
+  status: 200,
+  errors: [],
+});

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { internalOperation, operation } from '../operation.ts';
+import { uuid } from '../scalars.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+import { publicUser } from './users.ts';
+
+/** Where a walk stands: null at its beginning, and at its end. */
+const position = z.string().max(300).nullable();
+
+/** All users of all projects, a page at a time, each with the `seq` of its last event. */
+export const usersPage = internalOperation({
+  name: 'identity.users-page',
+  feature: 'user',
+  body: z.object({ after: position }),
+  output: z.object({
+    users: z.array(z.object({ seq: z.int(), user: publicUser })),
+    next: position,
+  }),
+  errors: [],
+});
+
+/** All blocks that stand, a page at a time, each with the `seq` of its pair's last event. */
+export const blocksPage = internalOperation({
+  name: 'connections.blocks-page',
+  feature: 'connection',
+  body: z.object({ after: position }),
+  output: z.object({
+    blocks: z.array(z.object({ projectId: uuid, blockerId: uuid, blockedId: uuid, seq: z.int() })),
+    next: position,
+  }),
+  errors: [],
+});
+
+const rebuild = {
+  method: 'POST',
+  scope: 'none',
+  auth: 'operator',
+  limit: perFiveMinutes(100_000),
+  params: nothing,
+  query: nothing,
+  body: z.object({ after: position.default(null) }),
+  output: z.object({ copied: z.int(), next: position }),
+  status: 200,
+  errors: [],
+} as const;
+
+/** Copies a page of identity's users into connections' profiles; walk on with `next` until it is null. */
+export const rebuildConnectionsProfiles = operation({
+  ...rebuild,
+  name: 'connections.rebuild-profiles',
+  feature: 'connection',
+  path: '/admin/copies/connections-profiles',
+});
+
+/** Copies a page of identity's users into notifications' profiles; walk on with `next` until it is null. */
+export const rebuildNotificationsProfiles = operation({
+  ...rebuild,
+  name: 'notifications.rebuild-profiles',
+  feature: 'app-notification',
+  path: '/admin/copies/notifications-profiles',
+});
+
+/** Copies a page of connections' blocks into identity's; walk on with `next` until it is null. */
+export const rebuildIdentityBlocks = operation({
+  ...rebuild,
+  name: 'identity.rebuild-blocks',
+  feature: 'user',
+  path: '/admin/copies/identity-blocks',
+});

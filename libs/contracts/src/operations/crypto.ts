@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+
+const filled = (message: string) =>
+  z.string({ error: message }).refine((value) => value.trim() !== '', message);
+
+const userIdMissing = 'The user id is missing from the payload.';
+const key = {
+  projectId: filled('The project id is missing.'),
+  privateKey: filled('The private key is missing.'),
+};
+
+/**
+ * Signs a token for tests with the caller's own RSA key (SPEC A6). The order of the keys is the order of the checks.
+ * `payload` keeps what it holds beside `id`.
+ */
+export const signTestingJwt = operation({
+  name: 'crypto.sign-testing-jwt',
+  feature: 'crypto',
+  method: 'POST',
+  path: '/crypto/sign-testing-jwt',
+  scope: 'project',
+  auth: 'none',
+  limit: perFiveMinutes(100),
+  params: nothing,
+  query: nothing,
+  body: z.object({
+    payload: z.looseObject(
+      { id: filled(userIdMissing) },
+      { error: 'The payload is missing or is not an object.' },
+    ),
+    ...key,
+  }),
+  output: z.object({ token: z.string() }),
+  status: 200,
+  errors: [],
+  invalid: { body: 'crypto/missing-params' },
+  testOnly: true,
+});
+
+/** The same for older client libraries: the payload is `userData`, the answer the bare token as text (SPEC B9). */
+export const signTestingJwtV2 = operation({
+  ...signTestingJwt,
+  name: 'crypto.sign-testing-jwt-v2',
+  path: '/crypto/sign-testing-jwt/v2',
+  body: z.object({
+    userData: z.looseObject(
+      { id: filled(userIdMissing) },
+      { error: 'The user data is missing or is not an object.' },
+    ),
+    ...key,
+  }),
+  output: z.string(),
+  contentType: 'text/plain; charset=utf-8',
+});

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { generalList, listQuery } from '../lists.ts';
+import { internalOperation, operation } from '../operation.ts';
+import { timestamp, uuid } from '../scalars.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+
+/** Something a user is told of; what `metadata` says of the initiator is as it was then (SPEC B5). */
+export const appNotification = z.object({
+  id: uuid,
+  projectId: uuid,
+  userId: uuid,
+  type: z.enum(['connection-request', 'connection-accepted']),
+  action: z.literal('open-profile'),
+  isRead: z.boolean(),
+  metadata: z.object({
+    connectionId: uuid,
+    initiatorId: uuid,
+    initiatorName: z.string().nullable(),
+    initiatorUsername: z.string().nullable(),
+    initiatorAvatar: z.string().nullable(),
+  }),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export type AppNotification = z.output<typeof appNotification>;
+
+const common = { feature: 'app-notification', scope: 'project', auth: 'user' } as const;
+
+/** The caller's notifications, newest first; under an explicit `/api/v6` the bare array (SPEC B5). */
+export const listNotifications = operation({
+  ...common,
+  name: 'notifications.list',
+  method: 'GET',
+  path: '/app-notifications',
+  limit: perFiveMinutes(50),
+  params: nothing,
+  query: listQuery({ limit: 5, max: 50 }),
+  body: nothing,
+  output: z.union([z.array(appNotification), generalList(appNotification)]),
+  status: 200,
+  errors: [],
+});
+
+/** How many of the caller's notifications are unread: a bare number (SPEC B5). */
+export const countNotifications = operation({
+  ...common,
+  name: 'notifications.count',
+  method: 'GET',
+  path: '/app-notifications/count',
+  limit: perFiveMinutes(50),
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  output: z.int(),
+  status: 200,
+  errors: [],
+});
+
+/** Marks one notification as read; doing so again changes nothing (SPEC B5). */
+export const markNotificationAsRead = operation({
+  ...common,
+  name: 'notifications.mark-as-read',
+  method: 'PATCH',
+  path: '/app-notifications/:notificationId/mark-as-read',
+  limit: perFiveMinutes(100),
+  params: z.object({ notificationId: uuid }),
+  query: nothing,
+  body: nothing,
+  output: appNotification,
+  status: 200,
+  errors: ['app-notification/not-found'],
+  invalid: { params: 'app-notification/not-found' },
+});
+
+/** Marks all that is unread, and tells how many that were (SPEC B5). */
+export const markAllNotificationsAsRead = operation({
+  ...common,
+  name: 'notifications.mark-all-as-read',
+  method: 'PATCH',
+  path: '/app-notifications/mark-all-as-read',
+  limit: perFiveMinutes(20),
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  output: z.object({ markedAsRead: z.int() }),
+  status: 200,
+  errors: [],
+});
+
+/**
+ * The caller's notifications as they come, as Server-Sent Events: `event: notification`, `data` an item, `id` the
+ * feed sequence, from which `Last-Event-ID` resumes. `reset` says that it can not, `evicted` that five newer streams
+ * of the same user are open (SPEC B5). The gateway serves it; `output` is what one event carries.
+ */
+export const streamNotifications = operation({
+  ...common,
+  name: 'notifications.stream',
+  kind: 'stream',
+  method: 'GET',
+  path: '/app-notifications/stream',
+  limit: perFiveMinutes(50),
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  output: appNotification,
+  status: 200,
+  errors: [],
+});
+
+const internal = { feature: 'app-notification', errors: [] } as const;
+const stream = { projectId: uuid, userId: uuid, streamId: uuid };
+const sequence = z.int().min(0);
+
+/** Gives a stream one of the user's five places, the oldest one's when all are taken, and tells where the feed stands. */
+export const openFeed = internalOperation({
+  ...internal,
+  name: 'notifications.feed-open',
+  body: z.object(stream),
+  output: z.object({ seq: sequence }),
+});
+
+/**
+ * What follows a feed sequence, oldest first. `seq` is how far the answer reaches, also where what was there has been
+ * taken back. `reset`: `after` is ahead of the feed, or what followed it is not kept any more; `seq` is the feed's
+ * end then. `evicted`: the stream's place was given to another.
+ */
+export const feedAfter = internalOperation({
+  ...internal,
+  name: 'notifications.feed-after',
+  body: z.object({ ...stream, after: sequence, limit: z.int().min(1).max(100) }),
+  output: z.object({
+    items: z.array(z.object({ seq: sequence, item: appNotification })),
+    seq: sequence,
+    hasMore: z.boolean(),
+    reset: z.boolean(),
+    evicted: z.boolean(),
+  }),
+});
+
+/** Gives a stream's place back. */
+export const closeFeed = internalOperation({
+  ...internal,
+  name: 'notifications.feed-close',
+  body: z.object(stream),
+  output: nothing,
+});
+
+/** The subject on which streams hear that there is something to ask for: a hint, with nothing in it. */
+export function feedSubject(prefix: string, of: { projectId: string; userId: string }): string {
+  return `${prefix}.feed.${of.projectId}.${of.userId}`;
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { generalList, listQuery } from '../lists.ts';
+import { operation } from '../operation.ts';
+import { jsonObject, text, timestamp, uuid } from '../scalars.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+import { ownUser } from './users.ts';
+
+const limit = z.object({
+  max: z.int().min(1),
+  windowSeconds: z
+    .int()
+    .min(1)
+    .max(7 * 24 * 3600),
+});
+
+/** An origin of the web (RFC 6454): scheme, host and port, nothing behind them. */
+const webOrigin = z
+  .string()
+  .max(300)
+  .transform((value) => value.trim().toLowerCase())
+  .refine((value) => {
+    const url = URL.canParse(value) ? new URL(value) : null;
+    return url !== null && /^https?:$/.test(url.protocol) && url.origin === value;
+  }, 'It must be an origin: https://app.example.org.');
+
+/** A project as operators see it (SPEC B7). */
+export const project = z.object({
+  id: uuid,
+  name: z.string(),
+  /** What verifies the JWTs of the project's own back end: SPKI as PEM. */
+  publicKey: z.string().nullable(),
+  /** Limits of operations in this project that differ from the contract's; null is none. */
+  limits: z.record(z.string(), limit.nullable()),
+  /** Web origins that may call for this project; none are all that the gateway allows. */
+  webOrigins: z.array(z.string()),
+  publicProfiles: z.boolean(),
+  publicConnections: z.boolean(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export type Project = z.output<typeof project>;
+
+const name = text({ min: 1, max: 200 });
+
+/** What an operator may set of a project. Absent leaves it as it is (PATCH) or at its default. */
+const settings = {
+  publicKey: z
+    .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'It must be a public key as PEM or JWK.')
+    .nullable()
+    .optional(),
+  limits: z
+    .record(z.string(), limit.nullable())
+    .refine((limits) => Object.keys(limits).length <= 200, 'It must name at most 200 operations.')
+    .optional(),
+  webOrigins: z
+    .array(webOrigin)
+    .max(100)
+    .transform((origins) => [...new Set(origins)])
+    .optional(),
+  publicProfiles: z.boolean().optional(),
+  publicConnections: z.boolean().optional(),
+};
+
+const common = {
+  feature: 'project',
+  scope: 'none',
+  auth: 'operator',
+  limit: perFiveMinutes(1000),
+} as const;
+const one = {
+  ...common,
+  path: '/admin/projects/:projectId',
+  params: z.object({ projectId: uuid }),
+  query: nothing,
+  output: project,
+  status: 200,
+  errors: ['project/not-found'],
+  invalid: { params: 'project/not-found' },
+} as const;
+
+/** Registers a project: one application, with users of its own (SPEC B7). */
+export const createProject = operation({
+  ...common,
+  name: 'identity.create-project',
+  method: 'POST',
+  path: '/admin/projects',
+  params: nothing,
+  query: nothing,
+  body: z.object({ name, ...settings }),
+  output: project,
+  status: 201,
+  errors: [],
+});
+
+/** The projects there are, newest first (SPEC B7). */
+export const listProjects = operation({
+  ...common,
+  name: 'identity.list-projects',
+  method: 'GET',
+  path: '/admin/projects',
+  params: nothing,
+  query: listQuery({ limit: 20, max: 100 }),
+  body: nothing,
+  output: generalList(project),
+  status: 200,
+  errors: [],
+});
+
+/** Looks a project up (SPEC B7). */
+export const getProject = operation({
+  ...one,
+  name: 'identity.get-project',
+  method: 'GET',
+  body: nothing,
+});
+
+/** Changes a project's name or settings; a `publicKey` of null removes the key (SPEC B7). */
+export const updateProject = operation({
+  ...one,
+  name: 'identity.update-project',
+  method: 'PATCH',
+  body: z.object({ name: name.optional(), ...settings }),
+});
+
+/** A project's users, newest first; `query` is a substring of username, name or e-mail address (SPEC B7). */
+export const listProjectUsers = operation({
+  ...one,
+  name: 'identity.list-project-users',
+  method: 'GET',
+  path: '/admin/projects/:projectId/users',
+  query: listQuery({ limit: 20, max: 100 }).extend({ query: text({ max: 100 }).optional() }),
+  body: nothing,
+  output: generalList(ownUser),
+});
+
+/** What older client libraries read of a project before anybody has signed in (SPEC B9). */
+export const getProjectLean = operation({
+  name: 'identity.get-project-lean',
+  feature: 'project',
+  method: 'GET',
+  path: '/projects/lean',
+  scope: 'project',
+  auth: 'none',
+  limit: perFiveMinutes(100),
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  output: z.object({ id: uuid, name: z.string(), integrations: z.array(z.never()) }),
+  status: 200,
+  errors: ['project/not-found'],
+});

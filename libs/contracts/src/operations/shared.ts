@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import type { Limit } from '../operation.ts';
+
+export const nothing = z.object({});
+
+/** A limit of `max` requests per 5 minutes, the window of every limit in SPEC. */
+export function perFiveMinutes(max: number): Limit {
+  return { max, windowSeconds: 300 };
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { internalOperation, operation } from '../operation.ts';
+import { clearableText, jsonObject, text, timestamp, uuid } from '../scalars.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+
+/** What anyone may see of a user (SPEC B2). */
+export const publicUser = z.object({
+  id: uuid,
+  foreignId: z.string().nullable(),
+  projectId: uuid,
+  role: z.string(),
+  name: z.string().nullable(),
+  username: z.string().nullable(),
+  avatar: z.string().nullable(),
+  bannerFileId: z.string().nullable(),
+  avatarFileId: z.string().nullable(),
+  bio: z.string().nullable(),
+  birthdate: z.string().nullable(),
+  location: z.string().nullable(),
+  metadata: z.record(z.string(), z.json()),
+  reputation: z.number(),
+  createdAt: timestamp,
+});
+export type PublicUser = z.output<typeof publicUser>;
+
+/** What a user's own answers carry beside the public part (SPEC B2). */
+export const ownUser = publicUser.extend({
+  email: z.string().nullable(),
+  isVerified: z.boolean(),
+  isActive: z.boolean(),
+  lastActive: timestamp.nullable(),
+  updatedAt: timestamp,
+});
+export type OwnUser = z.output<typeof ownUser>;
+
+export const username = z
+  .string()
+  .transform((value) => value.trim())
+  .refine((value) => /^[A-Za-z0-9._]{3,30}$/.test(value), 'It must be 3 to 30 of A-Z a-z 0-9 . _');
+
+/** The profile fields a user may set. Absent leaves a field as it is (PATCH) or empty (sign-up); null empties it. */
+export const profileFields = {
+  username: username.nullish(),
+  name: clearableText(100),
+  avatar: clearableText(2048),
+  bio: clearableText(300),
+  location: clearableText(1024).refine(
+    (value) => new TextEncoder().encode(value ?? '').length <= 1024,
+    'It must be at most 1,024 bytes.',
+  ),
+  birthdate: z.iso.date('It must be a date: YYYY-MM-DD.').nullish(),
+  metadata: jsonObject(8 * 1024).nullish(),
+};
+
+const common = { feature: 'user', scope: 'project' } as const;
+const byId = z.object({ userId: uuid });
+
+/** One user's public profile (SPEC B2). */
+export const getUser = operation({
+  ...common,
+  name: 'identity.get-user',
+  method: 'GET',
+  path: '/users/:userId',
+  auth: 'optional',
+  limit: perFiveMinutes(100),
+  params: byId,
+  query: nothing,
+  body: nothing,
+  output: z.union([ownUser, publicUser]),
+  status: 200,
+  errors: ['user/not-found'],
+  invalid: { params: 'user/not-found' },
+});
+
+/** Changes the caller's own profile (SPEC B2). */
+export const updateUser = operation({
+  ...common,
+  name: 'identity.update-user',
+  method: 'PATCH',
+  path: '/users/:userId',
+  auth: 'user',
+  limit: perFiveMinutes(50),
+  params: byId,
+  query: nothing,
+  body: z.object(profileFields),
+  output: ownUser,
+  status: 200,
+  errors: ['user/not-found', 'auth/forbidden', 'DUPLICATE_USERNAME'],
+  invalid: { params: 'user/not-found' },
+});
+
+const lookUp = {
+  ...common,
+  method: 'GET',
+  auth: 'optional',
+  limit: perFiveMinutes(100),
+  params: nothing,
+  body: nothing,
+  output: z.union([ownUser, publicUser]),
+  status: 200,
+  errors: ['user/not-found'],
+} as const;
+
+/** One user by username, without regard to case (SPEC B2). */
+export const getUserByUsername = operation({
+  ...lookUp,
+  name: 'identity.get-user-by-username',
+  path: '/users/by-username',
+  query: z.object({ username: z.string() }),
+});
+
+/** One user by the id of the project's own back end (SPEC B2). */
+export const getUserByForeignId = operation({
+  ...lookUp,
+  name: 'identity.get-user-by-foreign-id',
+  path: '/users/by-foreign-id',
+  query: z.object({ foreignId: z.string() }),
+});
+
+/** At most 5 users whose username or name contains the query, first those that begin with it: a bare array (SPEC B2). */
+export const suggestUsers = operation({
+  ...lookUp,
+  name: 'identity.suggest-users',
+  path: '/users/suggestions',
+  query: z.object({ query: text({ max: 100 }) }),
+  output: z.array(publicUser),
+  errors: [],
+});
+
+/** Tells whether a username can be taken (SPEC B2). */
+export const checkUsername = operation({
+  ...lookUp,
+  name: 'identity.check-username',
+  path: '/users/check-username',
+  auth: 'none',
+  query: z.object({ username }),
+  output: z.object({ available: z.boolean() }),
+  errors: [],
+});
+
+/** Erases the caller's account and, by event, what every service holds of it (SPEC B2). */
+export const deleteUser = operation({
+  ...common,
+  name: 'identity.delete-user',
+  method: 'DELETE',
+  path: '/users/:userId',
+  auth: 'user',
+  limit: perFiveMinutes(5),
+  params: byId,
+  query: nothing,
+  body: nothing,
+  output: z.undefined(),
+  status: 204,
+  errors: ['user/not-found', 'auth/forbidden'],
+  invalid: { params: 'user/not-found' },
+});
+
+/** The project of a user, by the user's id alone; null when there is none (SPEC B9). */
+export const projectOfUser = internalOperation({
+  name: 'identity.project-of-user',
+  feature: 'user',
+  body: z.object({ userId: uuid }),
+  output: z.object({ projectId: uuid.nullable() }),
+  errors: [],
+});
+
+/** The public profiles of up to 100 users of a project, each with the `seq` of its last event, for other services' copies. */
+export const usersByIds = internalOperation({
+  name: 'identity.users-by-ids',
+  feature: 'user',
+  body: z.object({ projectId: uuid, userIds: z.array(uuid).max(100) }),
+  output: z.object({ users: z.array(z.object({ seq: z.int(), user: publicUser })) }),
+  errors: [],
+});

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** A UUID: 8-4-4-4-12 hexadecimal digits, any version or variant, lower-cased (SPEC A1). */
+export const uuid = z.guid().transform((id) => id.toLowerCase());
+
+/** An ISO 8601 instant in UTC with milliseconds (SPEC A2). */
+export const timestamp = z.iso.datetime({ precision: 3 });
+
+/** Counts Unicode code points, the unit of every length in the API (SPEC A2). */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/**
+ * A string that is trimmed and then counted in code points. Lone surrogates are refused: they are not Unicode
+ * text, and no store could give them back unchanged.
+ */
+export function text(bounds: { min?: number; max: number }) {
+  const { min = 0, max } = bounds;
+  return z
+    .string()
+    .transform((value) => value.trim())
+    .refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.')
+    .refine(
+      (value) => {
+        const length = codePoints(value);
+        return length >= min && length <= max;
+      },
+      min > 0 ? `It must be ${min} to ${max} characters.` : `It must be at most ${max} characters.`,
+    );
+}
+
+/** A text that may be absent (stays absent) or emptied: null and blank give null. */
+export function clearableText(max: number) {
+  return text({ max })
+    .nullable()
+    .transform((value) => value || null)
+    .optional();
+}
+
+/** An optional text: absent, null and blank all count as none, which is null. */
+export function optionalText(max: number) {
+  return clearableText(max).transform((value) => value ?? null);
+}
+
+/** A JSON object of at most `bytes` bytes as UTF-8 JSON. */
+export function jsonObject(bytes: number) {
+  return z
+    .record(z.string(), z.json())
+    .refine(
+      (value) => new TextEncoder().encode(JSON.stringify(value)).length <= bytes,
+      `It must be at most ${bytes} bytes of JSON.`,
+    );
+}
+
+/** A positive whole number in a query string; past the safe integers it counts as the largest of them. */
+export const positiveInteger = z
+  .string()
+  .regex(/^\d+$/, 'It must be a positive integer.')
+  .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
+  .refine((value) => value > 0, 'It must be a positive integer.');

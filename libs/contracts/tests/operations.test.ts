@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import {
+  closeFeed,
+  type ErrorCode,
+  errors,
+  events,
+  feedAfter,
+  getRevocations,
+  internalSubject,
+  isErrorCode,
+  methodsOf,
+  type OperationSpec,
+  openFeed,
+  operations,
+  rpcSubject,
+  serviceOf,
+  usersByIds,
+} from '../src/index.ts';
+
+const internal = [getRevocations, usersByIds, openFeed, feedAfter, closeFeed];
+const codesOf = (spec: OperationSpec): string[] => [...spec.errors, ...Object.values(spec.invalid ?? {})];
+
+test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole contract', (_, spec) => {
+  expect(spec.name).toMatch(/^[a-z]+\.[a-z]+(-[a-z0-9]+)*$/);
+  expect(['crypto', 'identity', 'connections', 'collections', 'notifications']).toContain(serviceOf(spec));
+  for (const code of codesOf(spec)) expect(isErrorCode(code)).toBe(true);
+  for (const slug of ['server-error', 'invalid-body', 'invalid-query']) {
+    expect(isErrorCode(`${spec.feature}/${slug}`)).toBe(true);
+  }
+  // What stands in the path is what is validated, so that no handler meets a parameter nobody has looked at.
+  const named = [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  expect(Object.keys(spec.params.shape)).toEqual(named);
+  if (named.length > 0) expect(isErrorCode(spec.invalid?.params ?? '')).toBe(true);
+  expect(methodsOf(spec).length).toBeGreaterThan(0);
+  if (methodsOf(spec).includes('GET'))
+    expect(Object.keys((spec.body as unknown as { shape: object }).shape)).toEqual([]);
+  if (spec.limit) {
+    expect(spec.limit.max).toBeGreaterThan(0);
+    expect(spec.limit.windowSeconds).toBe(300);
+  }
+});
+
+test('no two operations share method and path', () => {
+  const taken = operations.flatMap((spec) =>
+    methodsOf(spec).map((method) => `${method} ${spec.scope} ${spec.path.replaceAll(/:\w+/g, ':')}`),
+  );
+  expect(new Set(taken).size).toBe(taken.length);
+});
+
+test('every subject is one operation’s, and a NATS subject', () => {
+  const subjects = [
+    ...operations.map((spec) => rpcSubject('kith', spec)),
+    ...internal.map((spec) => internalSubject('kith', spec)),
+  ];
+  expect(new Set(subjects).size).toBe(subjects.length);
+  for (const subject of subjects) expect(subject).toMatch(/^kith\.(rpc|svc)\.[a-z]+\.[a-z0-9-]+$/);
+});
+
+test('the core operations stand where SPEC A6 says', () => {
+  const rows = operations
+    .filter(({ name }) =>
+      ['crypto.sign-testing-jwt', 'collections.rename', 'connections.list'].includes(name),
+    )
+    .map(({ method, path, auth, limit, status }) => [method, path, auth, limit?.max, status]);
+  expect(rows).toEqual([
+    ['POST', '/crypto/sign-testing-jwt', 'none', 100, 200],
+    ['GET', '/connections', 'user', 100, 200],
+    ['PATCH', '/collections/:collectionId', 'user', 100, 200],
+  ]);
+});
+
+test('only what is for testing is test-only', () => {
+  expect(operations.filter(({ testOnly }) => testOnly).map(({ name }) => name)).toEqual([
+    'crypto.sign-testing-jwt',
+    'crypto.sign-testing-jwt-v2',
+  ]);
+});
+
+test('internal operations list codes that exist', () => {
+  for (const spec of internal) {
+    for (const code of spec.errors as readonly string[]) expect(isErrorCode(code)).toBe(true);
+    expect(isErrorCode(`${spec.feature}/server-error`)).toBe(true);
+  }
+});
+
+test.each(Object.keys(errors) as ErrorCode[])('%s has a form and a status of SPEC A3', (code) => {
+  const duplicate = /^DUPLICATE_[A-Z]+$/.test(code);
+  expect(duplicate || /^[a-z]+(-[a-z]+)*\/[a-z]+(-[a-z]+)*$/.test(code)).toBe(true);
+  const { status, message } = errors[code];
+  expect([400, 401, 403, 404, 405, 408, 409, 413, 415, 417, 429, 431, 500, 503, 504]).toContain(status);
+  if (duplicate) expect(status).toBe(409);
+  if (code.endsWith('/server-error')) expect(status).toBe(500);
+  if (code.includes('/invalid-') && !['auth/invalid-credentials', 'auth/invalid-token'].includes(code))
+    expect(status).toBe(400);
+  expect(message).toMatch(/^[A-Z].*\.$/);
+});
+
+test('event types are unique, and of a feature', () => {
+  const types = events.map(({ type }) => type);
+  expect(new Set(types).size).toBe(types.length);
+  for (const type of types) expect(type).toMatch(/^[a-z]+\.[a-z]+(-[a-z0-9]+)*$/);
+});

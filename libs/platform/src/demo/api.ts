@@ -1,0 +1,58 @@
+import { StartError } from '@kith/service';
+
+/** One call of the API: JSON in, JSON out. */
+export type Call = <T>(
+  method: string,
+  path: string,
+  options?: { token?: string; body?: unknown },
+) => Promise<T>;
+
+/** An answer outside 2xx. */
+export class CallError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(call: string, status: number, code: string) {
+    super(`${call} answered ${status} ${code}`);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/**
+ * Makes calls to a gateway. They reject with `CallError` for an answer outside 2xx; a 503, which means that nothing was
+ * done, is asked again for up to `patienceMs` (default: not at all).
+ */
+export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } = {}): Call {
+  return async <T>(method: string, path: string, options: { token?: string; body?: unknown } = {}) => {
+    const until = Date.now() + patienceMs;
+    for (;;) {
+      const response = await send(`${url}${path}`, method, options);
+      const content = response.status === 204 ? undefined : await response.json();
+      if (response.ok) return content as T;
+      if (response.status !== 503 || Date.now() > until) {
+        throw new CallError(`${method} ${path}`, response.status, (content as { code: string }).code);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  };
+}
+
+async function send(
+  address: string,
+  method: string,
+  { token, body }: { token?: string; body?: unknown },
+): Promise<Response> {
+  try {
+    return await fetch(address, {
+      method,
+      headers: {
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+  } catch (error) {
+    throw new StartError(`The gateway at ${new URL(address).origin} does not answer.`, { cause: error });
+  }
+}

@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '@kith/service';
+import type { Platform } from './embedded.ts';
+import { type ProcessName, type ServiceProcess, startServiceProcess } from './processes.ts';
+import { serviceNames } from './services.ts';
+
+export interface DistributedOptions {
+  /** Base of every process's environment: engines, prefix, gateway settings. */
+  env: NodeJS.ProcessEnv;
+  /** What one process gets beside: its NATS user's seed. */
+  envOf?: (name: ProcessName) => NodeJS.ProcessEnv;
+  /** Folder of the processes' log files, `<service>.log`. */
+  logFolder: string;
+  progress?: (line: string) => void;
+}
+
+/** A platform whose services are processes of their own, which can be stopped and started one by one. */
+export interface DistributedPlatform extends Platform {
+  /** The process of a service that runs; `undefined` while it is stopped. */
+  process(name: ProcessName): ServiceProcess | undefined;
+  /** Starts a service that was stopped, at the same addresses. */
+  start(name: ProcessName): Promise<void>;
+}
+
+const all: readonly ProcessName[] = [...serviceNames, 'gateway'];
+
+/** Starts every service and the gateway as processes, on engines that run already. Throws `StartError`. */
+export async function startDistributed(options: DistributedOptions): Promise<DistributedPlatform> {
+  mkdirSync(options.logFolder, { recursive: true, mode: 0o700 });
+  const running = new Map<ProcessName, ServiceProcess>();
+  let url = '';
+  const start = async (name: ProcessName) => {
+    const one = await startServiceProcess(name, {
+      env: {
+        ...options.env,
+        INTERNAL_PORT: '0',
+        ...options.envOf?.(name),
+        // A gateway that comes back is to be found where it was.
+        ...(name === 'gateway' && url ? { PORT: new URL(url).port } : {}),
+      },
+      logFile: join(options.logFolder, `${name}.log`),
+    });
+    running.set(name, one);
+    void one.exited.then(() => {
+      if (running.get(name) === one) running.delete(name);
+    });
+    if (one.ready.url) url = one.ready.url;
+    options.progress?.(`${name} is up`);
+  };
+  const stop = async () => {
+    await running.get('gateway')?.stop();
+    await Promise.all([...running.values()].map((one) => one.stop()));
+  };
+  const started = await Promise.allSettled(all.map(start));
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed) {
+    await stop();
+    throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
+  }
+  // The gateway listens before it has identity's keys.
+  const gateway = running.get('gateway');
+  if (gateway && !(await untilReady(gateway))) {
+    await stop();
+    throw new StartError(`The gateway was not ready in time; its log is in ${options.logFolder}.`);
+  }
+  let stopping: Promise<void> | undefined;
+  const platform: DistributedPlatform = {
+    get url() {
+      return url;
+    },
+    process: (name) => running.get(name),
+    start,
+    async notReady() {
+      return all.filter((name) => !running.has(name));
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+    [Symbol.asyncDispose]: () => platform.stop(),
+  };
+  return platform;
+}
+
+const readyMs = 15_000;
+
+/** Waits until a process says on its internal port that it can do its work; `false` when it does not in time. */
+async function untilReady(process: ServiceProcess): Promise<boolean> {
+  const until = Date.now() + readyMs;
+  while (Date.now() < until) {
+    const answer = await fetch(`http://127.0.0.1:${process.ready.internalPort}/readyz`).catch(
+      () => undefined,
+    );
+    if (answer?.ok) return true;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return false;
+}

@@ -1,0 +1,99 @@
+import { type RunningGateway, startGateway } from '@kith/gateway';
+import {
+  InProcessBus,
+  type InternalServer,
+  type Logger,
+  Metrics,
+  type RunningService,
+  StartError,
+  startInternalServer,
+} from '@kith/service';
+import type { PlatformConfig } from './config.ts';
+import type { DataFolder } from './data-folder.ts';
+import { type ServiceSettings, serviceNames, startServiceByName } from './services.ts';
+
+/** A platform that runs: one HTTP address, and how to end it. */
+export interface Platform extends AsyncDisposable {
+  /** `http://host:port` of the gateway. */
+  url: string;
+  /** What is missing for being ready; nothing when ready. */
+  notReady(): Promise<readonly string[]>;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  config: PlatformConfig;
+  /** The opened data folder; released when the platform stops. */
+  folder: DataFolder;
+  log: Logger;
+  synchronous?: 'normal' | 'full';
+}
+
+/** Settings every service takes from the gateway's environment. */
+export function settingsOf(config: PlatformConfig): ServiceSettings {
+  return {
+    tokenIssuer: config.TOKEN_ISSUER,
+    tokenAudience: config.TOKEN_AUDIENCE,
+    allowTestTokens: config.NODE_ENV !== 'production' || config.ALLOW_TEST_TOKENS,
+    notificationDays: config.NOTIFICATION_DAYS,
+  };
+}
+
+/**
+ * Starts gateway and services in this process, with an in-process bus, SQLite files in the data folder and limits in
+ * memory. Throws `StartError` with one sentence: port taken, disk full.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Platform> {
+  const { config, folder, log, synchronous = 'normal' } = options;
+  const metrics = new Metrics({ process: true });
+  const services: RunningService[] = [];
+  let bus: InProcessBus | undefined;
+  let gateway: RunningGateway | undefined;
+  let internal: InternalServer | undefined;
+  let stopping: Promise<void> | undefined;
+
+  const stop = async () => {
+    await gateway?.stop();
+    await Promise.all(services.map((service) => service.stop()));
+    await bus?.close();
+    await internal?.close();
+    folder.release();
+  };
+  try {
+    bus = new InProcessBus({
+      prefix: config.KITH_PREFIX,
+      file: folder.file('events.sqlite'),
+      log,
+      synchronous,
+    });
+    const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV };
+    const settings = settingsOf(config);
+    for (const name of serviceNames) {
+      const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`), synchronous } as const;
+      services.push(await startServiceByName(name, runtime, { store, settings }));
+    }
+    gateway = await startGateway({ runtime, config, limiterStore: { kind: 'memory' } });
+    const notReady = async () =>
+      (await Promise.all([gateway, ...services].map((part) => part?.notReady() ?? []))).flat();
+    internal = await startInternalServer({
+      host: config.HOST,
+      port: config.INTERNAL_PORT,
+      metrics,
+      notReady,
+    });
+    const platform: Platform = {
+      url: gateway.url,
+      notReady,
+      stop() {
+        stopping ??= stop();
+        return stopping;
+      },
+      [Symbol.asyncDispose]: () => platform.stop(),
+    };
+    return platform;
+  } catch (error) {
+    await stop().catch(() => undefined);
+    if (error instanceof StartError) throw error;
+    throw new StartError(`Kith could not start: ${(error as Error).message}`, { cause: error });
+  }
+}

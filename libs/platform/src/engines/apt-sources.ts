@@ -1,0 +1,55 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+interface Source {
+  uri: string;
+  suites: string[];
+}
+
+/** Reads one-line sources (`deb [options] URI suite component…`), the format of `.list` files. */
+export function parseList(text: string): Source[] {
+  return text.split('\n').flatMap((line) => {
+    const match = /^\s*deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(\S+)/.exec(line.replace(/#.*/, ''));
+    return match ? [{ uri: match[1]!, suites: [match[2]!] }] : [];
+  });
+}
+
+/** Reads deb822 sources, the format of `.sources` files: paragraphs of fields, continued by indented lines. */
+export function parseSources(text: string): Source[] {
+  const lines = text.split('\n').filter((line) => !line.startsWith('#'));
+  const paragraphs = lines.join('\n').split(/\n\s*\n/);
+  return paragraphs.flatMap((paragraph) => {
+    const fields = new Map(
+      [...paragraph.matchAll(/^([A-Za-z-]+):((?:.*)(?:\n[ \t].*)*)/gm)].map((match) => [
+        match[1]!.toLowerCase(),
+        match[2]!.trim().split(/\s+/),
+      ]),
+    );
+    const uris = fields.get('uris') ?? [];
+    const disabled = fields.get('enabled')?.[0]?.toLowerCase() === 'no';
+    if (disabled || !fields.get('types')?.includes('deb')) return [];
+    return uris.map((uri) => ({ uri, suites: fields.get('suites') ?? [] }));
+  });
+}
+
+/** Picks the mirror that serves a release itself, rather than its security updates or someone else's packages. */
+export function mirrorOf(codename: string, sources: readonly Source[]): string | undefined {
+  const reachable = sources.filter(({ uri }) => /^https?:/.test(uri));
+  // A machine that follows `stable` or `testing` by that name has no suite of its codename.
+  const source =
+    reachable.find(({ suites }) => suites.includes(codename)) ??
+    reachable.find(({ uri }) => /\/debian\/*$/.test(uri));
+  return source?.uri.replace(/\/+$/, '');
+}
+
+/** Reads the Debian mirror this machine installs from, or undefined where it names none. */
+export async function machineMirror(codename: string, folder = '/etc/apt'): Promise<string | undefined> {
+  const parts = join(folder, 'sources.list.d');
+  const names = await readdir(parts).catch(() => []);
+  const sources = parseList(await readFile(join(folder, 'sources.list'), 'utf8').catch(() => ''));
+  for (const name of names.sort()) {
+    const parse = name.endsWith('.sources') ? parseSources : name.endsWith('.list') ? parseList : undefined;
+    if (parse) sources.push(...parse(await readFile(join(parts, name), 'utf8')));
+  }
+  return mirrorOf(codename, sources);
+}

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { aptInstall } from './install-docker.ts';
+import { mayInstall } from './machine.ts';
+import { run } from './run.ts';
+import { cacheFolder, type Progress } from './step.ts';
+
+/** A command line that runs Compose, of either generation. */
+export type ComposeCommand = readonly [string, ...string[]];
+
+/**
+ * Finds `docker compose` (2.x) or `docker-compose` (1.29), and, as root on Debian or Ubuntu under CI=true, installs it.
+ * `undefined` when there is none.
+ */
+export async function provideCompose(
+  options: { env?: NodeJS.ProcessEnv; progress?: Progress } = {},
+): Promise<ComposeCommand | undefined> {
+  const { env = process.env, progress = () => {} } = options;
+  const found = await findCompose();
+  if (found || env.CI !== 'true' || !(await mayInstall())) return found;
+  await aptInstall(['docker-compose'], { progress, log: join(cacheFolder(env), 'apt.log') });
+  return findCompose();
+}
+
+async function findCompose(): Promise<ComposeCommand | undefined> {
+  if ((await run('docker', ['compose', 'version'])).code === 0) return ['docker', 'compose'];
+  if ((await run('docker-compose', ['version'])).code === 0) return ['docker-compose'];
+  return undefined;
+}

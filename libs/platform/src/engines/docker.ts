@@ -1,0 +1,46 @@
+import { type Ran, type RunOptions, run } from './run.ts';
+import { lastLine } from './step.ts';
+
+/** Runs the Docker command line, which knows the machine's contexts and credentials. */
+export function docker(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return run('docker', args, { timeoutMs: 60_000, ...options });
+}
+
+/** Like {@link docker}, but a failure throws the last line that Docker printed. Returns what it printed, trimmed. */
+export async function dockerOrThrow(args: readonly string[], options: RunOptions = {}): Promise<string> {
+  const { code, stdout, stderr } = await docker(args, options);
+  if (code !== 0) throw new Error(`docker ${args[0]}: ${lastLine(stderr) || `exit code ${code}`}`);
+  return stdout.trim();
+}
+
+/** Tells whether a Docker engine answers, and if not, why. */
+export async function dockerState(): Promise<{ answers: true } | { answers: false; reason: string }> {
+  const { code, stderr } = await docker(['version', '--format', '{{.Server.Version}}'], {
+    timeoutMs: 10_000,
+  });
+  if (code === 0) return { answers: true };
+  if (/ENOENT/.test(stderr)) return { answers: false, reason: 'Docker is not installed' };
+  if (/permission denied/i.test(stderr)) return { answers: false, reason: 'this user may not use Docker' };
+  return { answers: false, reason: 'Docker does not answer' };
+}
+
+/** Reads the id of an image on this machine; an empty string where it is not. */
+export async function imageId(image: string): Promise<string> {
+  const { code, stdout } = await docker(['image', 'inspect', '--format', '{{.Id}}', image]);
+  return code === 0 ? stdout.trim() : '';
+}
+
+/** Reads one label of an image; an empty string where image or label are missing. */
+export async function imageLabel(image: string, label: string): Promise<string> {
+  const format = `{{with .Config.Labels}}{{index . "${label}"}}{{end}}`;
+  const { code, stdout } = await docker(['image', 'inspect', '--format', format, image]);
+  return code === 0 ? stdout.trim() : '';
+}
+
+/**
+ * Pulls an image. Where no registry is reachable a daemon either says so at once or says nothing,
+ * so silence ends the attempt and a slow download does not.
+ */
+export async function pull(image: string, silenceMs = 20_000): Promise<boolean> {
+  return (await docker(['pull', image], { firstOutputMs: silenceMs, timeoutMs: 900_000 })).code === 0;
+}

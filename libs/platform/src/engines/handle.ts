@@ -1,0 +1,80 @@
+import { dockerOrThrow } from './docker.ts';
+import { type EnginePorts, untilReady } from './probes.ts';
+import type { ContainerSpec, Engine } from './specs.ts';
+
+/** One engine's running container. Its URL stays the same however often it is stopped and started. */
+export interface EngineHandle {
+  readonly engine: Engine;
+  /** The container's name, for the Docker command line. */
+  readonly container: string;
+  readonly url: string;
+  /** The HTTP port of NATS's monitoring pages; absent elsewhere. */
+  readonly monitorPort?: number;
+  /** Ends it as an operator would; its data stays. */
+  stop(): Promise<void>;
+  /** Starts it again and waits until it is ready. */
+  start(): Promise<void>;
+  /** Sends a signal: SIGKILL by default, SIGHUP to have NATS read its configuration again. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Freezes it: connections stay open and nothing answers. */
+  pause(): Promise<void>;
+  unpause(): Promise<void>;
+}
+
+/** The three engines running, with their URLs. */
+export interface Engines extends AsyncDisposable {
+  readonly mongodbUrl: string;
+  readonly natsUrl: string;
+  readonly redisUrl: string;
+  readonly mongo: EngineHandle;
+  readonly nats: EngineHandle;
+  readonly redis: EngineHandle;
+  /** Ends and removes the containers. */
+  stop(): Promise<void>;
+}
+
+const schemes: Record<Engine, string> = { mongo: 'mongodb', nats: 'nats', redis: 'redis' };
+
+/** Controls a container that is there already. */
+export function engineHandle({ engine }: ContainerSpec, container: string, ports: EnginePorts): EngineHandle {
+  const control = (...args: string[]) => dockerOrThrow([...args, container]).then(() => {});
+  return {
+    engine,
+    container,
+    url: `${schemes[engine]}://127.0.0.1:${ports.client}`,
+    ...(ports.monitor && { monitorPort: ports.monitor }),
+    stop: () => control('stop', '-t', '30'),
+    start: async () => {
+      await control('start');
+      await untilReady(engine, ports, { alive: () => isRunning(container) });
+    },
+    kill: (signal = 'SIGKILL') => control('kill', '-s', signal),
+    pause: () => control('pause'),
+    unpause: () => control('unpause'),
+  };
+}
+
+/** Puts handles together; `remove` ends them all and is called once. */
+export function enginesOf(handles: Record<Engine, EngineHandle>, remove: () => Promise<void>): Engines {
+  let removed: Promise<void> | undefined;
+  const stop = () => (removed ??= remove());
+  return {
+    ...handles,
+    mongodbUrl: handles.mongo.url,
+    natsUrl: handles.nats.url,
+    redisUrl: handles.redis.url,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Tells whether a container runs. */
+export async function isRunning(container: string): Promise<boolean> {
+  const state = await dockerOrThrow(['inspect', '-f', '{{.State.Running}}', container]).catch(() => 'false');
+  return state === 'true';
+}
+
+/** The last lines a container printed, for the message of a failure. */
+export async function lastLog(container: string): Promise<string> {
+  return dockerOrThrow(['logs', '--tail', '5', container]).catch(() => '');
+}

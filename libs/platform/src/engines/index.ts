@@ -1,0 +1,10 @@
+export { type ComposeCommand, provideCompose } from './compose.ts';
+export { startContainers } from './containers.ts';
+export type { EngineHandle, Engines } from './handle.ts';
+export { type EngineImages, imageVariables, officialImages, offlineImages } from './images.ts';
+export { type NamedEnginesOptions, startNamedEngines } from './named.ts';
+export { freePort } from './ports.ts';
+export { type EnginePorts, isReady, untilReady } from './probes.ts';
+export { type EngineAvailability, type ProvideOptions, provideEngines } from './provide.ts';
+export { type ContainerSpec, type Engine, mongoSpec, natsSpec, redisSpec } from './specs.ts';
+export { EnginesError, type Progress } from './step.ts';

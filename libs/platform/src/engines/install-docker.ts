@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { dockerState } from './docker.ts';
+import { startDockerd } from './dockerd.ts';
+import { mayInstall } from './machine.ts';
+import { run } from './run.ts';
+import { cacheFolder, type Progress, step } from './step.ts';
+
+/** Installs packages from the distribution without asking anything. Needs root. */
+export async function aptInstall(
+  packages: readonly string[],
+  { progress, log }: { progress: Progress; log: string },
+): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  // Another package manager may be at work; it is waited for rather than failed on.
+  const apt = ['apt-get', '-o', 'DPkg::Lock::Timeout=300', '-y', '-q'] as const;
+  await step('Reading the package lists', [...apt, 'update'], { progress, log, env });
+  const known: string[] = [];
+  for (const name of packages) {
+    if ((await run('apt-cache', ['show', name])).code === 0) known.push(name);
+  }
+  const install = [...apt, 'install', '--no-install-recommends', ...known] as const;
+  await step(`Installing ${known.join(', ')}`, install, { progress, log, env });
+}
+
+/**
+ * Brings Docker onto a machine where it does not answer: installs `docker.io` if it is missing, and starts it.
+ * Returns why it did not, when it may not; throws when it tried and failed.
+ */
+export async function bringDocker(
+  reason: string,
+  options: {
+    env: NodeJS.ProcessEnv;
+    progress: Progress;
+    confirm?: ((question: string) => Promise<boolean>) | undefined;
+  },
+): Promise<string | undefined> {
+  const { env, progress, confirm } = options;
+  // Another process may have brought it while this one waited for its turn.
+  if ((await dockerState()).answers) return undefined;
+  if (!(await mayInstall())) return reason;
+  const missing =
+    (await run('dockerd', ['--version'])).code !== 0 || (await run('docker', ['--version'])).code !== 0;
+  const question = missing ? 'Install docker.io with apt-get, and start it?' : "Start Docker's engine?";
+  const agreed = env.CI === 'true' || (await confirm?.(`${reason}. ${question}`));
+  if (!agreed) return `${reason}, and nobody has allowed to install or start it`;
+
+  if (missing) {
+    // From Debian 13 on the client is a package of its own.
+    await aptInstall(['docker.io', 'docker-cli'], { progress, log: join(cacheFolder(env), 'apt.log') });
+  }
+  // Where there is an init, installing has started it already.
+  if (!(await dockerState()).answers) await startDockerd(progress);
+  return undefined;
+}

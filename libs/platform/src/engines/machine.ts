@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+
+export interface Distribution {
+  /** As in /etc/os-release: `debian`, `ubuntu`. Empty elsewhere. */
+  id: string;
+  codename: string;
+}
+
+/** Reads the fields of an os-release file. */
+export function parseOsRelease(text: string): Distribution {
+  const value = (name: string) => new RegExp(`^${name}="?([^"\\n]*)"?$`, 'm').exec(text)?.[1] ?? '';
+  return { id: value('ID'), codename: value('VERSION_CODENAME') };
+}
+
+/** Tells which Linux distribution this is. */
+export async function distribution(): Promise<Distribution> {
+  return parseOsRelease(await readFile('/etc/os-release', 'utf8').catch(() => ''));
+}
+
+/** Tells whether we may install packages: root, on a distribution whose packages we know. */
+export async function mayInstall(): Promise<boolean> {
+  return process.getuid?.() === 0 && ['debian', 'ubuntu'].includes((await distribution()).id);
+}

@@ -1,0 +1,75 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine } from './specs.ts';
+
+/** Where an engine is reached on this machine; `monitor` is NATS's HTTP port. */
+export interface EnginePorts {
+  client: number;
+  monitor?: number;
+}
+
+/** Asks an engine once whether it is ready to work; false also when it does not answer within two seconds. */
+export async function isReady(engine: Engine, ports: EnginePorts): Promise<boolean> {
+  if (engine === 'redis')
+    return (await ask(ports.client, Buffer.from('PING\r\n'), '\r\n')).startsWith('+PONG');
+  // The body ends with the double 1 that `ok` is.
+  if (engine === 'mongo') return (await ask(ports.client, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f')) !== '';
+  // NATS greets before JetStream has recovered; its health page waits for that.
+  const signal = AbortSignal.timeout(2_000);
+  const health = await fetch(`http://127.0.0.1:${ports.monitor}/healthz`, { signal }).catch(() => undefined);
+  await health?.body?.cancel();
+  return health?.ok === true && (await ask(ports.client, Buffer.alloc(0), '\r\n')).startsWith('INFO ');
+}
+
+/**
+ * Waits until an engine is ready.
+ * @throws Error when `limitMs` have passed, or at once when `alive` says that there is nothing to wait for.
+ */
+export async function untilReady(
+  engine: Engine,
+  ports: EnginePorts,
+  { limitMs = 60_000, alive = async () => true }: { limitMs?: number; alive?: () => Promise<boolean> } = {},
+): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  for (let tries = 1; !(await isReady(engine, ports)); tries++) {
+    if (tries % 10 === 0 && !(await alive())) throw new Error(`${engine} ended while it was starting`);
+    if (performance.now() > deadline) throw new Error(`${engine} is not ready after ${limitMs / 1000} s`);
+    await sleep(100);
+  }
+}
+
+/** Sends bytes and returns what came back up to `end`, as Latin-1; empty where that never came. */
+function ask(port: number, bytes: Buffer, end: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    let answer = '';
+    const finish = (result: string) => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.setTimeout(2_000, () => finish(''));
+    socket.on('error', () => finish(''));
+    socket.on('close', () => finish(''));
+    socket.on('connect', () => socket.write(bytes));
+    socket.on('data', (data) => {
+      answer += data.toString('latin1');
+      if (answer.includes(end)) finish(answer);
+    });
+  });
+}
+
+// OP_MSG {ping: 1, $db: 'admin'}, written out so that probing needs no driver (MongoDB wire protocol, OP_MSG).
+function mongoPing(): Buffer {
+  const fields = Buffer.concat([
+    Buffer.from('\x10ping\0\x01\0\0\0', 'latin1'),
+    Buffer.from('\x02$db\0\x06\0\0\0admin\0', 'latin1'),
+    Buffer.from([0]),
+  ]);
+  const body = Buffer.alloc(25 + fields.length);
+  [body.length, 1, 0, 2013, 0].forEach((word, i) => {
+    body.writeInt32LE(word, i * 4);
+  });
+  body.writeInt32LE(fields.length + 4, 21);
+  fields.copy(body, 25);
+  return body;
+}

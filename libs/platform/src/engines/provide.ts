@@ -1,0 +1,102 @@
+import { dockerState, imageId, pull } from './docker.ts';
+import {
+  candidates,
+  type EngineImages,
+  type ImageName,
+  imageNames,
+  officialImages,
+  offlineImages,
+} from './images.ts';
+import { bringDocker } from './install-docker.ts';
+import { exclusively } from './lock.ts';
+import { buildOfflineImages, isCurrent } from './offline.ts';
+import { EnginesError, type Progress } from './step.ts';
+
+export type EngineAvailability =
+  | { kind: 'urls'; mongodbUrl: string; natsUrl: string; redisUrl: string }
+  | { kind: 'docker'; images: EngineImages }
+  | { kind: 'none'; reason: string };
+
+export interface ProvideOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Hears one line at each long step. */
+  progress?: Progress;
+  /** Asks a person; without it the answer is no. */
+  confirm?: (question: string) => Promise<boolean>;
+}
+
+const choices =
+  'Set MONGODB_URL, NATS_URL and REDIS_URL, or start Docker, or run as root on Debian or Ubuntu with CI=true to have Docker installed.';
+
+/**
+ * Finds MongoDB, NATS and Redis for this machine, getting them onto it if need be: the first of given URLs,
+ * a Docker that answers, and a Docker that may be installed. Whatever goes wrong is the `reason` of `none`.
+ */
+export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
+  const { env = process.env, progress = () => {}, confirm } = options;
+  const urls = urlsIn(env);
+  if (urls) return urls;
+  try {
+    const state = await dockerState();
+    if (!state.answers) {
+      const bring = () => bringDocker(state.reason, { env, progress, confirm });
+      const refused = await exclusively(bring, { progress });
+      if (refused) return { kind: 'none', reason: `${refused}. ${choices}` };
+    }
+    return { kind: 'docker', images: await provideImages(env, progress) };
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    return { kind: 'none', reason: `${cause}. ${choices}` };
+  }
+}
+
+function urlsIn(env: NodeJS.ProcessEnv): EngineAvailability | undefined {
+  const { MONGODB_URL: mongodbUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl } = env;
+  return mongodbUrl && natsUrl && redisUrl ? { kind: 'urls', mongodbUrl, natsUrl, redisUrl } : undefined;
+}
+
+async function provideImages(env: NodeJS.ProcessEnv, progress: Progress): Promise<EngineImages> {
+  const here = await imagesHere(env);
+  if (imageNames.every((name) => here[name])) return here as EngineImages;
+  return exclusively(() => getImages(env, progress), { progress });
+}
+
+async function getImages(env: NodeJS.ProcessEnv, progress: Progress): Promise<EngineImages> {
+  const images = await imagesHere(env);
+  const missing = imageNames.filter((name) => !images[name]);
+  const offline: ImageName[] = [];
+  for (const name of missing) {
+    const [first, fallback] = candidates(name, env) as [string, string?];
+    const buildable = first === offlineImages[name] || fallback !== undefined;
+    // One that can't be pulled is answer enough for all that have a substitute.
+    const pulled =
+      offline.length === 0 && first !== offlineImages[name] && (await pullAloud(first, progress));
+    if (pulled) images[name] = first;
+    else if (buildable) offline.push(name);
+    else throw new EnginesError(`The image ${first} is neither on this machine nor to be pulled`);
+  }
+  if (offline.length > 0) await buildOfflineImages(offline, { env, progress });
+  for (const name of offline) images[name] = offlineImages[name];
+  return images as EngineImages;
+}
+
+async function imagesHere(env: NodeJS.ProcessEnv): Promise<Partial<EngineImages>> {
+  const found: Partial<EngineImages> = {};
+  for (const name of imageNames) {
+    for (const image of candidates(name, env)) {
+      if (found[name]) break;
+      const usable = image === offlineImages[name] ? await isCurrent(name) : (await imageId(image)) !== '';
+      if (usable) found[name] = image;
+    }
+  }
+  // Only docker-compose needs Node's, and pulls it then, if it could pull the others.
+  if (found.mongo === officialImages.mongo) found.node ??= officialImages.node;
+  return found;
+}
+
+async function pullAloud(image: string, progress: Progress): Promise<boolean> {
+  progress(`Pulling ${image} …`);
+  const pulled = await pull(image);
+  if (!pulled) progress(`${image} is not to be had from a registry here`);
+  return pulled;
+}

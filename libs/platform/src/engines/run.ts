@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+
+export interface Ran {
+  /** The exit code; null when the command could not be started or was ended at its time limit. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Ends the command after this long. */
+  timeoutMs?: number;
+  /** Ends the command if it has printed nothing by then. */
+  firstOutputMs?: number;
+  /** A file that what it prints is added to. */
+  log?: string;
+}
+
+/** Runs a command to its end without a shell. Never throws: a command that is not there has code null. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      env: withSystemPath(options.env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const log = options.log ? createWriteStream(options.log, { flags: 'a', mode: 0o600 }) : undefined;
+    const printed = { stdout: '', stderr: '' };
+    const end = () => child.kill('SIGTERM');
+    const limit = options.timeoutMs ? setTimeout(end, options.timeoutMs) : undefined;
+    const silence = options.firstOutputMs ? setTimeout(end, options.firstOutputMs) : undefined;
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].on('data', (data: Buffer) => {
+        clearTimeout(silence);
+        log?.write(data);
+        // A build prints megabytes; only its last words are ever shown.
+        printed[name] = (printed[name] + data.toString()).slice(-200_000);
+      });
+    }
+    const finish = (code: number | null, error = '') => {
+      clearTimeout(limit);
+      clearTimeout(silence);
+      const ran = { code, stdout: printed.stdout, stderr: printed.stderr + error };
+      if (log) log.end(() => resolve(ran));
+      else resolve(ran);
+    };
+    child.on('error', (error) => finish(null, error.message));
+    child.on('close', (code) => finish(code));
+  });
+}
+
+// debootstrap, dockerd and iptables live where `su` does not always look.
+function withSystemPath(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return { ...env, PATH: `${env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
+}

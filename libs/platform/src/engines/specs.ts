@@ -1,0 +1,72 @@
+import { basename, dirname, resolve } from 'node:path';
+
+export type Engine = 'mongo' | 'redis' | 'nats';
+
+/** How an engine's container is run, the same for the official and the offline image. */
+export interface ContainerSpec {
+  engine: Engine;
+  image: string;
+  /** Empty: the image's own. */
+  command: string[];
+  env: Record<string, string>;
+  /** Where clients connect inside the container. */
+  port: number;
+  /** Where its readiness is asked, if that is another port. */
+  monitorPort?: number;
+  /** The folder its data is kept in. */
+  volume: string;
+  /** Folders of this machine it reads. */
+  mounts: { source: string; target: string }[];
+  /** Succeeds inside the container once it is ready. */
+  healthCheck: string[];
+}
+
+/** Runs MongoDB, or what serves its protocol. */
+export function mongoSpec(image: string): ContainerSpec {
+  return {
+    engine: 'mongo',
+    image,
+    command: [],
+    env: {},
+    port: 27017,
+    volume: '/data/db',
+    mounts: [],
+    // Neither image's shell is the other's; both have bash and neither listens before it can answer.
+    healthCheck: ['bash', '-c', '</dev/tcp/127.0.0.1/27017'],
+  };
+}
+
+/** Runs Redis with its append-only file, so that limits outlive a restart. */
+export function redisSpec(image: string): ContainerSpec {
+  return {
+    engine: 'redis',
+    image,
+    command: ['redis-server', '--appendonly', 'yes'],
+    env: {},
+    port: 6379,
+    volume: '/data',
+    mounts: [],
+    healthCheck: ['redis-cli', 'ping'],
+  };
+}
+
+/**
+ * Runs NATS with JetStream and monitoring. With a configuration file its folder is mounted, so that it may
+ * include others and say all there is to say (JetStream on /data, monitoring on 8222); without one the server is open, and only `max_payload` (4 MiB) is not the default.
+ */
+export function natsSpec(image: string, configFile?: string): ContainerSpec {
+  const flags = ['-js', '-sd', '/data', '-m', '8222'];
+  // max_payload has no flag.
+  const inline = `echo max_payload: 4194304 > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf ${flags.join(' ')}`;
+  return {
+    engine: 'nats',
+    image,
+    command: configFile ? ['-c', `/etc/kith/${basename(configFile)}`] : ['sh', '-c', inline],
+    env: {},
+    port: 4222,
+    monitorPort: 8222,
+    volume: '/data',
+    mounts: configFile ? [{ source: dirname(resolve(configFile)), target: '/etc/kith' }] : [],
+    healthCheck: ['wget', '-q', '-O', '/dev/null', 'http://127.0.0.1:8222/healthz'],
+  };
+}

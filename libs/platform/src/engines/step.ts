@@ -1,0 +1,45 @@
+import { mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { StartError } from '@kith/service';
+import { type RunOptions, run } from './run.ts';
+
+export type Progress = (line: string) => void;
+
+/** A failure whose message is one sentence for a person. */
+export class EnginesError extends StartError {
+  override name = 'EnginesError';
+}
+
+/** The folder of what outlives a process: logs, the lock, a compiled FerretDB. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const folder = join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kith');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/**
+ * Runs one long step, saying when it starts and how long it took.
+ * @throws EnginesError naming the log file where the command fails.
+ */
+export async function step(
+  what: string,
+  command: readonly [string, ...string[]],
+  { progress, log, ...options }: RunOptions & { progress: Progress; log: string },
+): Promise<void> {
+  const started = performance.now();
+  progress(`${what} …`);
+  const [program, ...args] = command;
+  const { code, stderr, stdout } = await run(program, args, { ...options, log });
+  if (code !== 0) {
+    throw new EnginesError(
+      `${what} failed (${lastLine(stderr) || lastLine(stdout) || `exit code ${code}`}); its log is ${log}`,
+    );
+  }
+  progress(`${what}: done in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+}
+
+/** The last line a command printed that says anything. */
+export function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.trim() ?? '';
+}

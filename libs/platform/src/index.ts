@@ -1,0 +1,12 @@
+export { type PlatformConfig, platformConfig } from './config.ts';
+export { type DataFolder, openDataFolder } from './data-folder.ts';
+export { type Call, CallError, caller } from './demo/api.ts';
+export { ensureDemo, type StartFile } from './demo/demo.ts';
+export { goodbye, productionNotice, welcome } from './demo/welcome.ts';
+export { type DistributedOptions, type DistributedPlatform, startDistributed } from './distributed.ts';
+export { type EmbeddedOptions, type Platform, settingsOf, startEmbedded } from './embedded.ts';
+export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
+export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';
+export { operatorToken } from './operator-token.ts';
+export { type ProcessName, type ServiceProcess, startServiceProcess } from './processes.ts';
+export { type ServiceSettings, serviceNames, startServiceByName } from './services.ts';

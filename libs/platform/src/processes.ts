@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ServiceName } from '@kith/contracts';
+import { StartError } from '@kith/service';
+
+/** What runs as a process of its own. */
+export type ProcessName = ServiceName | 'gateway';
+
+/** What a process says over its channel once it serves. */
+export interface ReadyMessage {
+  type: 'ready';
+  internalPort: number;
+  url?: string;
+}
+
+/** One service as a process of its own. */
+export interface ServiceProcess {
+  readonly name: ProcessName;
+  readonly pid: number;
+  readonly ready: ReadyMessage;
+  /** Resolves with exit code or signal when the process is gone. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  /** SIGTERM, then wait for the end. */
+  stop(): Promise<void>;
+  /** SIGKILL, then wait for the end. */
+  kill(): Promise<void>;
+}
+
+const mains = new URL('../../../services/', import.meta.url);
+const startMs = 30_000;
+
+/**
+ * Starts a service's `main.ts` as a process and waits until it serves. Its log goes to `logFile`, its last words on
+ * stderr into the `StartError` when it ends before it is ready.
+ */
+export async function startServiceProcess(
+  name: ProcessName,
+  options: { env: NodeJS.ProcessEnv; logFile: string },
+): Promise<ServiceProcess> {
+  const log = openSync(options.logFile, 'a', 0o600);
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`${name}/src/main.ts`, mains))], {
+    env: options.env,
+    stdio: ['ignore', log, 'pipe', 'ipc'],
+  });
+  let lastWords = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    lastWords = (lastWords + chunk.toString()).slice(-2_000);
+  });
+  const exited = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 1));
+  });
+  const ready = await readyMessage(name, child, exited, () => lastWords);
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exited;
+  };
+  return {
+    name,
+    pid: child.pid ?? 0,
+    ready,
+    exited,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+async function readyMessage(
+  name: string,
+  child: ChildProcess,
+  exited: Promise<unknown>,
+  lastWords: () => string,
+): Promise<ReadyMessage> {
+  let timer: NodeJS.Timeout | undefined;
+  const message = new Promise<ReadyMessage>((resolve) => {
+    child.on('message', (content) => {
+      if ((content as ReadyMessage).type === 'ready') resolve(content as ReadyMessage);
+    });
+  });
+  const gone = exited.then(() => {
+    throw new StartError(lastWords().trim() || `${name} ended before it was ready.`);
+  });
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new StartError(`${name} was not ready after ${startMs / 1000} s.`));
+    }, startMs);
+  });
+  try {
+    return await Promise.race([message, gone, late]);
+  } finally {
+    clearTimeout(timer);
+    gone.catch(() => undefined);
+  }
+}

@@ -1,0 +1,126 @@
+/** What travels on the bus: header lines and a body's bytes, the same over NATS and in process. */
+export interface Message {
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** An event ready to be published. `id` makes publishing it twice harmless within the broker's window. */
+export interface OutgoingEvent {
+  subject: string;
+  id: string;
+  body: Uint8Array;
+}
+
+/** An event as a consumer gets it; `delivery` counts from 1. */
+export interface Delivery {
+  subject: string;
+  id: string;
+  body: Uint8Array;
+  delivery: number;
+}
+
+export interface ConsumeOptions {
+  /** Durable name, `<service>-<purpose>`: replicas of a service that share it share its events. */
+  durable: string;
+  /** Subjects with NATS wildcards (`*`, `>`). */
+  subjects: readonly string[];
+  /** Attempts before an event goes to the dead-letter subject. */
+  maxDeliveries?: number;
+  /** Waits between attempts, in ms; the last one repeats. */
+  backoffMs?: readonly number[];
+}
+
+/** An event that a consumer has given up, and the text of its last error. */
+export interface DeadLetter {
+  subject: string;
+  id: string;
+  body: Uint8Array;
+  error: string;
+}
+
+/** What is told to everyone who listens at that moment. */
+export interface Notice {
+  subject: string;
+  body: Uint8Array;
+}
+
+/** Work taken from the bus that can be ended in order. */
+export interface Intake {
+  /** Takes no more and waits for what is being worked on. Repeatable. */
+  drain(): Promise<void>;
+}
+
+/**
+ * How services reach each other. Two implementations, NATS and in process, pass one contract suite
+ * (`tests/bus.test.ts`, `tests/bus-events.test.ts`); no other file knows which it is (docs/adr/0001).
+ */
+export interface Bus {
+  /** First part of every subject. */
+  readonly prefix: string;
+  /**
+   * Asks one of the subject's servers. Throws `NoResponders` at once, `RequestTimeout` after `timeoutMs`, and
+   * `RangeError` or `TypeError` for a message that can not travel. Header values come without outer white space.
+   */
+  request(subject: string, message: Message, timeoutMs: number): Promise<Message>;
+  /**
+   * Answers a subject, sharing it with others of the group; a subject has one group. An `undefined` answer is none,
+   * and so is a throw: the caller times out.
+   */
+  serve(
+    subject: string,
+    group: string,
+    answer: (message: Message) => Promise<Message | undefined>,
+  ): Promise<Intake>;
+  /** Stores an event for its consumers; resolves once it is stored. */
+  publish(event: OutgoingEvent): Promise<void>;
+  /** Delivers events at least once to `handle`; a throw brings the event again, and at last to the dead letters. */
+  consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake>;
+  /** The events a durable has given up, oldest first. For operators and tests: the dead are expected to be few. */
+  deadLetters(durable: string): Promise<DeadLetter[]>;
+  /**
+   * Publishes the events a durable has given up once more, and forgets them; gives how many. Every consumer gets them
+   * again, which changes nothing for those that had them. Stops at the first that can not be published.
+   */
+  replayDeadLetters(durable: string): Promise<number>;
+  /** Tells everyone who listens now. Nothing is kept for who is away: a listener asks for what it missed. */
+  broadcast(subject: string, body: Uint8Array): Promise<void>;
+  /** Hears what is told on a subject, which may have NATS wildcards. */
+  listen(subject: string, hear: (notice: Notice) => void): Promise<Intake>;
+  /** Calls back each time the connection was lost and is there again: notices may have been missed. */
+  onReconnect(callback: () => void): void;
+  /** Whether requests can be made now. */
+  isConnected(): boolean;
+  /** Sends what is buffered and closes. Repeatable. */
+  close(): Promise<void>;
+}
+
+/** Nobody serves the subject: 503 for a client. */
+export class NoResponders extends Error {
+  override name = 'NoResponders';
+}
+
+/** Somebody serves the subject but did not answer in time: 504 for a client. */
+export class RequestTimeout extends Error {
+  override name = 'RequestTimeout';
+}
+
+/** Largest message, in bytes, on either bus; NATS' `max_payload` must allow it. */
+export const maxPayload = 4 * 1024 * 1024;
+
+/** About a quarter of an hour in all: an outage of a consumer's database ends before its events are given up. */
+export const defaultDelivery = { maxDeliveries: 20, backoffMs: [100, 500, 2_000, 10_000, 30_000, 60_000] };
+
+/** The wait before the next attempt after `delivery` attempts have failed, in ms. */
+export function backoffAfter(delivery: number, backoffMs: readonly number[]): number {
+  return backoffMs[Math.min(delivery, backoffMs.length) - 1] ?? 0;
+}
+
+/** The id of an event that is published once more: new to the broker's window, and told from the first. */
+export function replayedId(id: string): string {
+  return `${id.split('~')[0]}~${Date.now()}`;
+}
+
+/** The subject an event goes to when a consumer has given it up. */
+export function deadLetterSubject(prefix: string, durable: string): string {
+  return `${prefix}.dead.${durable}`;
+}

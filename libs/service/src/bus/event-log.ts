@@ -1,0 +1,94 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Logger } from 'pino';
+import { openSqlite } from '../store/sqlite.ts';
+import {
+  type ConsumeOptions,
+  type DeadLetter,
+  type Delivery,
+  type Intake,
+  type OutgoingEvent,
+  replayedId,
+} from './bus.ts';
+import { LogConsumer } from './log-consumer.ts';
+
+const schema = [
+  `CREATE TABLE events (
+     position INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL,
+     body BLOB NOT NULL, at INTEGER NOT NULL);
+   CREATE INDEX events_at ON events (at);
+   CREATE TABLE consumers (durable TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE TABLE redeliveries (
+     durable TEXT NOT NULL, position INTEGER NOT NULL, failures INTEGER NOT NULL, due INTEGER NOT NULL,
+     PRIMARY KEY (durable, position)) WITHOUT ROWID;
+   CREATE TABLE dead_letters (
+     durable TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL, error TEXT NOT NULL,
+     at INTEGER NOT NULL, PRIMARY KEY (durable, id)) WITHOUT ROWID;`,
+];
+const keepMs = 7 * 24 * 3600 * 1000;
+
+/**
+ * The events of the embedded form: one table, and for each durable consumer its own position, its own retries
+ * and its own dead letters, so that one poison event stops nobody else (docs/adr/0001).
+ */
+export class EventLog {
+  readonly #db: DatabaseSync;
+  readonly #log: Logger;
+  readonly #insert: StatementSync;
+  readonly #consumers = new Map<string, LogConsumer>();
+
+  constructor(options: { file: string; log: Logger; synchronous?: 'normal' | 'full' }) {
+    this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: options.synchronous });
+    this.#log = options.log;
+    this.#insert = this.#db.prepare(
+      'INSERT INTO events (id, subject, body, at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+    );
+    // Only what every consumer has passed and nobody retries may go.
+    this.#db
+      .prepare(
+        `DELETE FROM events WHERE at < ?
+           AND position <= (SELECT coalesce(min(position), 0) FROM consumers)
+           AND position NOT IN (SELECT position FROM redeliveries)`,
+      )
+      .run(Date.now() - keepMs);
+  }
+
+  append(event: OutgoingEvent): void {
+    this.#insert.run(event.id, event.subject, event.body, Date.now());
+    for (const consumer of this.#consumers.values()) consumer.wake();
+  }
+
+  /** Adds a handler to a durable: one position, whoever of its handlers takes the next event. */
+  consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Intake {
+    const { durable } = options;
+    const consumer = this.#consumers.get(durable) ?? new LogConsumer(this.#db, options, this.#log);
+    this.#consumers.set(durable, consumer);
+    consumer.add(handle);
+    return {
+      drain: async () => {
+        await consumer.remove(handle);
+        if (consumer.idle && this.#consumers.get(durable) === consumer) this.#consumers.delete(durable);
+      },
+    };
+  }
+
+  deadLetters(durable: string): DeadLetter[] {
+    return this.#db
+      .prepare('SELECT id, subject, body, error FROM dead_letters WHERE durable = ? ORDER BY at, id')
+      .all(durable) as unknown as DeadLetter[];
+  }
+
+  replayDeadLetters(durable: string): number {
+    const forget = this.#db.prepare('DELETE FROM dead_letters WHERE durable = ? AND id = ?');
+    const letters = this.deadLetters(durable);
+    for (const { id, subject, body } of letters) {
+      this.append({ id: replayedId(id), subject, body });
+      forget.run(durable, id);
+    }
+    return letters.length;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#consumers.values()].map((consumer) => consumer.stop()));
+    this.#db.close();
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { InFlight } from './in-flight.ts';
+
+test('is idle with no work', async () => {
+  const inFlight = new InFlight();
+  await inFlight.idle();
+  expect(inFlight.size).toBe(0);
+});
+
+test('waits for all work, also for what starts while it waits', async () => {
+  const inFlight = new InFlight();
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  let idle = false;
+  inFlight.track(
+    first.promise.then(() => {
+      inFlight.track(second.promise);
+    }),
+  );
+  const waiting = inFlight.idle().then(() => {
+    idle = true;
+  });
+  first.resolve();
+  await new Promise(setImmediate);
+  expect(idle).toBe(false);
+  expect(inFlight.size).toBe(1);
+  second.resolve();
+  await waiting;
+  expect(inFlight.size).toBe(0);
+});

@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import {
+  type Bus,
+  type ConsumeOptions,
+  type DeadLetter,
+  type Delivery,
+  type Intake,
+  type Message,
+  NoResponders,
+  type Notice,
+  type OutgoingEvent,
+  RequestTimeout,
+} from './bus.ts';
+import { EventLog } from './event-log.ts';
+import { hearSafely } from './hear-safely.ts';
+import { InFlight } from './in-flight.ts';
+import { checkedMessage } from './message.ts';
+import { subjectMatches } from './subject.ts';
+
+type Answer = (message: Message) => Promise<Message | undefined>;
+
+interface Server {
+  answer: Answer;
+  inFlight: InFlight;
+}
+
+/** The bus of the embedded form: requests are calls in this process, events rows of one SQLite file. */
+export class InProcessBus implements Bus {
+  readonly prefix: string;
+  readonly #servers = new Map<string, Server[]>();
+  readonly #listeners = new Set<{ pattern: string; hear: (notice: Notice) => void }>();
+  readonly #events: EventLog;
+  readonly #log: Logger;
+  #closed = false;
+
+  /** @param options.file SQLite file of the events, or `:memory:`. */
+  constructor(options: { prefix: string; file: string; log: Logger; synchronous?: 'normal' | 'full' }) {
+    this.prefix = options.prefix;
+    this.#log = options.log;
+    this.#events = new EventLog(options);
+  }
+
+  async request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
+    const request = checkedMessage(message);
+    const servers = this.#servers.get(subject) ?? [];
+    const server = servers.shift();
+    if (this.#closed || !server) throw new NoResponders(`Nobody serves ${subject}.`);
+    servers.push(server);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new RequestTimeout(`${subject} did not answer in ${timeoutMs} ms.`)),
+        timeoutMs,
+      );
+      const work = async () => {
+        try {
+          // A turn of the loop lies between caller and server, as with NATS: neither runs inside the other's stack.
+          await nextTurn();
+          const reply = await server.answer(request);
+          if (!reply) return;
+          resolve(checkedMessage(reply));
+          clearTimeout(timer);
+        } catch (error) {
+          // As over NATS, where no failure travels: the caller times out.
+          this.#log.error({ err: error, subject }, 'reply failed');
+        }
+      };
+      server.inFlight.track(work());
+    });
+  }
+
+  async serve(subject: string, _group: string, answer: Answer): Promise<Intake> {
+    const server: Server = { answer, inFlight: new InFlight() };
+    const servers = this.#servers.get(subject) ?? [];
+    servers.push(server);
+    this.#servers.set(subject, servers);
+    return {
+      drain: async () => {
+        const at = servers.indexOf(server);
+        if (at >= 0) servers.splice(at, 1);
+        await server.inFlight.idle();
+      },
+    };
+  }
+
+  async publish(event: OutgoingEvent): Promise<void> {
+    this.#events.append(event);
+  }
+
+  async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
+    return this.#events.consume(options, handle);
+  }
+
+  async deadLetters(durable: string): Promise<DeadLetter[]> {
+    return this.#events.deadLetters(durable);
+  }
+
+  async replayDeadLetters(durable: string): Promise<number> {
+    return this.#events.replayDeadLetters(durable);
+  }
+
+  async broadcast(subject: string, body: Uint8Array): Promise<void> {
+    const notice = { subject, body: checkedMessage({ headers: {}, body }).body };
+    await nextTurn();
+    for (const { pattern, hear } of [...this.#listeners]) {
+      if (subjectMatches(pattern, subject)) hearSafely(hear, notice, this.#log);
+    }
+  }
+
+  async listen(subject: string, hear: (notice: Notice) => void): Promise<Intake> {
+    const listener = { pattern: subject, hear };
+    this.#listeners.add(listener);
+    return {
+      drain: async () => {
+        this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  /** There is no connection to lose. */
+  onReconnect(_callback: () => void): void {}
+
+  isConnected(): boolean {
+    return !this.#closed;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#events.close();
+  }
+}

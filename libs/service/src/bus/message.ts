@@ -1,0 +1,30 @@
+import { type Message, maxPayload } from './bus.ts';
+
+// What either bus takes: the characters of a header name (RFC 9110 token), and values of one line.
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Bytes a message takes on the wire: its body, and its headers as NATS writes them. */
+export function messageSize(message: Message): number {
+  const headers = Object.entries(message.headers);
+  if (headers.length === 0) return message.body.length;
+  const lines = headers.reduce(
+    (sum, [name, value]) => sum + name.length + Buffer.byteLength(value.trim()) + ': \r\n'.length,
+    'NATS/1.0\r\n\r\n'.length,
+  );
+  return lines + message.body.length;
+}
+
+/**
+ * Checks a message before it travels, so that both buses refuse the same, and trims header values as NATS does.
+ * Throws `RangeError` for one that is too large and `TypeError` for a header that can not be written.
+ */
+export function checkedMessage(message: Message): Message {
+  if (messageSize(message) > maxPayload) throw new RangeError(`A message holds at most ${maxPayload} bytes.`);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(message.headers)) {
+    if (!headerName.test(name)) throw new TypeError('This is no name for a header.');
+    if (/[\r\n]/.test(value)) throw new TypeError(`The header ${name} has a line break in it.`);
+    headers[name] = value.trim();
+  }
+  return { headers, body: message.body };
+}

@@ -1,0 +1,162 @@
+import {
+  AckPolicy,
+  type Consumer,
+  DeliverPolicy,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  PubHeaders,
+} from '@nats-io/jetstream';
+import { headers as createHeaders, nanos } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import {
+  backoffAfter,
+  type ConsumeOptions,
+  type Delivery,
+  deadLetterSubject,
+  defaultDelivery,
+} from './bus.ts';
+import { streamNames } from './nats-streams.ts';
+
+interface Connection {
+  js: JetStreamClient;
+  jsm: JetStreamManager;
+  prefix: string;
+  log: Logger;
+  ensureStreams: () => Promise<void>;
+}
+
+/** What a dead letter says of itself beside the event's body. */
+export const subjectHeader = 'Kith-Subject';
+export const errorHeader = 'Kith-Error';
+const maxErrorLength = 1_000;
+/** Few enough events that the last one fetched is worked on well within `ack_wait`. */
+const batch = 50;
+/** How long a fetch waits for events: the shortest that NATS clients allow, as stopping waits for it. */
+const fetchMs = 1_000;
+
+/**
+ * A durable pull consumer. Redelivery is bounded by us, not by the server's `max_deliver`: the server would drop
+ * what it gives up, and we want it on the dead-letter subject.
+ */
+export class NatsConsumer {
+  readonly #connection: Connection;
+  readonly #options: Required<ConsumeOptions>;
+  readonly #handle: (delivery: Delivery) => Promise<void>;
+  #consumer: Consumer | undefined;
+  #loop: Promise<void> | undefined;
+  readonly #stopped = new AbortController();
+
+  constructor(
+    connection: Connection,
+    options: ConsumeOptions,
+    handle: (delivery: Delivery) => Promise<void>,
+  ) {
+    this.#connection = connection;
+    this.#options = { ...defaultDelivery, ...options };
+    this.#handle = handle;
+  }
+
+  async start(): Promise<void> {
+    await this.#open();
+    this.#loop = this.#run();
+  }
+
+  /** Ends with the batch that is being fetched, in `fetchMs` at most beside the event being handled. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#loop;
+  }
+
+  async #open(): Promise<Consumer> {
+    const { js, jsm, prefix, ensureStreams } = this.#connection;
+    await ensureStreams();
+    const stream = streamNames(prefix).events;
+    const { durable } = this.#options;
+    await jsm.consumers.add(stream, {
+      durable_name: durable,
+      filter_subjects: [...this.#options.subjects],
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(30_000),
+      deliver_policy: DeliverPolicy.All,
+      max_ack_pending: 1_000,
+    });
+    this.#consumer = await js.consumers.get(stream, durable);
+    return this.#consumer;
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#connection;
+    let failures = 0;
+    while (!this.#stopped.signal.aborted) {
+      try {
+        const consumer = this.#consumer ?? (await this.#open());
+        // Batches, not an endless stream: a stream that is closed loses what is on its way, for all of `ack_wait`.
+        const left: JsMsg[] = [];
+        for await (const message of await consumer.fetch({ max_messages: batch, expires: fetchMs })) {
+          if (this.#stopped.signal.aborted) left.push(message);
+          else await this.#deliver(message);
+        }
+        // What was fetched and is not worked on any more goes to another replica at once; only now, as while this
+        // one still fetches it would come back here.
+        for (const message of left) message.nak();
+        failures = 0;
+      } catch (error) {
+        log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
+        this.#consumer = undefined;
+        await pause(Math.min(100 * 2 ** failures++, 5_000), this.#stopped.signal);
+      }
+    }
+  }
+
+  async #deliver(message: JsMsg): Promise<void> {
+    const { durable, maxDeliveries, backoffMs } = this.#options;
+    const { log } = this.#connection;
+    const delivery = message.info.deliveryCount;
+    const id = message.headers?.get(PubHeaders.MsgIdHdr) ?? String(message.seq);
+    try {
+      // A process that dies of an event never gets to count the failure: the server's count stops it.
+      if (delivery > maxDeliveries) throw new Error('delivered too often');
+      await this.#handle({ subject: message.subject, id, body: message.data, delivery });
+      message.ack();
+    } catch (error) {
+      log.warn({ err: error, durable, eventId: id, delivery }, 'event not handled');
+      if (delivery < maxDeliveries) message.nak(backoffAfter(delivery, backoffMs));
+      else await this.#bury(message, id, error);
+    }
+  }
+
+  async #bury(message: JsMsg, id: string, error: unknown): Promise<void> {
+    const { js, prefix, log } = this.#connection;
+    const { durable } = this.#options;
+    const headers = createHeaders();
+    headers.set(subjectHeader, message.subject);
+    headers.set(
+      errorHeader,
+      String(error)
+        .replaceAll(/[\r\n]+/g, ' ')
+        .slice(0, maxErrorLength),
+    );
+    try {
+      await js.publish(deadLetterSubject(prefix, durable), message.data, {
+        msgID: `${durable}:${id}`,
+        headers,
+      });
+      message.term();
+      log.error({ durable, eventId: id }, 'event given up: dead letter');
+    } catch (failure) {
+      log.error({ err: failure, durable, eventId: id }, 'dead letter not stored');
+      message.nak(5_000);
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

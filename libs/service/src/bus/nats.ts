@@ -1,0 +1,260 @@
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import {
+  headers as createHeaders,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  NoRespondersError,
+  RequestError,
+  TimeoutError,
+} from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import { StartError } from '../errors.ts';
+import {
+  type Bus,
+  type ConsumeOptions,
+  type DeadLetter,
+  type Delivery,
+  type Intake,
+  type Message,
+  maxPayload,
+  NoResponders,
+  type Notice,
+  type OutgoingEvent,
+  RequestTimeout,
+  replayedId,
+} from './bus.ts';
+import { hearSafely } from './hear-safely.ts';
+import { InFlight } from './in-flight.ts';
+import { checkedMessage } from './message.ts';
+import { firstConnection, redactUrl } from './nats-connection.ts';
+import { NatsConsumer } from './nats-consumer.ts';
+import { readDeadLetters } from './nats-dead-letters.ts';
+import { ensureStreams, streamNames } from './nats-streams.ts';
+
+export interface NatsBusOptions {
+  url: string;
+  /** Seed of this service's NKey user; its rights stand in the server's configuration (docs/adr/0003). */
+  nkeySeed?: string | undefined;
+  /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
+  name: string;
+  prefix: string;
+  log: Logger;
+  /** How long to try for a first connection, in ms. */
+  connectTimeoutMs?: number;
+}
+
+/** The bus of the distributed form: requests over core NATS, events on JetStream. */
+export class NatsBus implements Bus {
+  readonly prefix: string;
+  readonly #nc: NatsConnection;
+  readonly #js: JetStreamClient;
+  readonly #jsm: JetStreamManager;
+  readonly #log: Logger;
+  #closing: Promise<void> | undefined;
+  readonly #consumers = new Set<NatsConsumer>();
+  readonly #reconnected: (() => void)[] = [];
+  #connected = true;
+  #streams: Promise<void> | undefined;
+
+  private constructor(nc: NatsConnection, jsm: JetStreamManager, options: NatsBusOptions) {
+    this.prefix = options.prefix;
+    this.#nc = nc;
+    this.#js = jetstream(nc, { timeout: 5_000 });
+    this.#jsm = jsm;
+    this.#log = options.log;
+    void this.#watch();
+  }
+
+  /** Connects. Throws `StartError` when the server refuses or allows too small messages only. */
+  static async connect(options: NatsBusOptions): Promise<NatsBus> {
+    const nc = await firstConnection(options);
+    const allowed = nc.info?.max_payload ?? 0;
+    if (allowed < maxPayload) {
+      await nc.close();
+      throw new StartError(
+        `NATS at ${redactUrl(options.url)} allows messages of ${allowed} bytes; set max_payload to ${maxPayload} or more.`,
+      );
+    }
+    return new NatsBus(nc, await jetstreamManager(nc, { checkAPI: false, timeout: 5_000 }), options);
+  }
+
+  async request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
+    const { headers, body } = checkedMessage(message);
+    try {
+      const reply = await this.#nc.request(subject, body, {
+        timeout: timeoutMs,
+        headers: encodeHeaders(headers),
+      });
+      return { headers: decodeHeaders(reply.headers), body: reply.data };
+    } catch (error) {
+      if (error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders())) {
+        throw new NoResponders(`Nobody serves ${subject}.`);
+      }
+      if (error instanceof TimeoutError) {
+        throw new RequestTimeout(`${subject} did not answer in ${timeoutMs} ms.`);
+      }
+      if (this.#nc.isClosed() || !this.#connected) {
+        throw new NoResponders(`Not connected to NATS.`, { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  async serve(
+    subject: string,
+    group: string,
+    answer: (message: Message) => Promise<Message | undefined>,
+  ): Promise<Intake> {
+    const inFlight = new InFlight();
+    const respond = async (msg: Msg) => {
+      const reply = await answer({ headers: decodeHeaders(msg.headers), body: msg.data });
+      if (!reply) return;
+      const { headers, body } = checkedMessage(reply);
+      msg.respond(body, { headers: encodeHeaders(headers) });
+    };
+    const subscription = this.#nc.subscribe(subject, {
+      queue: group,
+      callback: (error, msg) => {
+        if (error) this.#log.error({ err: error, subject }, 'subscription failed');
+        // Tracked and caught here: the client awaits no callback (measured in STYLE's traps).
+        else
+          inFlight.track(
+            respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),
+          );
+      },
+    });
+    await this.#nc.flush();
+    return {
+      drain: async () => {
+        if (!subscription.isClosed()) await subscription.drain();
+        await inFlight.idle();
+        if (!this.#nc.isClosed()) await this.#nc.flush();
+      },
+    };
+  }
+
+  async publish(event: OutgoingEvent): Promise<void> {
+    await this.#ensureStreams();
+    try {
+      await this.#js.publish(event.subject, event.body, { msgID: event.id });
+    } catch (error) {
+      // Perhaps the broker has lost its streams: they are made anew before the next try.
+      this.#streams = undefined;
+      throw error;
+    }
+  }
+
+  async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
+    const consumer = new NatsConsumer(
+      {
+        js: this.#js,
+        jsm: this.#jsm,
+        prefix: this.prefix,
+        log: this.#log,
+        ensureStreams: () => ensureStreams(this.#jsm, this.prefix),
+      },
+      options,
+      handle,
+    );
+    await consumer.start();
+    this.#consumers.add(consumer);
+    return {
+      drain: async () => {
+        await consumer.stop();
+        this.#consumers.delete(consumer);
+      },
+    };
+  }
+
+  async deadLetters(durable: string): Promise<DeadLetter[]> {
+    await this.#ensureStreams();
+    return (await readDeadLetters(this.#js, this.prefix, durable)).map(({ seq: _, ...letter }) => letter);
+  }
+
+  async replayDeadLetters(durable: string): Promise<number> {
+    await this.#ensureStreams();
+    const letters = await readDeadLetters(this.#js, this.prefix, durable);
+    for (const { seq, subject, id, body } of letters) {
+      await this.publish({ subject, id: replayedId(id), body });
+      await this.#jsm.streams.deleteMessage(streamNames(this.prefix).dead, seq);
+    }
+    return letters.length;
+  }
+
+  async broadcast(subject: string, body: Uint8Array): Promise<void> {
+    this.#nc.publish(subject, checkedMessage({ headers: {}, body }).body);
+    await this.#nc.flush();
+  }
+
+  async listen(subject: string, hear: (notice: Notice) => void): Promise<Intake> {
+    const subscription = this.#nc.subscribe(subject, {
+      callback: (error, msg) => {
+        if (error) this.#log.error({ err: error, subject }, 'subscription failed');
+        else hearSafely(hear, { subject: msg.subject, body: msg.data }, this.#log);
+      },
+    });
+    await this.#nc.flush();
+    return {
+      drain: async () => {
+        if (!subscription.isClosed()) await subscription.drain();
+      },
+    };
+  }
+
+  onReconnect(callback: () => void): void {
+    this.#reconnected.push(callback);
+  }
+
+  isConnected(): boolean {
+    return this.#connected && !this.#nc.isClosed();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#consumers].map((consumer) => consumer.stop()));
+    if (this.isConnected()) await this.#nc.drain();
+    else await this.#nc.close();
+  }
+
+  /** Made by whoever needs them first: a process without events has no rights on JetStream (docs/adr/0003). */
+  #ensureStreams(): Promise<void> {
+    this.#streams ??= ensureStreams(this.#jsm, this.prefix).catch((error) => {
+      this.#streams = undefined;
+      throw error;
+    });
+    return this.#streams;
+  }
+
+  async #watch(): Promise<void> {
+    for await (const status of this.#nc.status()) {
+      if (status.type === 'disconnect') this.#connected = false;
+      if (status.type === 'reconnect') {
+        this.#connected = true;
+        for (const callback of this.#reconnected) callback();
+      }
+      if (status.type === 'disconnect' || status.type === 'reconnect' || status.type === 'error') {
+        this.#log.warn(
+          { nats: status.type, err: status.type === 'error' ? status.error : undefined },
+          'nats',
+        );
+      }
+    }
+  }
+}
+
+function encodeHeaders(from: Record<string, string>): MsgHdrs {
+  const to = createHeaders();
+  for (const [name, value] of Object.entries(from)) to.set(name, value);
+  return to;
+}
+
+function decodeHeaders(from: MsgHdrs | undefined): Record<string, string> {
+  const to: Record<string, string> = {};
+  if (from) for (const name of from.keys()) to[name] = from.get(name);
+  return to;
+}

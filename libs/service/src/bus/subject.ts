@@ -1,0 +1,11 @@
+/** Tells whether a subject is matched by a NATS pattern: `*` is one token, `>` at the end one or more. */
+export function subjectMatches(pattern: string, subject: string): boolean {
+  const wanted = pattern.split('.');
+  const tokens = subject.split('.');
+  for (const [index, token] of wanted.entries()) {
+    if (token === '>') return tokens.length > index;
+    if (index >= tokens.length) return false;
+    if (token !== '*' && token !== tokens[index]) return false;
+  }
+  return wanted.length === tokens.length;
+}

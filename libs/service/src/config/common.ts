@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { wholeNumber } from './read-config.ts';
+
+/** What every process reads from its environment. The text of each is the README's table. */
+export const commonConfig = z.object({
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('production')
+    .describe('`production`, `development` or `test`'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('least level that is logged'),
+  KITH_PREFIX: z
+    .string()
+    .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a to z, 0 to 9, _ and - only, at most 32 characters')
+    .default('kith')
+    .describe('first part of database, subject, stream and Redis key names'),
+  HOST: z.string().default('127.0.0.1').describe('address to listen on (0.0.0.0 in the images)'),
+  INTERNAL_PORT: wholeNumber(0, 65535)
+    .default(9090)
+    .describe('port of `/healthz`, `/readyz`, `/metrics`; 0 is a free one'),
+});
+
+/** What a process of the distributed form needs to reach the bus. */
+export const natsConfig = z.object({
+  NATS_URL: z
+    .string({ error: 'a NATS address is needed, nats://host:4222' })
+    .describe('NATS server with JetStream'),
+  NATS_NKEY: z.string().optional().describe("seed of the service's NATS user"),
+});
+
+/** What a service that stores needs to reach its database. */
+export const mongoConfig = z.object({
+  MONGODB_URL: z
+    .string({ error: 'a MongoDB address is needed, mongodb://host:27017' })
+    .describe('MongoDB or a compatible server'),
+});
+
+/** Where a service keeps its data: MongoDB in the distributed form, SQLite in the embedded one. */
+export type StoreConfig =
+  | { kind: 'mongo'; url: string; database: string }
+  | { kind: 'sqlite'; file: string; synchronous?: 'normal' | 'full' };

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { StartError } from '../errors.ts';
+import { serviceConfig, storingServiceConfig } from '../lifecycle/service-main.ts';
+import { flag, readConfig, wholeNumber } from './read-config.ts';
+
+const schema = z.object({
+  PORT: wholeNumber(0, 65_535).default(8080),
+  SECRET: z.string().min(4).optional(),
+  LOUD: flag.default(false),
+});
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kith-config-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (content: string) => {
+  const path = join(folder, 'secret');
+  writeFileSync(path, content);
+  return path;
+};
+
+test('reads values, ignores other variables, and takes empty ones as absent', () => {
+  expect(readConfig(schema, {})).toEqual({ PORT: 8080, LOUD: false });
+  expect(readConfig(schema, { PORT: '', LOUD: '', SECRET: '', HOME: '/x' })).toEqual({
+    PORT: 8080,
+    LOUD: false,
+  });
+  expect(readConfig(schema, { PORT: '0', LOUD: 'true', SECRET: 'quiet' })).toEqual({
+    PORT: 0,
+    LOUD: true,
+    SECRET: 'quiet',
+  });
+});
+
+test('reads a secret from a file; the variable itself comes first', () => {
+  expect(readConfig(schema, { SECRET_FILE: file('quiet\n') }).SECRET).toBe('quiet');
+  expect(readConfig(schema, { SECRET_FILE: file('quiet\n'), SECRET: 'louder' }).SECRET).toBe('louder');
+  expect(readConfig(schema, { SECRET_FILE: file('quiet\n'), SECRET: '' }).SECRET).toBe('quiet');
+  expect(readConfig(schema, { SECRET_FILE: file('') }).SECRET).toBeUndefined();
+  expect(readConfig(schema, { SECRET_FILE: '' }).SECRET).toBeUndefined();
+});
+
+test.each([
+  ['PORT', { PORT: 'http' }, 'PORT: a whole number is needed'],
+  ['PORT', { PORT: '-1' }, 'PORT: a whole number is needed'],
+  ['PORT', { PORT: '65536' }, 'PORT: a whole number from 0 to 65535 is needed'],
+  ['LOUD', { LOUD: 'yes' }, 'LOUD: true or false is needed'],
+  ['SECRET_FILE', { SECRET_FILE: '/nowhere/at/all' }, 'SECRET_FILE: /nowhere/at/all can not be read.'],
+])('names %s when it is wrong', (_, env, sentence) => {
+  expect(() => readConfig(schema, env)).toThrow(new StartError(sentence));
+});
+
+test('never quotes a value', () => {
+  try {
+    readConfig(schema, { SECRET: 'abc' });
+    expect.unreachable();
+  } catch (error) {
+    expect((error as Error).message).toMatch(/^SECRET: /);
+    expect((error as Error).message).not.toContain('abc');
+  }
+});
+
+test('a service names the engine it lacks', () => {
+  expect(() => readConfig(serviceConfig, {})).toThrow('NATS_URL: a NATS address is needed, nats://host:4222');
+  expect(() => readConfig(storingServiceConfig, { NATS_URL: 'nats://x' })).toThrow(
+    'MONGODB_URL: a MongoDB address is needed, mongodb://host:27017',
+  );
+  expect(() => readConfig(serviceConfig, { NATS_URL: 'nats://x', KITH_PREFIX: 'Up' })).toThrow(
+    /^KITH_PREFIX: /,
+  );
+  expect(readConfig(serviceConfig, { NATS_URL: 'nats://x' })).toEqual({
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'info',
+    KITH_PREFIX: 'kith',
+    HOST: '127.0.0.1',
+    INTERNAL_PORT: 9090,
+    NATS_URL: 'nats://x',
+  });
+});

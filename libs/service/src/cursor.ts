@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import type { ErrorCode } from '@kith/contracts';
+import { z } from 'zod';
+import { ApiError } from './errors.ts';
+
+const shape = z.object({ k: z.string(), n: z.int().positive(), b: z.string() });
+
+/** Where a walk of a list stands: the key of the last row given and the ordinal of the page that follows. */
+export interface ListPosition {
+  after: string;
+  page: number;
+}
+
+/** Writes a list position as an opaque string, bound to its operation, filters and caller (SPEC A7). */
+export function encodeCursor(position: ListPosition, binding: readonly string[]): string {
+  const content = { k: position.after, n: position.page, b: digest(binding) };
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+/** Reads a cursor back. Throws `code` with `field: "cursor"` when it is broken or bound to something else. */
+export function decodeCursor(cursor: string, binding: readonly string[], code: ErrorCode): ListPosition {
+  try {
+    const content = shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    if (content.b === digest(binding)) return { after: content.k, page: content.n };
+  } catch {
+    // Answered below, as every other bad cursor.
+  }
+  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+}
+
+function digest(binding: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(binding)).digest('base64url').slice(0, 16);
+}

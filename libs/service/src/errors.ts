@@ -1,0 +1,29 @@
+import { type ErrorCode, errors } from '@kith/contracts';
+
+/** An answer other than success that the contract knows: thrown by a handler, made an envelope by the adapter. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+  readonly details: string | undefined;
+
+  constructor(
+    code: ErrorCode,
+    options: { message?: string; field?: string; details?: string; cause?: unknown } = {},
+  ) {
+    super(options.message ?? errors[code].message, { cause: options.cause });
+    this.code = code;
+    this.field = options.field;
+    this.details = options.details;
+  }
+}
+
+/** A reason not to start, in one sentence for the person who started it. */
+export class StartError extends Error {
+  override name = 'StartError';
+}
+
+/** Nobody waits for the answer any more: thrown by work that looked again after waiting. Nothing is answered. */
+export class DeadlinePassed extends Error {
+  override name = 'DeadlinePassed';
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEnvelope, EventOf, EventSpec } from '@kith/contracts';
+
+/** Makes an event of its contract type, to be stored with the change it tells of. */
+export function makeEvent<E extends EventSpec>(
+  spec: E,
+  of: {
+    projectId: string;
+    actorId: string | null;
+    aggregate: EventEnvelope['aggregate'];
+    data: EventOf<E>['data'];
+    occurredAt: Date;
+  },
+): EventOf<E> {
+  return {
+    id: randomUUID(),
+    type: spec.type,
+    version: spec.version,
+    projectId: of.projectId,
+    occurredAt: of.occurredAt.toISOString(),
+    actorId: of.actorId,
+    aggregate: of.aggregate,
+    data: of.data,
+  };
+}

@@ -1,0 +1,125 @@
+import type { EventEnvelope } from '@kith/contracts';
+import type { Collection, Db, IndexDescription } from 'mongodb';
+import { isMongoDuplicate } from '../store/mongo.ts';
+import { eventKey, type Outbox, type StoredEvent } from './outbox.ts';
+
+/** What an aggregate's document carries for its events; part of the document that commits the change. */
+export interface OutboxFields {
+  /** Events not yet copied to `events`, as JSON texts. Absent when there are none. */
+  outbox?: { key: string; event: string }[];
+  /** Present while `outbox` holds something: what the sweep's index finds. */
+  outboxAt?: Date;
+}
+
+interface EventDocument {
+  _id: string;
+  event: string;
+  at: Date;
+  unpublished?: true;
+  expireAt?: Date;
+}
+
+/** Most events an aggregate's document holds before a further change has to copy them out first. */
+export const outboxLimit = 16;
+/** Filter for a document whose outbox takes one more event; where it fails, `MongoOutbox.makeRoom` helps. */
+export const outboxHasRoom = { [`outbox.${outboxLimit - 1}`]: { $exists: false } };
+const keepMs = 7 * 24 * 3600 * 1000;
+/** Any time, as a range: some servers use a partial index for nothing less. */
+const ever = { $gt: new Date(0) };
+
+/** Index of a collection of aggregates, by which the sweep finds filled outboxes. */
+export const outboxIndex: IndexDescription = {
+  name: 'outbox',
+  key: { outboxAt: 1 },
+  partialFilterExpression: { outboxAt: { $exists: true } },
+};
+
+/** Indexes of the `events` collection. */
+export const eventsIndexes: readonly IndexDescription[] = [
+  { name: 'unpublished', key: { at: 1 }, partialFilterExpression: { unpublished: { $exists: true } } },
+  { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
+];
+
+/** The part of an update that stores events with the change they tell of; empty when there are none. */
+export function outboxUpdate(events: readonly EventEnvelope[]): {
+  $push?: Record<string, unknown>;
+  $set?: Record<string, unknown>;
+} {
+  if (events.length === 0) return {};
+  const entries = events.map((event) => ({ key: eventKey(event), event: JSON.stringify(event) }));
+  return { $push: { outbox: { $each: entries } }, $set: { outboxAt: new Date() } };
+}
+
+/** The fields of a new aggregate's document that store its first events. */
+export function outboxFields(events: readonly EventEnvelope[]): OutboxFields {
+  return {
+    outbox: events.map((event) => ({ key: eventKey(event), event: JSON.stringify(event) })),
+    outboxAt: new Date(),
+  };
+}
+
+/**
+ * The outbox on MongoDB: events are committed in their aggregate's document, copied from there to `events` (its
+ * `_id` is project, aggregate and seq, so copying twice changes nothing) and published from there.
+ */
+export class MongoOutbox implements Outbox {
+  readonly #aggregates: readonly Collection<OutboxFields & { _id: string }>[];
+  readonly #events: Collection<EventDocument>;
+
+  /** @param aggregates Names of the collections whose documents carry `OutboxFields`. */
+  constructor(db: Db, aggregates: readonly string[]) {
+    this.#aggregates = aggregates.map((name) => db.collection(name));
+    this.#events = db.collection('events');
+  }
+
+  async unpublished(limit: number): Promise<StoredEvent[]> {
+    for (const aggregates of this.#aggregates) {
+      const filled = await aggregates
+        .find({ outboxAt: ever }, { projection: { outbox: 1 }, limit })
+        .toArray();
+      for (const document of filled) await this.#copyOut(aggregates, document);
+    }
+    const rows = await this.#events
+      .find({ unpublished: { $exists: true }, at: ever }, { sort: { at: 1 }, limit })
+      .toArray();
+    return rows.map(({ _id, event }) => ({ key: _id, event: JSON.parse(event) as EventEnvelope }));
+  }
+
+  async markPublished(keys: readonly string[]): Promise<void> {
+    await this.#events.updateMany(
+      { _id: { $in: [...keys] } },
+      { $unset: { unpublished: '' }, $set: { expireAt: new Date(Date.now() + keepMs) } },
+    );
+  }
+
+  /** Empties a document's outbox when it is full, so that a change can add to it. */
+  async makeRoom(aggregate: string, document: OutboxFields & { _id: string }): Promise<void> {
+    const aggregates = this.#aggregates.find(({ collectionName }) => collectionName === aggregate);
+    if (aggregates && (document.outbox?.length ?? 0) >= outboxLimit)
+      await this.#copyOut(aggregates, document);
+  }
+
+  async #copyOut(
+    aggregates: Collection<OutboxFields & { _id: string }>,
+    document: OutboxFields & { _id: string },
+  ): Promise<void> {
+    const entries = document.outbox ?? [];
+    if (entries.length > 0) {
+      try {
+        const at = new Date();
+        await this.#events.insertMany(
+          entries.map(({ key, event }) => ({ _id: key, event, at, unpublished: true as const })),
+          { ordered: false },
+        );
+      } catch (error) {
+        if (!isMongoDuplicate(error)) throw error;
+      }
+    }
+    const keys = entries.map(({ key }) => key);
+    await aggregates.updateOne({ _id: document._id }, { $pull: { outbox: { key: { $in: keys } } } });
+    await aggregates.updateOne(
+      { _id: document._id, outbox: { $size: 0 } },
+      { $unset: { outboxAt: '', outbox: '' } },
+    );
+  }
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { NatsBus } from '../bus/nats.ts';
+import { commonConfig, mongoConfig, natsConfig } from '../config/common.ts';
+import { readConfig } from '../config/read-config.ts';
+import { startInternalServer } from '../telemetry/internal-server.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { runProcess } from './run-process.ts';
+import type { RunningService, ServiceRuntime } from './service.ts';
+
+/** The environment of a service that stores nothing, and of one that does. */
+export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });
+export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoConfig.shape });
+
+/** Runs one service as a process of its own: config, log, bus, internal port, signals. For `main.ts` files alone. */
+export function runServiceMain<Schema extends typeof serviceConfig>(
+  name: string,
+  schema: Schema,
+  start: (runtime: ServiceRuntime, config: z.output<Schema>) => Promise<RunningService & { url?: string }>,
+): Promise<void> {
+  return runProcess(name, async (env) => {
+    const config = readConfig(schema, env) as z.output<typeof serviceConfig>;
+    const log = createLogger({ name, level: config.LOG_LEVEL });
+    const metrics = new Metrics({ process: true });
+    const bus = await NatsBus.connect({
+      url: config.NATS_URL,
+      nkeySeed: config.NATS_NKEY,
+      name,
+      prefix: config.KITH_PREFIX,
+      log,
+    });
+    const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV };
+    const service = await start(runtime, config as z.output<Schema>);
+    const internal = await startInternalServer({
+      host: config.HOST,
+      port: config.INTERNAL_PORT,
+      metrics,
+      notReady: () => service.notReady(),
+    });
+    log.info({ internalPort: internal.port }, 'ready');
+    return {
+      log,
+      ready: { internalPort: internal.port, ...(service.url ? { url: service.url } : {}) },
+      async stop() {
+        await service.stop();
+        await bus.close();
+        await internal.close();
+      },
+    };
+  });
+}

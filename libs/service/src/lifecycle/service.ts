@@ -1,0 +1,96 @@
+import type { Logger } from 'pino';
+import type { Bus, Intake } from '../bus/bus.ts';
+import { type EventSubscription, subscribe } from '../events/subscribe.ts';
+import type { InternalHandler, OperationHandler } from '../operations/handler.ts';
+import { serveInternal, serveOperation } from '../operations/serve.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** A service that runs. Ending it twice is ending it once. */
+export interface RunningService extends AsyncDisposable {
+  readonly name: string;
+  /** What is missing for being ready; nothing when ready. */
+  notReady(): Promise<readonly string[]>;
+  /** Stop intake, wait for what is in flight (bounded), then let go of the stores. The bus stays. */
+  stop(): Promise<void>;
+}
+
+/** What every service is given: the process's bus, log and metrics. */
+export interface ServiceRuntime {
+  bus: Bus;
+  log: Logger;
+  metrics: Metrics;
+  nodeEnv: 'production' | 'development' | 'test';
+}
+
+export interface ServiceParts<App> {
+  /** Names its log lines and metrics. */
+  name: string;
+  app: App;
+  operations: readonly OperationHandler<App>[];
+  internal?: readonly InternalHandler<App>[];
+  subscriptions?: readonly EventSubscription<App>[];
+  /** Runs until stopped, after intake has ended: relays, sweeps. */
+  background?: readonly { stop(): Promise<void> }[];
+  /** Throws or rejects when the store can not be used. */
+  checkStore?: () => Promise<void>;
+  close?: () => Promise<void>;
+}
+
+const drainMs = 10_000;
+
+/** Starts a service: subscriptions first, so that the first request finds what events have brought. */
+export async function startService<App>(
+  runtime: ServiceRuntime,
+  parts: ServiceParts<App>,
+): Promise<RunningService> {
+  const { bus, metrics } = runtime;
+  const log = runtime.log.child({ service: parts.name });
+  const options = { bus, metrics, log, app: parts.app, checkOutput: runtime.nodeEnv !== 'production' };
+  const intakes: Intake[] = [];
+  for (const one of parts.subscriptions ?? []) intakes.push(await subscribe(one, options));
+  for (const one of parts.internal ?? []) intakes.push(await serveInternal(one, options));
+  for (const one of parts.operations) intakes.push(await serveOperation(one, options));
+  log.info('service started');
+
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    const drained = Promise.all(intakes.map((intake) => intake.drain())).then(() => true);
+    if (!(await within(drained, drainMs))) log.warn('stopped with work still in flight');
+    for (const one of parts.background ?? []) await within(one.stop(), drainMs);
+    await parts.close?.();
+    log.info('service stopped');
+  };
+  const service: RunningService = {
+    name: parts.name,
+    async notReady() {
+      const missing: string[] = [];
+      if (stopping) missing.push('stopping');
+      if (!bus.isConnected()) missing.push('bus');
+      const store = parts.checkStore?.().then(
+        () => true,
+        () => false,
+      );
+      if (store && !(await within(store, 2_000))) missing.push('store');
+      return missing;
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+    [Symbol.asyncDispose]: () => service.stop(),
+  };
+  return service;
+}
+
+/** Waits for work at most `ms`; `undefined` when it took longer. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

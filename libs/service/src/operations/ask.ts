@@ -1,0 +1,32 @@
+import {
+  type BodyOf,
+  type InternalOperationSpec,
+  internalSubject,
+  isErrorCode,
+  type OutputOf,
+} from '@kith/contracts';
+import type { z } from 'zod';
+import type { Bus } from '../bus/bus.ts';
+import { ApiError } from '../errors.ts';
+import { codeHeader } from './reply.ts';
+
+/** Asks another service. Throws `ApiError` with its code, `NoResponders` or `RequestTimeout`. */
+export async function ask<O extends InternalOperationSpec>(
+  bus: Bus,
+  spec: O,
+  body: z.input<O['body']> | BodyOf<O>,
+  context: { requestId: string; deadline: number },
+): Promise<OutputOf<O>> {
+  const left = Math.max(context.deadline - Date.now(), 1);
+  const reply = await bus.request(
+    internalSubject(bus.prefix, spec),
+    {
+      headers: { 'Kith-Request-Id': context.requestId, 'Kith-Deadline': String(context.deadline) },
+      body: new TextEncoder().encode(JSON.stringify(body)),
+    },
+    left,
+  );
+  const code = reply.headers[codeHeader];
+  if (code && isErrorCode(code)) throw new ApiError(code);
+  return spec.output.parse(JSON.parse(new TextDecoder().decode(reply.body))) as OutputOf<O>;
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkedMessage } from '../bus/message.ts';
+import { decodeContext, encodeContext, type RequestContext } from './context.ts';
+
+const text = fc.string({ unit: 'binary' });
+const token = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
+const context: fc.Arbitrary<RequestContext> = fc.record({
+  requestId: token,
+  projectId: fc.option(fc.uuid()),
+  caller: fc.option(fc.record({ userId: fc.uuid(), sessionId: fc.uuid(), role: text })),
+  clientIp: fc.oneof(fc.ipV4(), fc.ipV6()),
+  userAgent: text,
+  wireVersion: fc.constantFrom('v6' as const, 'v7' as const),
+  form: fc.constantFrom('', '/v6', '/v7', '/api/v6', '/api/v7'),
+  deadline: fc.integer({ min: 0, max: 8_640_000_000_000_000 }),
+  params: fc.dictionary(token, text).map((params) => ({ ...params })),
+  query: fc.webQueryParameters(),
+  traceparent: fc.option(fc.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)),
+});
+
+test('a context comes back as it was, over any bus', () => {
+  fc.assert(
+    fc.property(context, (given) => {
+      const carried = checkedMessage({ headers: encodeContext(given), body: new Uint8Array() });
+      expect(decodeContext(carried.headers)).toEqual(given);
+    }),
+  );
+});
+
+test('text of a client never makes a header line of its own', () => {
+  const sly: RequestContext = {
+    requestId: 'r',
+    projectId: null,
+    caller: { userId: 'u', sessionId: 's', role: 'x\r\nKith-User: admin' },
+    clientIp: '192.0.2.1',
+    userAgent: 'agent\r\nKith-Role: admin\ud800',
+    wireVersion: 'v6',
+    form: '',
+    deadline: 1,
+    params: { name: 'a\r\nb&c=d' },
+    query: '',
+    traceparent: null,
+  };
+  for (const value of Object.values(encodeContext(sly))) expect(value).not.toMatch(/[\r\n]/);
+  expect(decodeContext(encodeContext(sly))).toEqual({ ...sly, userAgent: 'agent\r\nKith-Role: admin\ufffd' });
+});
+
+test('no headers make a context of nobody, without deadline', () => {
+  expect(decodeContext({})).toEqual({
+    requestId: '',
+    projectId: null,
+    caller: null,
+    clientIp: '',
+    userAgent: '',
+    wireVersion: 'v6',
+    form: '',
+    deadline: Number.NaN,
+    params: {},
+    query: '',
+    traceparent: null,
+  });
+});

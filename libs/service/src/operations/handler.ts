@@ -1,0 +1,56 @@
+import type {
+  BodyOf,
+  InternalOperationSpec,
+  OperationSpec,
+  OutputOf,
+  ParamsOf,
+  QueryOf,
+} from '@kith/contracts';
+import type { Logger } from 'pino';
+import type { Caller, RequestContext } from './context.ts';
+
+type CallerFor<O extends OperationSpec> = O['auth'] extends 'user' ? Caller : Caller | null;
+type ProjectFor<O extends OperationSpec> = O['scope'] extends 'project' ? string : null;
+
+/** A validated request, typed by its contract. */
+export interface OperationRequest<O extends OperationSpec>
+  extends Omit<RequestContext, 'params' | 'query' | 'caller' | 'projectId'> {
+  params: ParamsOf<O>;
+  query: QueryOf<O>;
+  body: BodyOf<O>;
+  caller: CallerFor<O>;
+  projectId: ProjectFor<O>;
+  log: Logger;
+  /** Sets a header of the HTTP answer. */
+  setHeader(name: string, value: string): void;
+  /** Sets `Link` to the next page: the cursor replaces the one asked with, other parameters stay (SPEC A7). */
+  linkNext(cursor: string): void;
+}
+
+/** An operation with what serves it, as a service registers it. */
+export interface OperationHandler<App> {
+  spec: OperationSpec;
+  handle(request: OperationRequest<OperationSpec>, app: App): Promise<unknown>;
+}
+
+/** An internal operation with what serves it. */
+export interface InternalHandler<App> {
+  spec: InternalOperationSpec;
+  handle(body: never, app: App): Promise<unknown>;
+}
+
+/** Binds a handler to its contract entry; input and output types come from there. */
+export function handler<O extends OperationSpec, App>(
+  spec: O,
+  handle: (request: OperationRequest<O>, app: App) => Promise<OutputOf<O>>,
+): OperationHandler<App> {
+  return { spec, handle: handle as unknown as OperationHandler<App>['handle'] };
+}
+
+/** Binds a handler to an internal contract entry. */
+export function internalHandler<O extends InternalOperationSpec, App>(
+  spec: O,
+  handle: (body: BodyOf<O>, app: App) => Promise<OutputOf<O>>,
+): InternalHandler<App> {
+  return { spec, handle };
+}

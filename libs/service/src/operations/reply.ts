@@ -1,0 +1,52 @@
+import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
+import type { Message } from '../bus/bus.ts';
+import type { ApiError } from '../errors.ts';
+
+export const statusHeader = 'Kith-Status';
+/** Present on error replies, so that nobody has to parse a body to count errors. */
+export const codeHeader = 'Kith-Code';
+
+const encoder = new TextEncoder();
+
+/** A successful reply: status, JSON bytes and further HTTP headers. 204 has no body; a content type makes it text. */
+export function successReply(
+  status: number,
+  output: unknown,
+  headers: Record<string, string>,
+  contentType?: string,
+): Message {
+  if (status === 204) return { headers: { [statusHeader]: '204', ...headers }, body: new Uint8Array() };
+  if (contentType) {
+    return {
+      headers: { [statusHeader]: String(status), 'Content-Type': contentType, ...headers },
+      body: encoder.encode(String(output)),
+    };
+  }
+  return {
+    headers: { [statusHeader]: String(status), 'Content-Type': 'application/json', ...headers },
+    body: encoder.encode(JSON.stringify(output)),
+  };
+}
+
+/** The error envelope as a reply. */
+export function errorReply(
+  code: ErrorCode,
+  error?: Pick<ApiError, 'message' | 'field' | 'details'>,
+): Message {
+  return {
+    headers: {
+      [statusHeader]: String(statusOf(code)),
+      [codeHeader]: code,
+      'Content-Type': 'application/json',
+    },
+    body: encoder.encode(
+      JSON.stringify(
+        errorBody(code, {
+          ...(error ? { message: error.message } : {}),
+          ...(error?.field ? { field: error.field } : {}),
+          ...(error?.details ? { details: error.details } : {}),
+        }),
+      ),
+    ),
+  };
+}

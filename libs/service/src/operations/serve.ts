@@ -1,0 +1,132 @@
+import {
+  type ErrorCode,
+  internalSubject,
+  isErrorCode,
+  type OperationSpec,
+  rpcSubject,
+  serviceOf,
+} from '@kith/contracts';
+import type { Logger } from 'pino';
+import { type Bus, type Intake, type Message, maxPayload } from '../bus/bus.ts';
+import { messageSize } from '../bus/message.ts';
+import { ApiError, DeadlinePassed } from '../errors.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { decodeContext } from './context.ts';
+import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
+import { errorReply, statusHeader, successReply } from './reply.ts';
+import { parseJsonObject, validateRequest } from './validate.ts';
+
+export interface ServeOptions<App> {
+  bus: Bus;
+  log: Logger;
+  metrics: Metrics;
+  app: App;
+  /** Whether answers are checked against the contract; outside production, so that no test lets a drift pass. */
+  checkOutput: boolean;
+}
+
+/** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
+export function serveOperation<App>(
+  served: OperationHandler<App>,
+  options: ServeOptions<App>,
+): Promise<Intake> {
+  const { spec } = served;
+  return serveSubject(rpcSubject(options.bus.prefix, spec), spec, options, async (message, log) => {
+    const { params, query, ...context } = decodeContext(message.headers);
+    const valid = validateRequest(spec, { body: parseJsonObject(message.body), query, params });
+    const headers: Record<string, string> = {};
+    const request = {
+      ...context,
+      ...valid,
+      log,
+      setHeader: (name: string, value: string) => {
+        headers[name] = value;
+      },
+      linkNext: (cursor: string) => {
+        headers.Link = nextLink(query, cursor);
+      },
+    } as OperationRequest<OperationSpec>;
+    const output = await served.handle(request, options.app);
+    if (options.checkOutput && spec.status !== 204) spec.output.parse(output);
+    return successReply(spec.status, output, headers, spec.contentType);
+  });
+}
+
+/** Serves an operation that other services ask for. */
+export function serveInternal<App>(
+  served: InternalHandler<App>,
+  options: ServeOptions<App>,
+): Promise<Intake> {
+  const { spec } = served;
+  return serveSubject(internalSubject(options.bus.prefix, spec), spec, options, async (message) => {
+    const body = spec.body.parse(parseJsonObject(message.body));
+    const output = await served.handle(body as never, options.app);
+    return successReply(200, output, {});
+  });
+}
+
+interface Named {
+  name: string;
+  feature: string;
+  errors: readonly ErrorCode[];
+  invalid?: Readonly<Record<string, ErrorCode>>;
+}
+
+function serveSubject<App>(
+  subject: string,
+  spec: Named,
+  options: ServeOptions<App>,
+  work: (message: Message, log: Logger) => Promise<Message>,
+): Promise<Intake> {
+  const { bus, metrics } = options;
+  return bus.serve(subject, serviceOf(spec), async (message) => {
+    const { requestId, deadline } = decodeContext(message.headers);
+    const log = options.log.child({ requestId, operation: spec.name });
+    const expired = (): undefined => {
+      metrics.operationsExpired.inc({ operation: spec.name });
+      log.warn('not worked on: its deadline has passed');
+    };
+    if (Date.now() >= deadline) return expired();
+    const stop = metrics.operationSeconds.startTimer({ operation: spec.name });
+    metrics.operationsInFlight.inc();
+    let reply: Message | undefined;
+    try {
+      reply = await work(message, log);
+      // The bus would not carry it, and the caller would wait in vain.
+      if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
+    } catch (error) {
+      if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);
+    }
+    metrics.operationsInFlight.dec();
+    if (!reply) return expired();
+    const seconds = stop({ status: reply.headers[statusHeader] ?? '' });
+    log.debug({ status: reply.headers[statusHeader], ms: Math.round(seconds * 1e4) / 10 }, 'served');
+    return reply;
+  });
+}
+
+/** The one funnel of a service: a code the contract lists goes out, all else is `<feature>/server-error`, logged. */
+function failureReply(spec: Named, error: unknown, log: Logger): Message {
+  if (error instanceof ApiError && isListed(spec, error.code)) return errorReply(error.code, error);
+  log.error({ err: error }, 'operation failed');
+  const code = `${spec.feature}/server-error`;
+  return errorReply(isErrorCode(code) ? code : 'gateway/server-error');
+}
+
+function isListed(spec: Named, code: ErrorCode): boolean {
+  return (
+    spec.errors.includes(code) ||
+    code === 'request/invalid-json' ||
+    code === 'route/not-found' ||
+    code === `${spec.feature}/server-error` ||
+    code.startsWith(`${spec.feature}/invalid-`) ||
+    Object.values(spec.invalid ?? {}).includes(code)
+  );
+}
+
+function nextLink(query: string, cursor: string): string {
+  const next = new URLSearchParams(query);
+  next.delete('page');
+  next.set('cursor', cursor);
+  return `<?${next}>; rel="next"`;
+}

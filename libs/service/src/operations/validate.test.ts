@@ -1,0 +1,128 @@
+import { type OperationSpec, operation, positiveInteger, text, uuid } from '@kith/contracts';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import { parseJsonObject, validateRequest } from './validate.ts';
+
+const spec = operation({
+  name: 'collections.try',
+  feature: 'collection',
+  method: 'POST',
+  path: '/try/:collectionId',
+  scope: 'project',
+  auth: 'user',
+  limit: null,
+  params: z.object({ collectionId: uuid }),
+  query: z.object({ limit: positiveInteger.default(7), cursor: z.string().optional() }),
+  body: z
+    .object({ name: text({ min: 1, max: 5 }), deep: z.object({ list: z.array(z.int()) }).optional() })
+    .refine(({ name }) => name !== 'weak', { path: ['name'], params: { code: 'auth/weak-password' } }),
+  output: z.object({}),
+  status: 200,
+  errors: [],
+  invalid: { params: 'collection/not-found', 'body.name': 'collection/invalid-name' },
+});
+const id = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const good = { body: { name: 'ok' }, query: '', params: { collectionId: id } };
+
+function refusal(raw: Partial<typeof good>, of: OperationSpec = spec) {
+  try {
+    validateRequest(of, { ...good, ...raw });
+  } catch (error) {
+    if (error instanceof ApiError) {
+      return { code: error.code, field: error.field, message: error.message };
+    }
+    throw error;
+  }
+  return undefined;
+}
+
+test('gives what the contract makes of a request, and drops what it does not know', () => {
+  const raw = {
+    body: { name: '  ok ', deep: { list: [1], more: 1 }, other: true },
+    query: 'other=1&other=2&limit=0020&cursor=a%20b',
+    params: { collectionId: id.toUpperCase() },
+  };
+  expect(validateRequest(spec, raw)).toEqual({
+    body: { name: 'ok', deep: { list: [1] } },
+    query: { limit: 20, cursor: 'a b' },
+    params: { collectionId: id },
+  });
+  expect(validateRequest(spec, good).query).toEqual({ limit: 7 });
+});
+
+test('checks the body, then the query, then what the path names', () => {
+  const wrong = { body: { name: 7 } as never, query: 'limit=x', params: { collectionId: 'x' } };
+  expect(refusal(wrong)?.field).toBe('name');
+  expect(refusal({ ...wrong, body: good.body })?.field).toBe('limit');
+  expect(refusal({ ...wrong, body: good.body, query: '' })).toEqual({
+    code: 'collection/not-found',
+    field: undefined,
+    message: 'No such collection.',
+  });
+});
+
+test.each([
+  ['the code of its own place', { body: { name: '' } }, 'collection/invalid-name', 'name'],
+  ['the code that the rule itself names', { body: { name: 'weak' } }, 'auth/weak-password', 'name'],
+  [
+    'the general code of the body',
+    { body: { name: 'ok', deep: {} } as never },
+    'collection/invalid-body',
+    'deep.list',
+  ],
+  [
+    'the path to what is wrong',
+    { body: { name: 'ok', deep: { list: [1, 'x'] } } as never },
+    'collection/invalid-body',
+    'deep.list.1',
+  ],
+  ['the general code of the query', { query: 'limit=0' }, 'collection/invalid-query', 'limit'],
+  ['a parameter given twice', { query: 'cursor=a&cursor=a' }, 'collection/invalid-query', 'cursor'],
+  [
+    'a parameter given twice, once encoded',
+    { query: 'limit=1&li%6Dit=1' },
+    'collection/invalid-query',
+    'limit',
+  ],
+])('answers with %s', (_, raw, code, field) => {
+  expect(refusal(raw)).toMatchObject({ code, field });
+});
+
+test('answers a bad path of a contract that names no code as no endpoint', () => {
+  expect(refusal({ params: { collectionId: 'x' } }, { ...spec, invalid: {} })?.code).toBe('route/not-found');
+});
+
+describe('parseJsonObject', () => {
+  const bytes = (content: string) => new TextEncoder().encode(content);
+
+  test('takes an object, and no body at all as an empty one', () => {
+    expect(parseJsonObject(new Uint8Array())).toEqual({});
+    expect(parseJsonObject(bytes(' {"a":[1,null,"é😀"]}\r\n'))).toEqual({ a: [1, null, 'é😀'] });
+    expect(parseJsonObject(bytes('\ufeff{"a":1}'))).toEqual({ a: 1 });
+  });
+
+  test.each([
+    ['an array', bytes('[]')],
+    ['null', bytes('null')],
+    ['a number', bytes('1')],
+    ['a string', bytes('"{}"')],
+    ['white space', bytes('  ')],
+    ['an object cut short', bytes('{"a":1')],
+    ['two objects', bytes('{}{}')],
+    ['single quotes', bytes("{'a':1}")],
+    ['a comment', bytes('{}//')],
+    ['not a number', bytes('{"a":NaN}')],
+    ['bytes that are not UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['UTF-8 cut short', bytes('{"a":"é"}').slice(0, 7)],
+    ['UTF-16', Uint8Array.from(Buffer.from('{}', 'utf16le'))],
+  ])('refuses %s, and quotes nothing of it', (_, body) => {
+    const refused = () => parseJsonObject(body);
+    expect(refused).toThrow(new ApiError('request/invalid-json'));
+    try {
+      refused();
+    } catch (error) {
+      expect((error as Error).cause).toBeUndefined();
+    }
+  });
+});

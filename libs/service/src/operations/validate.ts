@@ -1,0 +1,90 @@
+import { type ErrorCode, isErrorCode, type OperationSpec } from '@kith/contracts';
+import type { z } from 'zod';
+import { ApiError } from '../errors.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Parses a body as a JSON object; none at all counts as `{}`. Throws `request/invalid-json` (SPEC A2). */
+export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
+  if (body.length === 0) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(body));
+  } catch {
+    // Without the cause: the parser's message quotes the input.
+    throw new ApiError('request/invalid-json');
+  }
+  if (isTooDeep(value)) {
+    throw new ApiError('request/invalid-json', { message: `The body nests deeper than ${deepest} levels.` });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ApiError('request/invalid-json');
+  }
+  return value as Record<string, unknown>;
+}
+
+/** Levels a body may nest; what walks or writes JSON recurses, and would overflow the stack on a few thousand. */
+const deepest = 100;
+
+function isTooDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > deepest) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}
+
+/** Validates body, then query, then params, the order of SPEC A3. Throws the contract's code with `field`. */
+export function validateRequest(
+  spec: OperationSpec,
+  raw: { body: Record<string, unknown>; query: string; params: Record<string, string> },
+): { body: unknown; query: unknown; params: unknown } {
+  const body = check(spec, 'body', spec.body, raw.body);
+  const query = check(spec, 'query', spec.query, parseQuery(spec, raw.query));
+  const params = check(spec, 'params', spec.params, raw.params);
+  return { body, query, params };
+}
+
+/** Reads the contract's parameters from a query string; one given twice is refused (SPEC A2). */
+function parseQuery(spec: OperationSpec, query: string): Record<string, string> {
+  const values: Record<string, string> = {};
+  const given = new URLSearchParams(query);
+  for (const name of Object.keys(spec.query.shape)) {
+    const all = given.getAll(name);
+    if (all.length > 1) {
+      throw new ApiError(codeFor(spec, 'query', name), {
+        message: `${name}: It is given twice.`,
+        field: name,
+      });
+    }
+    if (all[0] !== undefined) values[name] = all[0];
+  }
+  return values;
+}
+
+type Place = 'body' | 'query' | 'params';
+
+function check(spec: OperationSpec, place: Place, schema: z.ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.join('.') ?? '';
+  const own = issue?.code === 'custom' ? issue.params?.code : undefined;
+  const code = typeof own === 'string' && isErrorCode(own) ? own : codeFor(spec, place, field);
+  // What a path names is answered as the thing itself not being there, the same for every reason (SPEC A6).
+  if (place === 'params') throw new ApiError(code);
+  if (own) throw new ApiError(code, { field });
+  throw new ApiError(code, {
+    message: field ? `${field}: ${issue?.message}` : (issue?.message ?? ''),
+    field,
+  });
+}
+
+/** The code of a failed place: the contract's most exact entry, else `<feature>/invalid-<place>`. */
+function codeFor(spec: OperationSpec, place: Place, field: string): ErrorCode {
+  const exact = spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place];
+  if (exact) return exact;
+  const general = place === 'params' ? 'route/not-found' : `${spec.feature}/invalid-${place}`;
+  return isErrorCode(general) ? general : 'route/not-found';
+}

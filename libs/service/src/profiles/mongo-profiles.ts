@@ -1,0 +1,71 @@
+import type { PublicUser } from '@kith/contracts';
+import type { Collection, Db, IndexDescription } from 'mongodb';
+import { isMongoDuplicate } from '../store/mongo.ts';
+import { keepForgottenMs, type Profile, type ProfileStore } from './profiles.ts';
+
+interface ProfileDocument {
+  _id: string;
+  seq: number;
+  /** JSON text: a profile's `metadata` may hold keys that a database gives a meaning to. Absent in a mark. */
+  user?: string;
+  /** Of a mark alone: when it goes itself. */
+  expireAt?: Date;
+}
+
+/** Indexes of `profiles`: marks of forgotten users go by themselves. */
+export const profilesIndexes: readonly IndexDescription[] = [
+  { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
+];
+
+/** The own copy of public users on MongoDB, in the collection `profiles`. */
+export class MongoProfiles implements ProfileStore {
+  readonly #profiles: Collection<ProfileDocument>;
+
+  constructor(db: Db) {
+    this.#profiles = db.collection('profiles');
+  }
+
+  async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
+    if (userIds.length === 0) return new Map();
+    const ids = userIds.map((userId) => `${projectId}|${userId}`);
+    const found = await this.#profiles.find({ _id: { $in: ids } }).toArray();
+    const users = found.flatMap(({ user }) => (user ? [JSON.parse(user) as PublicUser] : []));
+    return new Map(users.map((user) => [user.id, user]));
+  }
+
+  async keep({ seq, user }: Profile): Promise<void> {
+    const _id = `${user.projectId}|${user.id}`;
+    const content = { seq, user: JSON.stringify(user) };
+    const replace = () => this.#profiles.replaceOne({ _id, seq: { $lt: seq } }, content);
+    if ((await replace()).matchedCount > 0) return;
+    try {
+      await this.#profiles.insertOne({ _id, ...content });
+    } catch (error) {
+      if (!isMongoDuplicate(error)) throw error;
+      // Another may have put an older one there in between.
+      await replace();
+    }
+  }
+
+  async forget(of: { projectId: string; userId: string; seq: number }): Promise<void> {
+    const _id = `${of.projectId}|${of.userId}`;
+    const mark = { seq: of.seq, expireAt: new Date(Date.now() + keepForgottenMs) };
+    const replace = () => this.#profiles.replaceOne({ _id, user: { $exists: true } }, mark);
+    if ((await replace()).matchedCount > 0) return;
+    try {
+      await this.#profiles.insertOne({ _id, ...mark });
+    } catch (error) {
+      if (!isMongoDuplicate(error)) throw error;
+      // A mark that was there before, or a profile that has come in between.
+      await replace();
+    }
+  }
+
+  async forgotten(projectId: string, userIds: readonly string[]): Promise<Set<string>> {
+    const ids = userIds.map((userId) => `${projectId}|${userId}`);
+    const marks = await this.#profiles
+      .find({ _id: { $in: ids }, user: { $exists: false } }, { projection: { _id: 1 } })
+      .toArray();
+    return new Set(marks.map(({ _id }) => _id.slice(projectId.length + 1)));
+  }
+}

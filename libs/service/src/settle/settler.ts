@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import type { Collection, Db } from 'mongodb';
+import { outboxUpdate } from '../events/mongo-outbox.ts';
+import { isMongoDuplicate } from '../store/mongo.ts';
+import type { Change, CounterFields, CounterWrite, Intent, Plan, RowFields, TargetFields } from './plan.ts';
+import { writeRow } from './write-row.ts';
+
+/** The steps of a change, in order; a test stops or ends the process between any two of them. */
+export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
+
+/** How long after it was read a plan is trusted, and an intent's change may still be on its way. */
+const trustMs = 30_000;
+const sweepAfterMs = 1_000;
+const sweepLimit = 100;
+
+/**
+ * Commits a change in one document and settles what follows from it in others, without transactions
+ * (docs/adr/0005). Steps: every counter gets an intent; a compare-and-set on the target's `rev` commits, and leaves
+ * in the target what is to follow; rows are written under fixed ids; each counter is added to and its intent
+ * removed in one update; the target is marked settled. Whoever meets an unsettled target or an open intent rolls it
+ * forward, so a process may die anywhere: a change that was acknowledged is whole, one that was not is whole or absent.
+ */
+export class Settler {
+  readonly #db: Db;
+  readonly #onStep: (step: Step) => void | Promise<void>;
+
+  constructor(db: Db, options: { onStep?: (step: Step) => void | Promise<void> } = {}) {
+    this.#db = db;
+    this.#onStep = options.onStep ?? (() => undefined);
+  }
+
+  /**
+   * Makes a change; `false` when the target has gone on since it was read. A rejection leaves open whether the
+   * change was made, and whichever it is will come out whole.
+   */
+  async change(change: Change): Promise<boolean> {
+    const { target, rows } = change;
+    const counters = mergeCounters(change.counters);
+    const plan: Plan = { op: randomUUID(), rev: target.rev + 1, rows, counters };
+    const follows = rows.length > 0 || counters.length > 0;
+    await this.#announceAll(counters, plan.op, target);
+    await this.#onStep('announced');
+    const outbox = outboxUpdate(change.events);
+    const now = new Date();
+    const unsettled = follows ? { unsettled: plan, unsettledAt: now } : {};
+    const { matchedCount } = await this.#targets(target.in).updateOne(
+      { _id: target.id, rev: target.rev, unsettled: { $exists: false } },
+      {
+        $set: { ...change.set, ...unsettled, ...outbox.$set, rev: plan.rev, lastOp: plan.op },
+        ...(outbox.$push ? { $push: outbox.$push as never } : {}),
+      },
+    );
+    if (matchedCount === 0 && !(await this.#hasCommitted(target, plan.op))) {
+      await Promise.all(counters.map((counter) => this.#withdraw(counter, plan.op)));
+      return false;
+    }
+    await this.#onStep('committed');
+    if (follows) await this.#rollForward(target, plan.op, { plan, readAt: now.getTime() });
+    return true;
+  }
+
+  /** Settles a target that was read unsettled; resolves at once when it is settled. */
+  async settleTarget(collection: string, target: TargetFields): Promise<void> {
+    if (target.unsettled) await this.#rollForward({ in: collection, id: target._id }, target.unsettled.op);
+  }
+
+  /**
+   * Settles every intent a counter was read with. An intent whose change is still on its way stays: it is not
+   * committed, so it does not count. Returns whether the counter has changed and is to be read again; once is
+   * enough, for what is announced later was not acknowledged before this call.
+   */
+  async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
+    const at = { in: collection, id: counter._id };
+    const settled = (counter.pending ?? []).map((intent) => this.#settleIntent(at, intent));
+    return (await Promise.all(settled)).includes(true);
+  }
+
+  /** Settles what processes left behind when they died. Rejects after the rest when some of it can not be. */
+  async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
+    // A range and not only an upper bound: some servers do not use a partial index for the latter.
+    const old = { $gt: new Date(0), $lt: new Date(Date.now() - sweepAfterMs) };
+    const failures: unknown[] = [];
+    const failed = (error: unknown) => failures.push(error);
+    for (const name of collections.targets) {
+      const left = this.#targets(name).find(
+        { unsettledAt: old },
+        { projection: { _id: 1 }, limit: sweepLimit },
+      );
+      for (const { _id } of await left.toArray())
+        await this.#rollForward({ in: name, id: _id }).catch(failed);
+    }
+    for (const name of collections.counters) {
+      const open = this.#counters(name).find({ 'pending.at': old }, { limit: sweepLimit });
+      for (const counter of await open.toArray()) await this.settleCounter(name, counter).catch(failed);
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} left unsettled`);
+  }
+
+  async #announceAll(counters: readonly CounterWrite[], op: string, target: Change['target']): Promise<void> {
+    const intent = { op, in: target.in, target: target.id, fromRev: target.rev, at: new Date() };
+    const announced = await Promise.allSettled(counters.map((counter) => this.#announce(counter, intent)));
+    const failed = announced.find((result) => result.status === 'rejected');
+    if (!failed) return;
+    // Only to be tidy: without a commit an intent counts for nothing and is fenced off in time.
+    await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, op)));
+    throw failed.reason;
+  }
+
+  async #announce(counter: CounterWrite, intent: Intent): Promise<void> {
+    const counters = this.#counters(counter.in);
+    const push = async () =>
+      (await counters.updateOne({ _id: counter.id }, { $push: { pending: intent } })).matchedCount > 0;
+    if (await push()) return;
+    try {
+      // Not an upsert: its losers get no duplicate-key error on every compatible server.
+      await counters.insertOne({ _id: counter.id, pending: [intent] });
+    } catch (error) {
+      if (!isMongoDuplicate(error)) throw error;
+      // A change that commits without its intent would never be counted.
+      if (!(await push())) throw new Error(`The counter ${counter.id} was erased meanwhile.`);
+    }
+  }
+
+  async #withdraw(counter: { in: string; id: string }, op: string): Promise<void> {
+    await this.#counters(counter.in).updateOne({ _id: counter.id }, { $pull: { pending: { op } } });
+  }
+
+  /** Tells a lost compare-and-set from one that the driver repeated because the first answer was lost. */
+  async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
+    return (await this.#read(target))?.lastOp === op;
+  }
+
+  async #settleIntent(counter: { in: string; id: string }, intent: Intent): Promise<boolean> {
+    const at = { in: intent.in, id: intent.target };
+    const readAt = Date.now();
+    const target = await this.#read(at);
+    if (target?.unsettled?.op === intent.op) {
+      await this.#rollForward(at, intent.op, { plan: target.unsettled, readAt });
+      return true;
+    }
+    if (target && target.rev <= intent.fromRev) {
+      if (intent.at.getTime() > readAt - trustMs) return false;
+      // Its process died before the commit, or is slow: with the raised rev it can not commit any more.
+      await this.#targets(at.in).updateOne(
+        { _id: at.id, rev: { $lte: intent.fromRev } },
+        { $set: { rev: intent.fromRev + 1 } },
+      );
+      return this.#settleIntent(counter, intent);
+    }
+    // Its compare-and-set has lost or will, or it is settled already: then this finds nothing to remove.
+    await this.#withdraw(counter, intent.op);
+    return true;
+  }
+
+  /**
+   * Writes what follows from a target's change; of `op` alone when given. A plan is trusted for a while after it was
+   * read and then read again: what a later change took away is not remembered for ever.
+   */
+  async #rollForward(
+    at: { in: string; id: string },
+    op?: string,
+    known?: { plan: Plan; readAt: number },
+  ): Promise<void> {
+    for (let next = known; ; next = undefined) {
+      const readAt = next?.readAt ?? Date.now();
+      const plan = next?.plan ?? (await this.#read(at))?.unsettled;
+      if (!plan || (op && plan.op !== op)) return;
+      if (await this.#write(at, plan, readAt + trustMs)) return;
+    }
+  }
+
+  async #write(at: { in: string; id: string }, plan: Plan, until: number): Promise<boolean> {
+    const { op, rev } = plan;
+    const rows = await Promise.all(
+      plan.rows.map((row) => writeRow(this.#db.collection<RowFields>(row.in), row, { rev, until })),
+    );
+    if (rows.includes(false)) return false;
+    await this.#onStep('rows');
+    await Promise.all(
+      plan.counters.map(({ in: name, id, inc }) =>
+        this.#counters(name).updateOne(
+          { _id: id, 'pending.op': op },
+          { $inc: inc, $pull: { pending: { op } } },
+        ),
+      ),
+    );
+    await this.#onStep('counters');
+    await this.#targets(at.in).updateOne(
+      { _id: at.id, 'unsettled.op': op },
+      { $unset: { unsettled: '', unsettledAt: '' } },
+    );
+    await this.#onStep('settled');
+    return true;
+  }
+
+  async #read(at: { in: string; id: string }): Promise<TargetFields | null> {
+    return this.#targets(at.in).findOne({ _id: at.id }, { projection: { rev: 1, lastOp: 1, unsettled: 1 } });
+  }
+
+  #targets(name: string): Collection<TargetFields> {
+    return this.#db.collection<TargetFields>(name);
+  }
+
+  #counters(name: string): Collection<CounterFields> {
+    return this.#db.collection<CounterFields>(name);
+  }
+}
+
+/** One write a counter document: its intent is removed with the first. */
+function mergeCounters(counters: readonly CounterWrite[]): CounterWrite[] {
+  const merged = new Map<string, CounterWrite>();
+  for (const { in: name, id, inc } of counters) {
+    const key = JSON.stringify([name, id]);
+    const sum = { ...merged.get(key)?.inc };
+    for (const [field, value] of Object.entries(inc)) sum[field] = (sum[field] ?? 0) + value;
+    merged.set(key, { in: name, id, inc: sum });
+  }
+  return [...merged.values()];
+}

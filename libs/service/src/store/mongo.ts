@@ -1,0 +1,106 @@
+import {
+  type Db,
+  type IndexDescription,
+  MongoClient,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
+import { redactUrl } from '../bus/nats-connection.ts';
+import { StartError } from '../errors.ts';
+
+/** A service's collections and indexes, declared in one place and ensured at start. */
+export interface MongoSchema {
+  /** Raised when stored documents change shape; a service refuses to run on a newer one. */
+  version: number;
+  collections: Readonly<Record<string, readonly IndexDescription[]>>;
+}
+
+export interface MongoOptions {
+  url: string;
+  database: string;
+  schema: MongoSchema;
+  /** How long to try for a first connection, in ms. */
+  connectTimeoutMs?: number;
+}
+
+export interface MongoConnection {
+  db: Db;
+  close(): Promise<void>;
+}
+
+/** Connects (majority writes, journal, reads from the primary) and ensures the schema. Throws `StartError`. */
+export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
+  const { url, database, schema, connectTimeoutMs = 10_000 } = options;
+  const client = new MongoClient(url, {
+    writeConcern: { w: 'majority', journal: true },
+    readPreference: 'primary',
+    // A request's waits stay under its caller's deadline (REQUEST_TIMEOUT_MS, 5 s), so that a database that is gone
+    // is answered as the feature's own error and not as silence.
+    serverSelectionTimeoutMS: 3_000,
+    connectTimeoutMS: 3_000,
+    waitQueueTimeoutMS: 4_000,
+    appName: `kith ${database}`,
+  });
+  try {
+    await firstConnection(client, connectTimeoutMs);
+    const db = client.db(database);
+    await ensureSchema(db, schema);
+    return { db, close: () => client.close() };
+  } catch (error) {
+    await client.close();
+    if (error instanceof StartError) throw error;
+    throw new StartError(`MongoDB at ${redactUrl(url)} can not be used: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}
+
+async function firstConnection(client: MongoClient, timeoutMs: number): Promise<void> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      // Waited for inside: an unreachable server takes its 3 s. Anything else, refused credentials say, stays so.
+      if (!(error instanceof MongoServerSelectionError) || Date.now() > until) throw error;
+    }
+  }
+}
+
+async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
+  const versions = db.collection<{ _id: string; version: number }>('schema');
+  const stored = await versions.findOne({ _id: 'schema' });
+  if (stored && stored.version > schema.version) {
+    throw new StartError(
+      `The database ${db.databaseName} was written by a newer version of Kith (schema ${stored.version}).`,
+    );
+  }
+  for (const [name, indexes] of Object.entries(schema.collections)) {
+    if (indexes.length > 0) await db.collection(name).createIndexes([...indexes]);
+  }
+  if (stored?.version === schema.version) return;
+  try {
+    if (stored) await versions.updateOne({ _id: 'schema' }, { $set: { version: schema.version } });
+    else await versions.insertOne({ _id: 'schema', version: schema.version });
+  } catch (error) {
+    if (!isMongoDuplicate(error)) throw error;
+  }
+}
+
+/** Tells whether a write failed on a unique key, also among the errors of a bulk write. */
+export function isMongoDuplicate(error: unknown): boolean {
+  if (!(error instanceof MongoServerError)) return false;
+  if (error.code === 11000) return true;
+  const writes = (error as { writeErrors?: unknown }).writeErrors;
+  return Array.isArray(writes) && writes.length > 0 && writes.every((one) => one.code === 11000);
+}
+
+/**
+ * Tells whether a write was given up to end a deadlock; nothing of it is stored. FerretDB's unique indexes other than
+ * `_id` are exclusion constraints of PostgreSQL, on which racing writes of one key wait for each other: after a second
+ * one of them gets SQLSTATE 40P01, as the number PostgreSQL packs it into.
+ */
+export function isMongoDeadlock(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === 16908292;
+}

@@ -1,0 +1,64 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { StartError } from '../errors.ts';
+
+export interface SqliteOptions {
+  /** Path, or `:memory:`. */
+  file: string;
+  /** SQL scripts; the n-th brings schema version n-1 to n (kept in `user_version`). */
+  migrations: readonly string[];
+  /** `normal` survives the process's death, `full` the machine's too. */
+  synchronous?: 'normal' | 'full' | undefined;
+}
+
+/** Opens a database file, readable by its owner alone, in WAL mode, and brings its schema up to date. */
+export function openSqlite(options: SqliteOptions): DatabaseSync {
+  const { file, migrations, synchronous = 'normal' } = options;
+  try {
+    // SQLite gives its -wal and -shm files the mode of the database file.
+    if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
+    const db = new DatabaseSync(file, { timeout: 5_000 });
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
+    migrate(db, file, migrations);
+    return db;
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The database ${file} can not be opened: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}
+
+function migrate(db: DatabaseSync, file: string, migrations: readonly string[]): void {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (version > migrations.length) {
+    throw new StartError(`The database ${file} was written by a newer version of Kith (schema ${version}).`);
+  }
+  for (const [index, script] of migrations.entries()) {
+    if (index < version) continue;
+    transaction(db, () => {
+      db.exec(script);
+      db.exec(`PRAGMA user_version = ${index + 1}`);
+    });
+  }
+}
+
+/** Runs `work` in one write transaction; a throw rolls it back. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Tells whether a write failed on a unique key. */
+export function isSqliteDuplicate(error: unknown): boolean {
+  // SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY.
+  const code = (error as { errcode?: number }).errcode;
+  return code === 2067 || code === 1555;
+}

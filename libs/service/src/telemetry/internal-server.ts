@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StartError } from '../errors.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface InternalServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/healthz` (the process runs), `/readyz` (it can do its work: 200, else 503 with what is missing) and
+ * `/metrics` (Prometheus text). Not for the open network.
+ */
+export async function startInternalServer(options: {
+  host: string;
+  port: number;
+  metrics: Metrics;
+  /** What is missing for being ready; nothing when ready. */
+  notReady: () => readonly string[] | Promise<readonly string[]>;
+}): Promise<InternalServer> {
+  const server = createServer(async (request, response) => {
+    const answer = (status: number, body: string, type = 'application/json') =>
+      response.writeHead(status, { 'content-type': type }).end(body);
+    try {
+      if (request.url === '/healthz') answer(200, '{"status":"ok"}');
+      else if (request.url === '/readyz') {
+        const missing = await options.notReady();
+        if (missing.length === 0) answer(200, '{"status":"ready"}');
+        else answer(503, JSON.stringify({ status: 'not ready', missing }));
+      } else if (request.url === '/metrics') {
+        answer(200, await options.metrics.registry.metrics(), options.metrics.registry.contentType);
+      } else answer(404, '{"status":"not found"}');
+    } catch {
+      if (!response.headersSent) answer(500, '{"status":"error"}');
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new StartError(listenSentence('INTERNAL_PORT', options, error), { cause: error })),
+    );
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Says in one sentence why an address can not be listened on. */
+export function listenSentence(
+  variable: string,
+  at: { host: string; port: number },
+  error: NodeJS.ErrnoException,
+): string {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: 'is taken by another program',
+    EACCES: 'needs more rights than this user has',
+    EADDRNOTAVAIL: 'is not an address of this machine',
+  };
+  return `${at.host}:${at.port} ${reasons[error.code ?? ''] ?? `can not be listened on (${error.code})`}; set ${variable} to another port.`;
+}

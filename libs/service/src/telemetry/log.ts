@@ -1,0 +1,50 @@
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import pretty from 'pino-pretty';
+
+export type { Logger } from 'pino';
+
+/**
+ * Makes a process's logger: JSON lines on stdout, pretty on a terminal. Requests' bodies, tokens and keys are never
+ * handed to it; the redaction is for what an error object of a library may carry along.
+ */
+export function createLogger(options: {
+  name: string;
+  level: string;
+  destination?: DestinationStream;
+}): Logger {
+  const settings = {
+    name: options.name,
+    level: options.level,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: serializeError },
+    redact: {
+      paths: [
+        'authorization',
+        'password',
+        'privateKey',
+        'token',
+        '*.authorization',
+        '*.password',
+        '*.privateKey',
+        '*.token',
+      ],
+      censor: '[redacted]',
+    },
+  };
+  if (options.destination) return pino(settings, options.destination);
+  return process.stdout.isTTY ? pino(settings, pretty({ colorize: true, sync: true })) : pino(settings);
+}
+
+/** Type, message, stack and code of an error and its causes: none of the other fields, which may hold inputs. */
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return stdSerializers.err(new Error(String(error)));
+  const cause: unknown = error.cause;
+  return {
+    type: error.name,
+    message: error.message,
+    code: (error as { code?: unknown }).code,
+    stack: error.stack,
+    ...(cause instanceof Error ? { cause: serializeError(cause) } : {}),
+  };
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEnvelope } from '@kith/contracts';
+import {
+  type Bus,
+  createLogger,
+  Metrics,
+  openSqlite,
+  Relay,
+  SqliteOutbox,
+  sqliteEventsTable,
+} from '@kith/service';
+import { createBus, waitFor } from '@kith/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let bus: Bus & AsyncDisposable;
+let outbox: SqliteOutbox;
+let arrived: EventEnvelope[];
+let metrics: Metrics;
+let relays: Relay[];
+/** Events the broker refuses, by aggregate. */
+let refused: (event: EventEnvelope) => boolean;
+
+beforeEach(async () => {
+  bus = await createBus('embedded');
+  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: [sqliteEventsTable] }));
+  metrics = new Metrics();
+  arrived = [];
+  relays = [];
+  refused = () => false;
+  await bus.consume({ durable: 'test', subjects: [`${bus.prefix}.event.>`] }, async ({ body }) => {
+    arrived.push(JSON.parse(new TextDecoder().decode(body)));
+  });
+});
+afterEach(async () => {
+  for (const relay of relays) await relay.stop();
+  await bus[Symbol.asyncDispose]();
+});
+
+const store = (id: string, seq = 1) =>
+  outbox.add({
+    id: randomUUID(),
+    type: 'thing.made',
+    version: 1,
+    projectId: randomUUID(),
+    occurredAt: new Date().toISOString(),
+    actorId: null,
+    aggregate: { type: 'thing', id, seq },
+    data: {},
+  });
+/** A relay on a broker that now and then refuses: the real bus, but for what `refused` says. */
+const start = (sweepMs: number) => {
+  const moody: Bus = Object.create(bus, {
+    publish: {
+      value: async (event: Parameters<Bus['publish']>[0]) => {
+        if (refused(JSON.parse(new TextDecoder().decode(event.body)))) throw new Error('broker is away');
+        return bus.publish(event);
+      },
+    },
+  });
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const relay = new Relay({ bus: moody, outbox, log, metrics, sweepMs });
+  relays.push(relay);
+  return relay;
+};
+const ids = () => arrived.map(({ aggregate }) => aggregate.id).sort();
+const never = 3_600_000;
+
+test('publishes what was left by a process before it, and what it is told of', async () => {
+  store('left');
+  const relay = start(never);
+  await waitFor(() => ids().includes('left'));
+  store('new');
+  relay.kick();
+  await waitFor(() => ids().includes('new'));
+  expect(ids()).toEqual(['left', 'new']);
+  await waitFor(async () => (await outbox.unpublished(10)).length === 0);
+  expect(await metrics.registry.getSingleMetricAsString('kith_events_published_total')).toMatch(/ 2$/m);
+});
+
+test('publishes more than a batch in one go', async () => {
+  for (let count = 0; count < 350; count++) store(`many-${count}`);
+  start(never);
+  await waitFor(() => arrived.length === 350);
+  expect(new Set(ids()).size).toBe(350);
+});
+
+test('tries again what the broker refused, and does not hold up the rest', async () => {
+  let refusals = 0;
+  refused = ({ aggregate }) => aggregate.id === 'hard' && ++refusals < 4;
+  store('hard');
+  store('easy');
+  const relay = start(20);
+  relay.kick();
+  await waitFor(() => ids().includes('hard'));
+  expect(ids()).toEqual(['easy', 'hard']);
+  expect(refusals).toBe(4);
+});
+
+test('keeps what it can not publish for the next start', async () => {
+  refused = () => true;
+  store('kept');
+  const relay = start(never);
+  await relay.stop();
+  await relay.stop();
+  expect((await outbox.unpublished(10)).map(({ event }) => event.aggregate.id)).toEqual(['kept']);
+  refused = () => false;
+  start(never);
+  await waitFor(() => ids().includes('kept'));
+});
+
+test('publishes what was stored just before it stops', async () => {
+  const relay = start(never);
+  await waitFor(async () => (await outbox.unpublished(1)).length === 0);
+  store('last');
+  await relay.stop();
+  expect(await outbox.unpublished(10)).toEqual([]);
+  await waitFor(() => ids().includes('last'));
+});
+
+test('two relays on one outbox tell every event, and nothing but them', async () => {
+  for (let count = 0; count < 50; count++) store(`shared-${count}`);
+  const both = [start(20), start(20)];
+  for (const relay of both) relay.kick();
+  await waitFor(() => arrived.length === 50);
+  for (const relay of both) await relay.stop();
+  expect(new Set(ids()).size).toBe(50);
+});

@@ -1,0 +1,276 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Change, notGone, Settler, type Step } from '../src/index.ts';
+import { writeRow } from '../src/settle/write-row.ts';
+import { hasMongo, openWorld, type World } from './settle-support/open.ts';
+import {
+  ageLeftovers,
+  flip,
+  type Lamp,
+  lampNames,
+  lampsOf,
+  leftovers,
+  ownersOf,
+  places,
+  readLamp,
+  rowsOf,
+  storedSeqs,
+  truth,
+  viewAll,
+} from './settle-support/world.ts';
+
+class Died extends Error {}
+
+/** A settler whose process is as good as dead from a step on. */
+function dyingAt(world: World, step: Step): Settler {
+  return new Settler(world.db, {
+    onStep(reached) {
+      if (reached === step) throw new Died();
+    },
+  });
+}
+
+/** A settler that stops at a step until it is let go. */
+function pausingAt(world: World, step: Step) {
+  const reached = Promise.withResolvers<void>();
+  const going = Promise.withResolvers<void>();
+  const settler = new Settler(world.db, {
+    async onStep(now) {
+      if (now !== step) return;
+      reached.resolve();
+      await going.promise;
+    },
+  });
+  return { settler, reached: reached.promise, go: () => going.resolve() };
+}
+
+describe.skipIf(!hasMongo)('settler', () => {
+  let world: World;
+  let settler: Settler;
+  beforeAll(async () => {
+    world = await openWorld();
+    settler = new Settler(world.db);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+  afterEach(async () => {
+    vi.useRealTimers();
+    await ageLeftovers(world.db);
+    await settler.sweep(places);
+    expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
+    expect(await leftovers(world.db)).toBe(0);
+  });
+
+  /** A lamp that is off, settled. */
+  async function lampOff(name: string = lampNames[0]): Promise<Lamp> {
+    const lamp = await readLamp(world.db, settler, name);
+    return lamp.on ? (await flip(settler, lamp))! : lamp;
+  }
+
+  it('makes a change whole: target, rows, counters, event', async () => {
+    const off = await lampOff();
+    const on = await flip(settler, off);
+    expect(on).toMatchObject({ on: true, rev: off.rev + 1 });
+    expect(await lampsOf(world.db).findOne({ _id: off._id })).toMatchObject({ on: true, rev: off.rev + 1 });
+    expect(await leftovers(world.db)).toBe(0);
+    expect((await storedSeqs(world.db, off._id)).at(-1)).toBe(on?.seq);
+    expect((await truth(world.db)).owner0?.total).toBeGreaterThan(0);
+  });
+
+  it('loses a compare-and-set without a trace', async () => {
+    const read = await lampOff();
+    const on = await flip(settler, read);
+    expect(on).not.toBeNull();
+    expect(await flip(settler, read)).toBeNull();
+    expect(await leftovers(world.db)).toBe(0);
+    expect((await lampsOf(world.db).findOne({ _id: read._id }))?.life).toBe(on?.life);
+  });
+
+  it('lets one of many racing changes through', async () => {
+    const read = await lampOff();
+    const made = await Promise.all(Array.from({ length: 20 }, () => flip(settler, read)));
+    expect(made.filter(Boolean)).toHaveLength(1);
+    expect(await leftovers(world.db)).toBe(0);
+  });
+
+  it('adds to a counter once that a change names twice', async () => {
+    const lamp = await lampOff();
+    const before = (await ownersOf(world.db).findOne({ _id: 'owner0' }))?.n ?? 0;
+    const twice = { in: 'owners', id: 'owner0' };
+    const change = (rev: number, sign: 1 | -1): Change => ({
+      target: { in: 'lamps', id: lamp._id, rev },
+      set: {},
+      events: [],
+      rows: [],
+      counters: [
+        { ...twice, inc: { n: 2 * sign } },
+        { ...twice, inc: { n: 3 * sign, other: sign } },
+      ],
+    });
+    expect(await settler.change(change(lamp.rev, 1))).toBe(true);
+    expect(await ownersOf(world.db).findOne({ _id: 'owner0' })).toMatchObject({ n: before + 5, other: 1 });
+    expect(await settler.change(change(lamp.rev + 1, -1))).toBe(true);
+    expect(await ownersOf(world.db).findOne({ _id: 'owner0' })).toMatchObject({ n: before, other: 0 });
+  });
+
+  it('commits a change that nothing follows from as settled', async () => {
+    const lamp = await lampOff();
+    const target = { in: 'lamps', id: lamp._id, rev: lamp.rev };
+    expect(await settler.change({ target, set: {}, events: [], rows: [], counters: [] })).toBe(true);
+    expect(await lampsOf(world.db).findOne({ _id: lamp._id })).not.toHaveProperty('unsettled');
+  });
+
+  it('is settled once by many who meet it at once', async () => {
+    const off = await lampOff();
+    await expect(flip(dyingAt(world, 'committed'), off)).rejects.toThrow(Died);
+    const unsettled = (await lampsOf(world.db).findOne({ _id: off._id }))!;
+    const others = await Promise.all([world.another(), world.another(), world.another()]);
+    await Promise.all(
+      others.flatMap((db) => [
+        new Settler(db).settleTarget('lamps', unsettled),
+        viewAll(db, new Settler(db)),
+        new Settler(db).sweep(places),
+      ]),
+    );
+    expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
+    expect(await leftovers(world.db)).toBe(0);
+  });
+
+  it('settles an earlier change before a later one of the same target', async () => {
+    const off = await lampOff();
+    await expect(flip(dyingAt(world, 'rows'), off)).rejects.toThrow(Died);
+    const unsettled = (await lampsOf(world.db).findOne({ _id: off._id }))!;
+    expect(await flip(settler, unsettled)).toBeNull();
+    expect(await flip(settler, await readLamp(world.db, settler, off._id))).toMatchObject({ on: false });
+  });
+
+  it.each(['committed', 'rows', 'counters'] as const)(
+    'bears a process that goes on from %s after a later change took its rows away',
+    async (step) => {
+      const slow = pausingAt(world, step);
+      const off = await lampOff();
+      const flipping = flip(slow.settler, off);
+      await slow.reached;
+      const on = await readLamp(world.db, settler, off._id);
+      expect(await flip(settler, on)).toMatchObject({ on: false });
+      slow.go();
+      expect(await flipping).toMatchObject({ on: true });
+      expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
+    },
+  );
+
+  it('bears a process that slept until the rows it is to write were taken away and forgotten', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const slow = pausingAt(world, 'committed');
+    const off = await lampOff();
+    const flipping = flip(slow.settler, off);
+    await slow.reached;
+    await flip(settler, await readLamp(world.db, settler, off._id));
+    await rowsOf(world.db).deleteMany({ gone: true });
+    vi.setSystemTime(Date.now() + 11 * 60_000);
+    slow.go();
+    await flipping;
+    expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
+  });
+
+  it.each(['insertOne', 'replaceOne'] as const)(
+    'bears a writer that slept just before its %s',
+    async (call) => {
+      const rows = rowsOf(world.db);
+      const row = { in: 'rows', id: `owner9|asleep|${call}`, put: { lamp: 'lamp9' } };
+      const asleep = Promise.withResolvers<void>();
+      const woken = Promise.withResolvers<void>();
+      const sleepy = new Proxy(rows, {
+        get(target, name) {
+          const method = (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target);
+          if (name !== call) return method;
+          return async (...args: unknown[]) => {
+            asleep.resolve();
+            await woken.promise;
+            return method(...args);
+          };
+        },
+      });
+      const until = Date.now() + 10_000;
+      const writing = writeRow(sleepy, row, { rev: 1, until });
+      await asleep.promise;
+      await writeRow(rows, row, { rev: 1, until });
+      await writeRow(rows, { ...row, put: null }, { rev: 2, until });
+      await rows.deleteMany({ gone: true });
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 });
+      woken.resolve();
+      expect(await writing).toBe(false);
+      expect(await rows.findOne({ _id: row.id, ...notGone })).toBeNull();
+    },
+  );
+
+  it('leaves an intent alone whose change is still on its way', async () => {
+    const slow = pausingAt(world, 'announced');
+    const off = await lampOff();
+    const flipping = flip(slow.settler, off);
+    await slow.reached;
+    expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
+    await settler.sweep(places);
+    expect(await leftovers(world.db)).toBe(2);
+    slow.go();
+    expect(await flipping).toMatchObject({ on: true });
+  });
+
+  it('fences a stale intent off: its change can not commit any more', async () => {
+    const slow = pausingAt(world, 'announced');
+    const off = await lampOff();
+    const flipping = flip(slow.settler, off);
+    await slow.reached;
+    await ageLeftovers(world.db);
+    await settler.sweep(places);
+    expect(await leftovers(world.db)).toBe(0);
+    slow.go();
+    expect(await flipping).toBeNull();
+    expect((await lampsOf(world.db).findOne({ _id: off._id }))?.on).toBe(false);
+  });
+
+  it('drops an intent whose change has lost', async () => {
+    const slow = pausingAt(world, 'announced');
+    const off = await lampOff();
+    const flipping = flip(slow.settler, off);
+    await slow.reached;
+    await flip(settler, off);
+    await viewAll(world.db, settler);
+    expect(await leftovers(world.db)).toBe(0);
+    slow.go();
+    expect(await flipping).toBeNull();
+  });
+
+  it('knows its own commit again when the answer to it was lost', async () => {
+    const off = await lampOff();
+    const db = await world.another();
+    const commitsTwice = new Proxy(db, {
+      get(target, name) {
+        if (name !== 'collection') return Reflect.get(target, name).bind(target);
+        return (collection: string) => {
+          const lamps = target.collection<Lamp>(collection);
+          if (collection !== 'lamps') return lamps;
+          const updateOne: typeof lamps.updateOne = async (...args) => {
+            await lamps.updateOne(...args);
+            return lamps.updateOne(...args);
+          };
+          return new Proxy(lamps, {
+            get: (inner, key) =>
+              key === 'updateOne' ? updateOne : (Reflect.get(inner, key) as () => void).bind(inner),
+          });
+        };
+      },
+    });
+    expect(await flip(new Settler(commitsTwice), off)).toMatchObject({ on: true });
+  });
+
+  it('sweeps the rest when one target can not be settled', async () => {
+    const first = await lampOff(lampNames[0]);
+    const second = await lampOff(lampNames[1]);
+    await expect(flip(dyingAt(world, 'committed'), first)).rejects.toThrow(Died);
+    await expect(flip(dyingAt(world, 'committed'), second)).rejects.toThrow(Died);
+    await ageLeftovers(world.db);
+    await lampsOf(world.db).updateOne({ _id: first._id }, { $set: { 'unsettled.rows.0.in': '' } });
+    await expect(settler.sweep(places)).rejects.toThrow(AggregateError);
+    expect(await lampsOf(world.db).findOne({ _id: second._id })).not.toHaveProperty('unsettled');
+    await lampsOf(world.db).updateOne({ _id: first._id }, { $set: { 'unsettled.rows.0.in': 'rows' } });
+  });
+});

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Bus,
+  createLogger,
+  InProcessBus,
+  Metrics,
+  NatsBus,
+  type ServiceRuntime,
+  type StoreConfig,
+} from '@kith/service';
+import { MongoClient } from 'mongodb';
+import type { EngineKind } from './engine-kinds.ts';
+import { startEngines } from './engines.ts';
+
+/** A name of its own for each caller: suites that share engines do not meet. */
+export function uniquePrefix(): string {
+  return `t${randomBytes(6).toString('hex')}`;
+}
+
+/** A place for one service's data, erased when disposed. */
+export async function createStore(engine: EngineKind): Promise<{ config: StoreConfig } & AsyncDisposable> {
+  if (engine === 'embedded') {
+    const folder = await mkdtemp(join(tmpdir(), 'kith-store-'));
+    return {
+      config: { kind: 'sqlite', file: join(folder, 'store.sqlite') },
+      [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    };
+  }
+  const engines = await startEngines();
+  const database = `kith_${uniquePrefix()}`;
+  return {
+    config: { kind: 'mongo', url: engines.mongodbUrl, database },
+    async [Symbol.asyncDispose]() {
+      await using client = new MongoClient(engines.mongodbUrl);
+      await client.db(database).dropDatabase();
+      await engines[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A bus with a prefix of its own. */
+export async function createBus(engine: EngineKind, prefix = uniquePrefix()): Promise<Bus & AsyncDisposable> {
+  const log = createLogger({ name: 'test', level: 'silent' });
+  if (engine === 'embedded') {
+    const bus = new InProcessBus({ prefix, file: ':memory:', log });
+    return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
+  }
+  const engines = await startEngines();
+  const bus = await NatsBus.connect({ url: engines.natsUrl, name: 'test', prefix, log });
+  const dispose = async () => {
+    await bus.close();
+    await engines[Symbol.asyncDispose]();
+  };
+  return Object.assign(bus, { [Symbol.asyncDispose]: dispose });
+}
+
+/** A runtime for one service: a bus of its own, a silent log, metrics. */
+export async function createRuntime(engine: EngineKind): Promise<ServiceRuntime & AsyncDisposable> {
+  const bus = await createBus(engine);
+  return {
+    bus,
+    log: createLogger({ name: 'test', level: 'silent' }),
+    metrics: new Metrics(),
+    nodeEnv: 'test',
+    [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import type { Collection, OwnUser, Project, Session } from '@kith/contracts';
+import type { Call } from '@kith/platform';
+
+/** A signed-up user of a test project. */
+export interface TestUser {
+  id: string;
+  projectId: string;
+  email: string;
+  password: string;
+  accessToken: string;
+  refreshToken: string;
+  user: OwnUser;
+}
+
+/** Shortcuts to the people and things a test starts from. */
+export interface People {
+  /** Registers a project, named as given or `Test`. */
+  createProject(name?: string): Promise<Project>;
+  /** Signs a user up, with a unique e-mail address and the given profile fields. */
+  createUser(projectId: string, profile?: Record<string, unknown>): Promise<TestUser>;
+  /** Lets `from` ask `to`, and `to` accept; gives the connection's id. */
+  connect(from: TestUser, to: TestUser, message?: string): Promise<string>;
+  /** Creates a collection below the user's root. */
+  createCollection(user: TestUser, name: string): Promise<Collection>;
+}
+
+export function createPeople(call: Call, operatorToken: string): People {
+  return {
+    createProject: (name = 'Test') =>
+      call('POST', '/admin/projects', { token: operatorToken, body: { name } }),
+    async createUser(projectId, profile = {}) {
+      const email = `u${randomBytes(8).toString('hex')}@example.com`;
+      const password = randomBytes(9).toString('base64url');
+      const session = await call<Session>('POST', `/v7/${projectId}/auth/sign-up`, {
+        body: { email, password, ...profile },
+      });
+      const { user, accessToken, refreshToken } = session;
+      return { id: user.id, projectId, email, password, accessToken, refreshToken, user };
+    },
+    async connect(from, to, message) {
+      const scope = `/v7/${from.projectId}`;
+      const request = await call<{ id: string }>('POST', `${scope}/users/${to.id}/connection`, {
+        token: from.accessToken,
+        body: message === undefined ? {} : { message },
+      });
+      await call('PATCH', `${scope}/connections/${request.id}/accept`, { token: to.accessToken });
+      return request.id;
+    },
+    async createCollection(user, name) {
+      const scope = `/v7/${user.projectId}/collections`;
+      const token = user.accessToken;
+      const root = await call<Collection>('GET', `${scope}/root`, { token });
+      return call('POST', `${scope}/${root.id}/sub-collections`, { token, body: { collectionName: name } });
+    },
+  };
+}

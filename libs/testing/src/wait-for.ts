@@ -1,0 +1,24 @@
+/**
+ * Waits until `probe` gives something other than `undefined`, `null` or `false`, and gives that. A throw of the
+ * probe counts as not yet. Rejects with the last error after `timeoutMs` (default 15 s).
+ */
+export async function waitFor<T>(
+  probe: () => T | Promise<T>,
+  options: { timeoutMs?: number; what?: string } = {},
+): Promise<NonNullable<Exclude<T, false>>> {
+  const until = Date.now() + (options.timeoutMs ?? 15_000);
+  let last: unknown;
+  for (;;) {
+    try {
+      const value = await probe();
+      if (value !== undefined && value !== null && value !== false)
+        return value as NonNullable<Exclude<T, false>>;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > until) {
+      throw new Error(`Waited in vain for ${options.what ?? 'a condition'}.`, { cause: last });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Compiles FerretDB into the folder given, with the machine's Go or, without one, with the distribution's in a container.
+# PACKAGE: the Go package and its version. BASE: the image to compile in.
+set -eu
+: "${PACKAGE:?}" "${BASE:?}"
+out=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+
+if [ "${2:-}" = --in-container ]; then
+  context=$(mktemp -d)
+  trap 'rm -rf "$context"' EXIT
+  cp "$here/Dockerfile" "$context/"
+  cp "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$context/ca-certificates.crt"
+  docker build --network host -t kith-offline/ferretdb-compiled:1 --build-arg "BASE=$BASE" --build-arg "PACKAGE=$PACKAGE" \
+    --build-arg GOPROXY --build-arg GOSUMDB --build-arg GONOSUMDB --build-arg GOPRIVATE "$context"
+  container=$(docker create kith-offline/ferretdb-compiled:1)
+  docker cp "$container:/ferretdb" "$out/ferretdb"
+  docker rm "$container"
+  docker rmi kith-offline/ferretdb-compiled:1
+else
+  CGO_ENABLED=0 GOBIN="$out" go install -trimpath -ldflags='-s -w' "$PACKAGE"
+fi

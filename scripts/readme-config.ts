@@ -1,0 +1,63 @@
+// Writes the table of environment names into README.md from the zod schemas that read them; `--check` only compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cryptoConfig } from '@kith/crypto';
+import { sharedGatewayConfig } from '@kith/gateway';
+import { identityConfig } from '@kith/identity';
+import { notificationsConfig } from '@kith/notifications';
+import { platformConfig } from '@kith/platform';
+import { commonConfig, natsConfig, storingServiceConfig } from '@kith/service';
+import type { z } from 'zod';
+
+const readers: [string, z.ZodObject][] = [
+  ['gateway', sharedGatewayConfig],
+  ['identity', identityConfig],
+  ['crypto', cryptoConfig],
+  ['connections, collections', storingServiceConfig],
+  ['notifications', notificationsConfig],
+  ['`npm start`', platformConfig],
+];
+const everywhere = new Set<string>(Object.keys(commonConfig.shape));
+const distributed = new Set<string>(Object.keys(natsConfig.shape));
+
+const rows = new Map<string, { by: string[]; text: string; preset: string }>();
+for (const [reader, schema] of readers) {
+  for (const [name, field] of Object.entries<z.ZodType>(schema.shape)) {
+    const row = rows.get(name) ?? { by: [], text: field.description ?? '', preset: presetOf(schema, name) };
+    row.by.push(reader);
+    rows.set(name, row);
+  }
+}
+
+const table = [
+  '| name | default | what it is | read by |',
+  '|---|---|---|---|',
+  ...[...rows].map(([name, { by, text, preset }]) => {
+    const who = everywhere.has(name) ? 'all' : distributed.has(name) ? 'every service' : by.join(', ');
+    return `| \`${name}\` | ${preset} | ${text} | ${who} |`;
+  }),
+].join('\n');
+
+/** What an absent variable counts as, as it would be written in the environment. */
+function presetOf(schema: z.ZodObject, name: string): string {
+  const field = (schema.shape as Record<string, z.ZodType>)[name] as z.ZodType;
+  const parsed = field.safeParse(undefined);
+  if (!parsed.success) return '(needed)';
+  if (parsed.data === undefined) return '';
+  const value = Array.isArray(parsed.data) ? parsed.data.join(',') : parsed.data;
+  return typeof value === 'object' ? '`{}`' : `\`${value}\``;
+}
+
+const path = new URL('../README.md', import.meta.url);
+const readme = readFileSync(path, 'utf8');
+const written = readme.replace(
+  /(<!-- configuration -->\n)[\s\S]*?(<!-- \/configuration -->)/,
+  (_, start: string, end: string) => `${start}${table}\n${end}`,
+);
+if (process.argv.includes('--check')) {
+  if (written !== readme) {
+    console.error(
+      'README.md: the configuration table is not what the schemas say; run scripts/readme-config.ts',
+    );
+    process.exit(1);
+  }
+} else writeFileSync(path, written);

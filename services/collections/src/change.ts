@@ -1,0 +1,46 @@
+import { ApiError, type Caller, DeadlinePassed } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { type CollectionRecord, ownerOf, toCounted } from './collection.ts';
+import { type EntityChange, entityEvent } from './entity.ts';
+
+interface ChangeRequest {
+  projectId: string;
+  caller: Caller;
+  params: { collectionId: string };
+  deadline: number;
+}
+
+/**
+ * Reads a collection of the caller's and lets `attempt` change it, again and again while it gives `null` because
+ * another change came first. Throws `collection/not-found`, and `DeadlinePassed` when nobody waits any more.
+ */
+export async function changeCollection<T extends object>(
+  request: ChangeRequest,
+  app: AppContext,
+  attempt: (current: CollectionRecord) => Promise<T | null>,
+): Promise<T> {
+  const owner = ownerOf(request);
+  const { collectionId } = request.params;
+  const key = `${owner.projectId}|${owner.userId}|${collectionId}`;
+  return app.turns.run([key], async () => {
+    while (Date.now() < request.deadline) {
+      const current = await app.store.find(owner, collectionId);
+      if (!current) throw new ApiError('collection/not-found');
+      const made = await attempt(current);
+      if (made) return made;
+    }
+    throw new DeadlinePassed('Other changes kept coming first.');
+  });
+}
+
+/** Stores that an entity came or went, and answers; `null` when another change of the collection came first. */
+export async function changeEntity(
+  app: AppContext,
+  records: { before: CollectionRecord; after: CollectionRecord },
+  change: EntityChange,
+): Promise<ReturnType<typeof toCounted> | null> {
+  const { before, after } = records;
+  if (!(await app.store.changeEntity(before, after, change, entityEvent(after, change)))) return null;
+  app.relay.kick();
+  return toCounted(after);
+}

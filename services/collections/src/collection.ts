@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  Collection,
+  collectionCreated,
+  collectionDeleted,
+  collectionRenamed,
+  EventOf,
+} from '@kith/contracts';
+import { type Caller, makeEvent } from '@kith/service';
+
+/** Whose collections: every one belongs to one user of one project. */
+export interface Owner {
+  projectId: string;
+  userId: string;
+}
+
+/** Whose collections a request may see: the caller's, in the project of the address. */
+export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
+  return { projectId: request.projectId, userId: request.caller.userId };
+}
+
+/** A collection as it is stored. Times are Unix ms. */
+export interface CollectionRecord extends Owner {
+  id: string;
+  parentId: string | null;
+  /** Ids from the root down to the parent: the root's is empty, and its length is the depth. */
+  ancestors: readonly string[];
+  name: string;
+  /** How many entities are saved in it; part of the same write as each that comes or goes. */
+  entityCount: number;
+  createdAt: number;
+  updatedAt: number;
+  /** Goes up with every change: what a change compares before it sets. */
+  rev: number;
+  /** `seq` of the last event. */
+  seq: number;
+}
+
+/** Makes a new collection below `parent`, or a root when there is none. */
+export function newCollection(
+  owner: Owner,
+  of: { name: string; parent: CollectionRecord | null },
+): CollectionRecord {
+  const now = Date.now();
+  return {
+    projectId: owner.projectId,
+    userId: owner.userId,
+    id: randomUUID(),
+    parentId: of.parent?.id ?? null,
+    ancestors: of.parent ? [...of.parent.ancestors, of.parent.id] : [],
+    name: of.name,
+    entityCount: 0,
+    createdAt: now,
+    updatedAt: now,
+    rev: 1,
+    seq: 1,
+  };
+}
+
+/** What a change makes of a collection: the next `rev` and `seq`, and a time that no clock turns back. */
+export function changed(
+  current: CollectionRecord,
+  to: Partial<Pick<CollectionRecord, 'name' | 'entityCount' | 'updatedAt'>>,
+): CollectionRecord {
+  return {
+    ...current,
+    updatedAt: Math.max(Date.now(), current.updatedAt),
+    ...to,
+    rev: current.rev + 1,
+    seq: current.seq + 1,
+  };
+}
+
+/** The collection as the API shows it (SPEC A6). */
+export function toCollection(record: CollectionRecord): Collection {
+  const { id, projectId, userId, parentId, name, entityCount } = record;
+  return {
+    id,
+    projectId,
+    userId,
+    parentId,
+    name,
+    isRoot: parentId === null,
+    entityCount,
+    createdAt: new Date(record.createdAt).toISOString(),
+    updatedAt: new Date(record.updatedAt).toISOString(),
+  };
+}
+
+/** The answer of a change to what is saved in a collection (SPEC B4). */
+export function toCounted({ id, entityCount }: CollectionRecord): {
+  success: true;
+  collection: { id: string; entityCount: number };
+} {
+  return { success: true, collection: { id, entityCount } };
+}
+
+/** The event that tells of a record's last change, by its owner. */
+export function collectionEvent<
+  E extends typeof collectionCreated | typeof collectionRenamed | typeof collectionDeleted,
+>(spec: E, record: CollectionRecord): EventOf<E> {
+  return makeEvent<E>(spec, {
+    projectId: record.projectId,
+    actorId: record.userId,
+    aggregate: { type: 'collection', id: record.id, seq: record.seq },
+    data: toCollection(record) as EventOf<E>['data'],
+    occurredAt: new Date(record.updatedAt),
+  });
+}

@@ -1,0 +1,1 @@
+export { startCollections } from './service.ts';

@@ -1,0 +1,21 @@
+import { addEntity as spec } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { changeCollection, changeEntity } from '../change.ts';
+import { changed, toCounted } from '../collection.ts';
+
+/**
+ * Saves an entity in a collection of the caller's. One that is saved already is no change: no event, and it keeps
+ * the time and the metadata it was first saved with (SPEC B4).
+ */
+export const addEntity = handler(spec, async (request, app: AppContext) => {
+  const { entityId, metadata } = request.body;
+  return changeCollection(request, app, async (before) => {
+    if (await app.store.entity(before, entityId)) return toCounted(before);
+    // Later than all before it: it stands behind them in the list, whatever clock the next machine has.
+    const addedAt = Math.max(Date.now(), before.updatedAt + 1);
+    const after = changed(before, { entityCount: before.entityCount + 1, updatedAt: addedAt });
+    const entity = { entityId, addedAt, metadata: metadata ?? null };
+    return changeEntity(app, { before, after }, { kind: 'add', entity });
+  });
+});

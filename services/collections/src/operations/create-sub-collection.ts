@@ -1,0 +1,22 @@
+import { collectionCreated, createSubCollection as spec } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { collectionEvent, newCollection, ownerOf, toCollection } from '../collection.ts';
+
+/** Levels below the root (SPEC B4). */
+const maxDepth = 100;
+
+/** Creates a collection below another one of the caller's (SPEC B4). */
+export const createSubCollection = handler(spec, async (request, app: AppContext) => {
+  const owner = ownerOf(request);
+  const parent = await app.store.find(owner, request.params.collectionId);
+  if (!parent) throw new ApiError('collection/invalid-parent');
+  if (parent.ancestors.length >= maxDepth) throw new ApiError('collection/too-deep');
+  const made = newCollection(owner, { name: request.body.collectionName, parent });
+  // The parent, or what is above it, may have been deleted since.
+  if (!(await app.store.insert(made, collectionEvent(collectionCreated, made)))) {
+    throw new ApiError('collection/invalid-parent');
+  }
+  app.relay.kick();
+  return toCollection(made);
+});

@@ -1,0 +1,21 @@
+import { collectionDeleted, deleteCollection as spec } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { changeCollection } from '../change.ts';
+import { changed, collectionEvent } from '../collection.ts';
+
+/**
+ * Deletes a collection of the caller's. It and all below it are gone for every access from then on; what they leave
+ * in the store is purged in the background (SPEC B4). The root answers like one that is not there.
+ */
+export const deleteCollection = handler(spec, async (request, app: AppContext) => {
+  await changeCollection(request, app, async (current) => {
+    if (current.parentId === null) throw new ApiError('collection/not-found');
+    const deleted = changed(current, {});
+    const event = collectionEvent(collectionDeleted, deleted);
+    if (!(await app.store.delete(current.rev, deleted, event))) return null;
+    app.relay.kick();
+    return deleted;
+  });
+  return undefined;
+});

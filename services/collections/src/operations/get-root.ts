@@ -1,0 +1,19 @@
+import { collectionCreated, getRootCollection as spec } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { collectionEvent, newCollection, ownerOf, toCollection } from '../collection.ts';
+
+/** Gives the caller's root, made on first use; of several first requests at once one makes it (SPEC B4). */
+export const getRoot = handler(spec, async (request, app: AppContext) => {
+  const owner = ownerOf(request);
+  const known = await app.store.root(owner);
+  if (known) return toCollection(known);
+  const made = newCollection(owner, { name: 'root', parent: null });
+  if (await app.store.insert(made, collectionEvent(collectionCreated, made))) {
+    app.relay.kick();
+    return toCollection(made);
+  }
+  const winner = await app.store.root(owner);
+  if (!winner) throw new Error('The store refused a root and has none.');
+  return toCollection(winner);
+});

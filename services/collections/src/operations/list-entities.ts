@@ -1,0 +1,43 @@
+import { generalPaginationOf, listEntities as spec } from '@kith/contracts';
+import { ApiError, decodeCursor, encodeCursor, handler, type ListPosition } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { ownerOf } from '../collection.ts';
+import { toSavedEntity } from '../entity.ts';
+import { entityPosition, isEntityPosition } from '../store/entity-place.ts';
+
+/** Lists what is saved in a collection of the caller's, by page or by cursor (SPEC A7, B4). */
+export const listEntities = handler(spec, async (request, app: AppContext) => {
+  const owner = ownerOf(request);
+  const { collectionId } = request.params;
+  const { limit, cursor, sortDir } = request.query;
+  const binding = [spec.name, owner.projectId, owner.userId, collectionId, sortDir];
+  const position = cursor === undefined ? undefined : readCursor(cursor, binding);
+  const collection = await app.store.find(owner, collectionId);
+  if (!collection) throw new ApiError('collection/not-found');
+
+  const page = position?.page ?? request.query.page;
+  const total = collection.entityCount;
+  const skip = (page - 1) * limit;
+  const from = position ? { after: position.after } : { skip };
+  const isPastEnd = !position && skip >= total;
+  // One more, to know whether a row follows.
+  const range = { from, limit: limit + 1, newestFirst: sortDir === 'desc' };
+  const found = isPastEnd ? [] : await app.store.entities(collection, range);
+  const shown = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const last = shown.at(-1);
+  if (hasMore && last) {
+    request.linkNext(encodeCursor({ after: entityPosition(last), page: page + 1 }, binding));
+  }
+  return {
+    data: shown.map(toSavedEntity),
+    pagination: generalPaginationOf({ page, limit, total, hasMore }),
+  };
+});
+
+function readCursor(cursor: string, binding: readonly string[]): ListPosition {
+  const code = 'collection/invalid-query';
+  const position = decodeCursor(cursor, binding, code);
+  if (isEntityPosition(position.after)) return position;
+  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+}

@@ -1,0 +1,25 @@
+import { listSubCollections as spec } from '@kith/contracts';
+import { ApiError, decodeCursor, encodeCursor, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { ownerOf, toCollection } from '../collection.ts';
+import { positionOf } from '../store/place.ts';
+
+/** Lists the children of a collection of the caller's, oldest first, and links to the rest (SPEC B4). */
+export const listSubCollections = handler(spec, async (request, app: AppContext) => {
+  const owner = ownerOf(request);
+  const { collectionId } = request.params;
+  const { limit, cursor } = request.query;
+  const binding = [spec.name, owner.projectId, owner.userId, collectionId];
+  const start =
+    cursor !== undefined
+      ? decodeCursor(cursor, binding, 'collection/invalid-query')
+      : { after: null, page: 1 };
+  if (!(await app.store.find(owner, collectionId))) throw new ApiError('collection/not-found');
+  const found = await app.store.children(owner, collectionId, { after: start.after, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  if (last && found.length > limit) {
+    request.linkNext(encodeCursor({ after: positionOf(last), page: start.page + 1 }, binding));
+  }
+  return page.map(toCollection);
+});

@@ -1,0 +1,16 @@
+import { removeEntity as spec } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { changeCollection, changeEntity } from '../change.ts';
+import { changed, toCounted } from '../collection.ts';
+
+/** Takes an entity out of a collection of the caller's; one that is not in it is no change and no event (SPEC B4). */
+export const removeEntity = handler(spec, async (request, app: AppContext) => {
+  const { entityId } = request.params;
+  return changeCollection(request, app, async (before) => {
+    const entity = await app.store.entity(before, entityId);
+    if (!entity) return toCounted(before);
+    const after = changed(before, { entityCount: before.entityCount - 1 });
+    return changeEntity(app, { before, after }, { kind: 'remove', entity });
+  });
+});

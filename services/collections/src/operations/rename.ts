@@ -1,0 +1,22 @@
+import { collectionRenamed, renameCollection as spec } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { changeCollection } from '../change.ts';
+import { changed, collectionEvent, toCollection } from '../collection.ts';
+
+/**
+ * Renames a collection of the caller's. One that is not there, another's and the root answer alike (SPEC A6). The
+ * name it already has is no change: no event, `updatedAt` stays.
+ */
+export const rename = handler(spec, async (request, app: AppContext) => {
+  const { name } = request.body;
+  return changeCollection(request, app, async (current) => {
+    if (current.parentId === null) throw new ApiError('collection/not-found');
+    if (current.name === name) return toCollection(current);
+    const renamed = changed(current, { name });
+    const event = collectionEvent(collectionRenamed, renamed);
+    if (!(await app.store.replace(current.rev, renamed, event))) return null;
+    app.relay.kick();
+    return toCollection(renamed);
+  });
+});

@@ -1,0 +1,63 @@
+import {
+  Relay,
+  type RunningService,
+  type ServiceRuntime,
+  type StoreConfig,
+  Sweeper,
+  startService,
+  Turns,
+} from '@kith/service';
+import type { AppContext } from './app.ts';
+import { eraseMarked, usersSubscription } from './erasure.ts';
+import { addEntity } from './operations/add-entity.ts';
+import { createSubCollection } from './operations/create-sub-collection.ts';
+import { deleteCollection } from './operations/delete.ts';
+import { getRoot } from './operations/get-root.ts';
+import { isEntitySaved } from './operations/is-entity-saved.ts';
+import { listEntities } from './operations/list-entities.ts';
+import { listSubCollections } from './operations/list-sub-collections.ts';
+import { removeEntity } from './operations/remove-entity.ts';
+import { rename } from './operations/rename.ts';
+import { startPurger } from './purger.ts';
+import { openStore } from './store/index.ts';
+
+const sweepMs = 5_000;
+
+/** Starts the collections service on its own store. Throws `StartError` when that can not be used. */
+export async function startCollections(
+  runtime: ServiceRuntime,
+  options: { store: StoreConfig },
+): Promise<RunningService> {
+  const { bus, log, metrics } = runtime;
+  await using undo = new AsyncDisposableStack();
+  const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
+  const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
+  const app: AppContext = { store, relay, turns: new Turns() };
+  const sweep = async () => {
+    await store.sweep();
+    await eraseMarked(app);
+  };
+  const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepMs, log }), (one) => one.stop());
+  const purger = undo.adopt(startPurger(store, { log }), (one) => one.stop());
+  const service = await startService<AppContext>(runtime, {
+    name: 'collections',
+    app,
+    operations: [
+      getRoot,
+      createSubCollection,
+      listSubCollections,
+      rename,
+      deleteCollection,
+      listEntities,
+      addEntity,
+      removeEntity,
+      isEntitySaved,
+    ],
+    subscriptions: [usersSubscription],
+    background: [purger, sweeper, relay],
+    checkStore: () => store.check(),
+    close: () => store.close(),
+  });
+  undo.move();
+  return service;
+}

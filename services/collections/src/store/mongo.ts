@@ -1,0 +1,180 @@
+import type { EventEnvelope } from '@kith/contracts';
+import {
+  isMongoDuplicate,
+  type MongoConnection,
+  MongoOutbox,
+  openMongo,
+  outboxFields,
+  outboxHasRoom,
+  outboxUpdate,
+  Settler,
+  type StoreConfig,
+} from '@kith/service';
+import type { Collection } from 'mongodb';
+import type { CollectionRecord, Owner } from '../collection.ts';
+import type { EntityChange, EntityRecord } from '../entity.ts';
+import type { CollectionStore, EntityRange, ErasedStore } from './index.ts';
+import {
+  type CollectionDocument,
+  collectionsName,
+  fromDocument,
+  isThere,
+  schema,
+  there,
+  toDocument,
+} from './mongo-document.ts';
+import { MongoEntities } from './mongo-entities.ts';
+import { mongoErased } from './mongo-erased.ts';
+import { MongoPurge } from './mongo-purge.ts';
+import { MongoTree } from './mongo-tree.ts';
+import { listRange, placeOf, rootPlace } from './place.ts';
+
+/** Opens the store on MongoDB. */
+export async function openMongoStore(
+  config: Extract<StoreConfig, { kind: 'mongo' }>,
+): Promise<CollectionStore> {
+  return new MongoStore(await openMongo({ url: config.url, database: config.database, schema }));
+}
+
+class MongoStore implements CollectionStore {
+  readonly outbox: MongoOutbox;
+  readonly erased: ErasedStore;
+  readonly #connection: MongoConnection;
+  readonly #collections: Collection<CollectionDocument>;
+  readonly #tree: MongoTree;
+  readonly #settler: Settler;
+  readonly #entities: MongoEntities;
+  readonly #purge: MongoPurge;
+
+  constructor(connection: MongoConnection) {
+    const { db } = connection;
+    this.#connection = connection;
+    this.#collections = db.collection(collectionsName);
+    this.outbox = new MongoOutbox(db, [collectionsName]);
+    this.erased = mongoErased(db);
+    this.#tree = new MongoTree(this.#collections);
+    this.#settler = new Settler(db);
+    this.#entities = new MongoEntities(db, { settler: this.#settler, outbox: this.outbox });
+    this.#purge = new MongoPurge(db, { settler: this.#settler, entities: this.#entities });
+  }
+
+  async root(owner: Owner): Promise<CollectionRecord | null> {
+    const document = await this.#collections.findOne({ _id: rootPlace(owner) });
+    return document && isThere(document) ? fromDocument(document) : null;
+  }
+
+  async find(owner: Owner, id: string): Promise<CollectionRecord | null> {
+    const { projectId, userId } = owner;
+    const document = await this.#collections.findOne(
+      { projectId, userId, id },
+      { projection: { 'outbox.event': 0 } },
+    );
+    if (!document || !isThere(document)) return null;
+    if (!(await this.#tree.areThere(owner, document.ancestors))) return null;
+    const record = fromDocument(document);
+    this.#entities.remember(record, document);
+    return record;
+  }
+
+  async children(
+    owner: Owner,
+    parentId: string,
+    range: { after: string | null; limit: number },
+  ): Promise<CollectionRecord[]> {
+    const { from, to } = listRange(owner, parentId, range.after);
+    const documents = await this.#collections
+      .find(
+        { _id: { $gt: from, $lt: to }, ...there },
+        { sort: { _id: 1 }, limit: range.limit, projection: { outbox: 0 } },
+      )
+      .toArray();
+    return documents.map(fromDocument);
+  }
+
+  async insert(record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
+    if (record.parentId !== null) return this.#tree.insertBelow(record, event);
+    try {
+      await this.#collections.insertOne({ ...toDocument(record), ...outboxFields([event]) });
+      return true;
+    } catch (error) {
+      if (isMongoDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async replace(rev: number, record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
+    const { name, updatedAt, seq } = toDocument(record);
+    return this.#update(rev, record, { name, updatedAt, seq }, event);
+  }
+
+  async delete(rev: number, record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
+    const { updatedAt, seq, ancestors } = toDocument(record);
+    return this.#update(rev, record, { updatedAt, seq, purgeDepth: ancestors.length }, event);
+  }
+
+  entity(collection: CollectionRecord, entityId: string): Promise<EntityRecord | null> {
+    return this.#entities.find(collection, entityId);
+  }
+
+  changeEntity(
+    before: CollectionRecord,
+    after: CollectionRecord,
+    change: EntityChange,
+    event: EventEnvelope,
+  ): Promise<boolean> {
+    return this.#entities.change(before, after, change, event);
+  }
+
+  entities(collection: CollectionRecord, range: EntityRange): Promise<EntityRecord[]> {
+    return this.#entities.list(collection, range);
+  }
+
+  async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {
+    const ids = await this.#entities.homes(owner, entityId);
+    const { projectId, userId } = owner;
+    const documents = await this.#collections
+      .find({ projectId, userId, id: { $in: ids } }, { projection: { outbox: 0 } })
+      .toArray();
+    const found = documents.filter(isThere);
+    const known = await this.#tree.thereOf(
+      owner,
+      found.flatMap(({ ancestors }) => ancestors),
+    );
+    return found.filter(({ ancestors }) => ancestors.every((id) => known.has(id))).map(fromDocument);
+  }
+
+  purge(): Promise<boolean> {
+    return this.#purge.step();
+  }
+
+  async sweep(): Promise<void> {
+    await this.#tree.sweep();
+    await this.#settler.sweep({ targets: [collectionsName], counters: [] });
+  }
+
+  async check(): Promise<void> {
+    await this.#connection.db.command({ ping: 1 });
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async #update(
+    rev: number,
+    record: CollectionRecord,
+    set: Partial<CollectionDocument>,
+    event: EventEnvelope,
+  ): Promise<boolean> {
+    const _id = placeOf(record);
+    const { $push, $set } = outboxUpdate([event]);
+    const { matchedCount } = await this.#collections.updateOne(
+      { _id, rev, purgeDepth: { $exists: false }, ...outboxHasRoom },
+      { $set: { ...$set, ...set, rev: record.rev }, $push },
+    );
+    if (matchedCount === 1) return true;
+    const left = await this.#collections.findOne({ _id }, { projection: { outbox: 1 } });
+    if (left) await this.outbox.makeRoom(collectionsName, left);
+    return false;
+  }
+}

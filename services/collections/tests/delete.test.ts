@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type { Collection } from '@kith/contracts';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Acts, actsOf } from './support/acts.ts';
+import { runDying } from './support/dying.ts';
+import { countStored, type Stored, seedBelow } from './support/raw.ts';
+import { type Answer, startWorld, type World } from './support/world.ts';
+
+describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
+  let world: World;
+  let user: Acts;
+  let root: Collection;
+  beforeAll(async () => {
+    world = await startWorld(engine, { instances: 2 });
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  beforeEach(async () => {
+    user = actsOf(world, randomUUID());
+    root = await user.root();
+  });
+  const ownerOf = () => ({ projectId: world.projectId, userId: root.userId });
+  const expectNotFound = (answer: Answer) => {
+    expect(answer.text).toBe('{"error":"No such collection.","code":"collection/not-found"}');
+    expect(answer.status).toBe(404);
+  };
+  const expectUnreachable = async (id: string) => {
+    const answers = await Promise.all([
+      user.children(id),
+      user.rename(id, 'x'),
+      user.remove(id),
+      user.entities(id),
+      user.add(id, { entityId: 'x' }),
+      user.take(id, 'x'),
+    ]);
+    for (const answer of answers) expectNotFound(answer);
+    const answer = await user.create(id);
+    expect(answer.text).toBe(
+      '{"error":"The parent collection does not exist.","code":"collection/invalid-parent"}',
+    );
+    expect(answer.status).toBe(400);
+  };
+  /** Nothing of the user is stored but this. */
+  const expectPurged = (left: Stored) =>
+    waitFor(async () => {
+      const { collections, entities } = await countStored(world.store, ownerOf());
+      return collections === left.collections && entities === left.entities;
+    });
+  const nothing: Stored = { collections: 1, entities: 0 };
+
+  test('answers 204 without a body, and all below is gone, its entities too', async () => {
+    const kept = await user.make(root.id, 'kept');
+    const top = await user.make(root.id, 'top');
+    const below = await user.make(top.id, 'below');
+    const deep = await user.make(below.id, 'deep');
+    for (const { id } of [kept, top, deep]) await user.add(id, { entityId: 'e' });
+    const answer = await user.remove(top.id.toUpperCase());
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe('');
+    for (const { id } of [top, below, deep]) await expectUnreachable(id);
+    expect((await user.children(root.id)).json).toEqual([expect.objectContaining({ id: kept.id })]);
+    expect(await user.homes('e')).toEqual([kept.id]);
+    await expectPurged({ collections: 2, entities: 1 });
+    expect(await user.walk(kept.id)).toEqual(['e']);
+    for (const { id } of [top, below, deep]) await expectUnreachable(id);
+  });
+
+  test('answers alike for the root, another’s, another project’s, an unknown and a malformed id', async () => {
+    const { id } = await user.make(root.id);
+    const answers = await Promise.all([
+      user.remove(root.id),
+      actsOf(world, randomUUID()).remove(id),
+      actsOf(world, root.userId, { projectId: randomUUID() }).remove(id),
+      user.remove(randomUUID()),
+      user.remove('no-uuid'),
+    ]);
+    for (const answer of answers) expectNotFound(answer);
+    expect(await user.root()).toEqual(root);
+    expect((await user.children(root.id)).json).toHaveLength(1);
+  });
+
+  test('by many at once is one 204 and one event', async () => {
+    const events = await world.events();
+    const top = await user.make(root.id, 'top');
+    await user.make(top.id, 'below');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => user.remove(top.id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
+    await waitFor(() => events.some(({ type }) => type === 'collection.deleted'));
+    // By then all that was stored before is out.
+    const last = await user.make(root.id, 'last');
+    await waitFor(() => events.some(({ aggregate }) => aggregate.id === last.id));
+    const deleted = events.filter(
+      ({ type, actorId }) => type === 'collection.deleted' && actorId === root.userId,
+    );
+    expect(new Set(deleted.map(({ id }) => id)).size).toBe(1);
+    expect(deleted[0]).toMatchObject({
+      aggregate: { type: 'collection', id: top.id, seq: 2 },
+      data: { ...top, updatedAt: expect.any(String) },
+    });
+  });
+
+  test('takes no longer for 3,000 below it', async () => {
+    const top = await user.make(root.id, 'top');
+    const made = await seedBelow(world.store, ownerOf(), { parentId: top.id, width: 1_000, levels: 3 });
+    const held = [made[0], made[1_500], made[2_999]].map((record) => record?.id ?? '');
+    for (const id of held) await user.add(id, { entityId: 'e' });
+    expect((await user.homes('e')).sort()).toEqual([...held].sort());
+    const asked = Date.now();
+    expect((await user.remove(top.id)).status).toBe(204);
+    expect(Date.now() - asked).toBeLessThan(1_000);
+    expect(await user.homes('e')).toEqual([]);
+    for (const id of held) await expectUnreachable(id);
+    expect((await user.children(root.id)).json).toEqual([]);
+    await expectPurged(nothing);
+  });
+
+  test('leaves nothing of what is made below or saved meanwhile', async () => {
+    for (let round = 0; round < 5; round++) {
+      const top = await user.make(root.id, 'top');
+      const parent = await user.make(top.id, 'parent');
+      const made: Answer[] = [];
+      const racers = Array.from({ length: 12 }, async (_, racer) => {
+        if (racer === round) expect((await user.remove(top.id)).status).toBe(204);
+        else if (racer % 4 === 3) await user.add(parent.id, { entityId: `entity ${racer}` });
+        else made.push(await user.create(parent.id));
+      });
+      await Promise.all(racers);
+      for (const answer of made) {
+        expect([201, 400]).toContain(answer.status);
+        if (answer.status === 201) await expectUnreachable((answer.json as Collection).id);
+      }
+      expect((await user.children(root.id)).json).toEqual([]);
+    }
+    await expectPurged(nothing);
+  });
+
+  test('is whole or absent when the process dies before any of its writes', async () => {
+    const { store, projectId } = world;
+    const ends: string[] = [];
+    for (let dieBeforeWrite = 1; ; dieBeforeWrite++) {
+      const top = await user.make(root.id, 'top');
+      const below = await user.make(top.id, 'below');
+      const work = { store, projectId, userId: root.userId, collectionId: top.id, dieBeforeWrite };
+      const end = await runDying({ ...work, act: 'delete' });
+      const isThere = (await user.children(below.id)).status === 200;
+      ends.push(`${end.acknowledged} ${isThere}`);
+      expect((await user.children(root.id)).json).toHaveLength(isThere ? 1 : 0);
+      if (isThere) await user.remove(top.id);
+      await expectUnreachable(below.id);
+      if (!end.killed) break;
+    }
+    expect(ends.at(-1)).toBe('true false');
+    expect(ends[0]).toBe('false true');
+    await expectPurged(nothing);
+  });
+});

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  addEntity,
+  createSubCollection,
+  eventSubject,
+  getRootCollection,
+  isEntitySaved,
+  userDeleted,
+} from '@kith/contracts';
+import { makeEvent } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { MongoClient } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { startWorld, type World } from './support/world.ts';
+
+/** All that the store holds, as one text. */
+async function contentOf({ store }: World): Promise<string> {
+  if (store.kind === 'sqlite') {
+    const db = new DatabaseSync(store.file, { readOnly: true });
+    const tables = ['collections', 'entities', 'events'];
+    const rows = tables.map((table) => db.prepare(`SELECT * FROM ${table}`).all());
+    db.close();
+    return JSON.stringify(rows);
+  }
+  await using client = new MongoClient(store.url);
+  const db = client.db(store.database);
+  const names = (await db.collections()).map(({ collectionName }) => collectionName);
+  const kept = names.filter((name) => name !== 'erased');
+  return JSON.stringify(await Promise.all(kept.map((name) => db.collection(name).find().toArray())));
+}
+
+describe.each(availableEngines())('a deleted user (%s)', (engine) => {
+  test('leaves nothing behind, and nobody else loses anything', async () => {
+    await using world = await startWorld(engine);
+    const [gone, stays] = [randomUUID(), randomUUID()];
+    for (const userId of [gone, stays]) {
+      const root = await world.collection(getRootCollection, { userId });
+      const body = { collectionName: `Secret of ${userId}` };
+      const folder = await world.collection(createSubCollection, { userId, collectionId: root.id, body });
+      await world.call(addEntity, {
+        userId,
+        collectionId: folder.id,
+        body: { entityId: 'e', metadata: { of: userId } },
+      });
+    }
+    const event = makeEvent(userDeleted, {
+      projectId: world.projectId,
+      actorId: gone,
+      aggregate: { type: 'user', id: gone, seq: 2 },
+      data: { id: gone },
+      occurredAt: new Date(),
+    });
+    const { bus } = world.runtime;
+    const body = new TextEncoder().encode(JSON.stringify(event));
+    await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
+    await waitFor(async () => !(await contentOf(world)).includes(`Secret of ${gone}`), {
+      timeoutMs: 25_000,
+      what: 'the erasure',
+    });
+    const saved = await world.call(isEntitySaved, { userId: gone, query: 'entityId=e' });
+    expect(saved.json).toEqual({ saved: false, collections: [] });
+    const others = await world.call(isEntitySaved, { userId: stays, query: 'entityId=e' });
+    expect(others.json).toMatchObject({ saved: true, collections: [{ name: `Secret of ${stays}` }] });
+
+    // A request that was on its way makes a root after the end: it goes as well.
+    await world.collection(getRootCollection, { userId: gone });
+    await waitFor(async () => !(await contentOf(world)).includes(gone), {
+      timeoutMs: 25_000,
+      what: 'the erasure of what came late',
+    });
+  }, 60_000);
+});

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { collectionCreated } from '@kith/contracts';
+import { availableEngines, createStore } from '@kith/testing';
+import { Collection } from 'mongodb';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { collectionEvent, newCollection } from '../src/collection.ts';
+import { openStore } from '../src/store/index.ts';
+import { runDying } from './support/dying.ts';
+import { countStored } from './support/raw.ts';
+import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
+
+// On SQLite a change is one transaction: nothing is on its way.
+describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {
+  const owner = { projectId: randomUUID(), userId: randomUUID() };
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('leaves nothing of what is made below after it was through', async () => {
+    await using place = await createStore('containers');
+    const store = await openStore(place.config);
+    const root = await makeBelow(store, owner, null);
+    const top = await makeBelow(store, owner, root.id);
+    const parent = await makeBelow(store, owner, top.id);
+    const insertOne = Collection.prototype.insertOne;
+    // Between its look at the parent and its write another deletes all there is.
+    const late = vi.spyOn(Collection.prototype, 'insertOne').mockImplementationOnce(async function (
+      this: InstanceType<typeof Collection>,
+      ...args
+    ) {
+      await erase(store, owner, top.id);
+      await purgeAll(store);
+      return insertOne.apply(this, args);
+    });
+    const orphan = newCollection(owner, { name: 'late', parent });
+    expect(await store.insert(orphan, collectionEvent(collectionCreated, orphan))).toBe(false);
+    late.mockRestore();
+    expect(await countStored(place.config, owner)).toEqual({ collections: 1, entities: 0 });
+    expect((await store.outbox.unpublished(1_000)).map(({ event }) => event.aggregate.id)).not.toContain(
+      orphan.id,
+    );
+
+    // The same, and the process dies: it is not there, and after a while it is taken away.
+    const { config } = place;
+    const end = await runDying({
+      store: config,
+      ...owner,
+      act: 'create',
+      collectionId: root.id,
+      dieBeforeWrite: 2,
+    });
+    expect(end).toEqual({ killed: true, acknowledged: false });
+    expect(await countStored(config, owner)).toEqual({ collections: 2, entities: 0 });
+    expect(await store.children(owner, root.id, { after: null, limit: 9 })).toEqual([]);
+    await store.sweep();
+    expect(await countStored(config, owner)).toEqual({ collections: 2, entities: 0 });
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+    await store.sweep();
+    expect(await countStored(config, owner)).toEqual({ collections: 1, entities: 0 });
+    await store.close();
+  });
+
+  test('is not undone by a change that was on its way', async () => {
+    await using place = await createStore('containers');
+    const store = await openStore(place.config);
+    const root = await makeBelow(store, owner, null);
+    const top = await makeBelow(store, owner, root.id);
+    const parent = await makeBelow(store, owner, top.id);
+    const replaceOne = Collection.prototype.replaceOne;
+    // Committed, and about to show its row, when another deletes all there is.
+    const late = vi.spyOn(Collection.prototype, 'replaceOne').mockImplementationOnce(async function (
+      this: InstanceType<typeof Collection>,
+      ...args
+    ) {
+      await erase(store, owner, top.id);
+      await purgeAll(store);
+      return replaceOne.apply(this, args);
+    });
+    expect(await save(store, owner, parent.id, 'late')).toBe(true);
+    late.mockRestore();
+    await purgeAll(store);
+    expect(await countStored(place.config, owner)).toEqual({ collections: 1, entities: 0 });
+    expect(await store.holding(owner, 'late')).toEqual([]);
+    await store.close();
+  });
+});

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+import { startCollections } from '../src/index.ts';
+import { openStore } from '../src/store/index.ts';
+import { runDying } from './support/dying.ts';
+import { countStored, seedBelow } from './support/raw.ts';
+import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
+
+describe.each(availableEngines())('the purge (%s)', (engine) => {
+  const owner = { projectId: randomUUID(), userId: randomUUID() };
+
+  test('goes on after a process that died in the middle of it', { timeout: 120_000 }, async () => {
+    await using place = await createStore(engine);
+    const store = await openStore(place.config);
+    const root = await makeBelow(store, owner, null);
+    const kept = await makeBelow(store, owner, root.id);
+    await save(store, owner, kept.id, 'e');
+    const top = await makeBelow(store, owner, root.id);
+    const made = await seedBelow(place.config, owner, { parentId: top.id, width: 300, levels: 10 });
+    for (let index = 0; index < made.length; index += 100) {
+      expect(await save(store, owner, made[index]?.id ?? '', 'e')).toBe(true);
+    }
+    await erase(store, owner, top.id);
+    await store.outbox.unpublished(1_000);
+    const sizes = [(await countStored(place.config, owner)).collections];
+    expect(sizes[0]).toBe(3_003);
+    const work = { store: place.config, ...owner, act: 'purge', collectionId: top.id } as const;
+    for (const dieBeforeWrite of [1, 2, 3, 4, 5, 7]) {
+      expect((await runDying({ ...work, dieBeforeWrite })).killed).toBe(true);
+      sizes.push((await countStored(place.config, owner)).collections);
+      expect((await store.holding(owner, 'e')).map(({ id }) => id)).toEqual([kept.id]);
+      expect(await store.find(owner, made.at(-1)?.id ?? '')).toBeNull();
+    }
+    expect(sizes.at(-1)).toBeGreaterThan(2);
+    await using runtime = await createRuntime(engine);
+    await using _service = await startCollections(runtime, { store: place.config });
+    await waitFor(async () => (await countStored(place.config, owner)).collections === 2, {
+      timeoutMs: 60_000,
+    });
+    expect(await countStored(place.config, owner)).toEqual({ collections: 2, entities: 1 });
+    expect(await store.children(owner, root.id, { after: null, limit: 9 })).toMatchObject([{ id: kept.id }]);
+    await store.close();
+  });
+
+  test('takes more entities of one collection than a step does', async () => {
+    await using place = await createStore(engine);
+    const store = await openStore(place.config);
+    const root = await makeBelow(store, owner, null);
+    const { id } = await makeBelow(store, owner, root.id);
+    const count = 520;
+    for (let made = 0; made < count; made++) {
+      if (made % 10 === 0) await store.outbox.unpublished(1_000);
+      expect(await save(store, owner, id, `entity ${made}`)).toBe(true);
+    }
+    expect((await countStored(place.config, owner)).entities).toBe(count);
+    await erase(store, owner, id);
+    await purgeAll(store);
+    expect(await countStored(place.config, owner)).toEqual({ collections: 1, entities: 0 });
+    await store.close();
+  });
+
+  test('keeps what has an event that is not out', async () => {
+    await using place = await createStore(engine);
+    const store = await openStore(place.config);
+    const root = await makeBelow(store, owner, null);
+    const top = await makeBelow(store, owner, root.id);
+    const below = await makeBelow(store, owner, top.id);
+    await erase(store, owner, top.id);
+    while (await store.purge());
+    const events = await store.outbox.unpublished(1_000);
+    const told = events.map(({ event }) => `${event.type} ${event.aggregate.id}`);
+    expect(told.sort()).toEqual(
+      [
+        `collection.created ${root.id}`,
+        `collection.created ${top.id}`,
+        `collection.created ${below.id}`,
+        `collection.deleted ${top.id}`,
+      ].sort(),
+    );
+    await purgeAll(store);
+    expect(await countStored(place.config, owner)).toEqual({ collections: 1, entities: 0 });
+    await store.close();
+  });
+});

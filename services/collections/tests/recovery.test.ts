@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { collectionCreated, getRootCollection } from '@kith/contracts';
+import { NoResponders } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+import { collectionEvent, newCollection } from '../src/collection.ts';
+import { startCollections } from '../src/index.ts';
+import { openStore } from '../src/store/index.ts';
+import { fragile } from './support/outage.ts';
+import { startWorld } from './support/world.ts';
+
+describe.each(availableEngines())('trouble (%s)', (engine) => {
+  test('what a process stored and did not publish before it died is published by the next', async () => {
+    await using world = await startWorld(engine, { instances: 0 });
+    const events = await world.events();
+    const owner = { projectId: randomUUID(), userId: randomUUID() };
+    const root = newCollection(owner, { name: 'root', parent: null });
+    const dying = await openStore(world.store);
+    await dying.insert(root, collectionEvent(collectionCreated, root));
+    await dying.close();
+    expect(events).toEqual([]);
+    await using _next = await startCollections(world.runtime, { store: world.store });
+    await waitFor(() => events.length === 1);
+    expect(events[0]).toMatchObject({ type: 'collection.created', aggregate: { id: root.id, seq: 1 } });
+  });
+
+  test('a database that is gone is answered as collection/server-error, before the caller gives up', async () => {
+    await using world = await startWorld(engine, { instances: 0 });
+    await using place = await fragile(world.store);
+    await using service = await startCollections(world.runtime, { store: place.config });
+    const userId = randomUUID();
+    await world.collection(getRootCollection, { userId });
+    expect(await service.notReady()).toEqual([]);
+    await place.break();
+    const asked = Date.now();
+    const answer = await world.call(getRootCollection, { userId });
+    expect(answer.text).toBe('{"error":"Something went wrong.","code":"collection/server-error"}');
+    expect(answer.status).toBe(500);
+    expect(Date.now() - asked).toBeLessThan(4_500);
+  });
+
+  test('a service that has stopped is not there, and says so', async () => {
+    await using world = await startWorld(engine, { instances: 0 });
+    const service = await startCollections(world.runtime, { store: world.store });
+    await service.stop();
+    expect(await service.notReady()).toContain('stopping');
+    await expect(world.call(getRootCollection, { userId: randomUUID() })).rejects.toThrow(NoResponders);
+  });
+});

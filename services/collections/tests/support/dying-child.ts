@@ -1,0 +1,60 @@
+import { StatementSync } from 'node:sqlite';
+import type { OperationSpec } from '@kith/contracts';
+import { type OperationRequest, type StoreConfig, Turns } from '@kith/service';
+import { Collection } from 'mongodb';
+import { addEntity } from '../../src/operations/add-entity.ts';
+import { createSubCollection } from '../../src/operations/create-sub-collection.ts';
+import { deleteCollection } from '../../src/operations/delete.ts';
+import { removeEntity } from '../../src/operations/remove-entity.ts';
+import { openStore } from '../../src/store/index.ts';
+
+/** What the child is told: what to do, and before which of its writes to die. */
+export interface DyingWork {
+  store: StoreConfig;
+  projectId: string;
+  userId: string;
+  act: 'add' | 'take' | 'create' | 'delete' | 'purge';
+  collectionId: string;
+  entityId?: string;
+  dieBeforeWrite: number;
+}
+
+const work: DyingWork = JSON.parse(process.argv[2] ?? '{}');
+const store = await openStore(work.store);
+let writes = 0;
+const methods = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
+for (const method of methods) dieIn(Collection.prototype as never, method);
+dieIn(StatementSync.prototype as never, 'run');
+
+const handlers = {
+  add: addEntity,
+  take: removeEntity,
+  create: createSubCollection,
+  delete: deleteCollection,
+};
+if (work.act === 'purge') {
+  while (await store.purge());
+} else {
+  const { projectId, userId, collectionId, entityId = '' } = work;
+  const request = {
+    projectId,
+    caller: { userId, sessionId: userId, role: 'visitor' },
+    params: { collectionId, entityId },
+    body: { entityId, collectionName: 'x' },
+    deadline: Date.now() + 20_000,
+  };
+  const app = { store, relay: { kick: () => undefined }, turns: new Turns() };
+  await handlers[work.act].handle(request as unknown as OperationRequest<OperationSpec>, app);
+  process.stdout.write('acknowledged');
+}
+await store.close();
+
+function dieIn(prototype: Record<string, (...args: never[]) => unknown>, method: string): void {
+  const original = prototype[method];
+  if (!original) throw new Error(`no ${method}`);
+  prototype[method] = function (this: unknown, ...args: never[]) {
+    writes += 1;
+    if (writes === work.dieBeforeWrite) process.kill(process.pid, 'SIGKILL');
+    return original.apply(this, args);
+  };
+}

@@ -1,0 +1,66 @@
+import { DatabaseSync } from 'node:sqlite';
+import { collectionCreated } from '@kith/contracts';
+import type { StoreConfig } from '@kith/service';
+import { MongoClient } from 'mongodb';
+import { type CollectionRecord, collectionEvent, newCollection, type Owner } from '../../src/collection.ts';
+import { openStore } from '../../src/store/index.ts';
+import { toDocument } from '../../src/store/mongo-document.ts';
+
+/** What a store holds, deleted or not. */
+export interface Stored {
+  collections: number;
+  entities: number;
+}
+
+/** Counts what is stored of an owner, past the service. */
+export async function countStored(config: StoreConfig, owner: Owner): Promise<Stored> {
+  const { projectId, userId } = owner;
+  const [from, to] = [`${projectId}|${userId}|`, `${projectId}|${userId}}`];
+  if (config.kind === 'sqlite') {
+    const db = new DatabaseSync(config.file, { readOnly: true, timeout: 5_000 });
+    const count = (table: string, key: string) =>
+      Number(
+        db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${key} > ? AND ${key} < ?`).get(from, to)?.n,
+      );
+    const stored = { collections: count('collections', 'place'), entities: count('entities', 'saved') };
+    db.close();
+    return stored;
+  }
+  await using client = new MongoClient(config.url);
+  const db = client.db(config.database);
+  return {
+    collections: await db
+      .collection<{ _id: string }>('collections')
+      .countDocuments({ _id: { $gt: from, $lt: to } }),
+    entities: await db.collection('entities').countDocuments({ saved: { $gt: from, $lt: to } }),
+  };
+}
+
+/** Stores collections below another, `width` on each level and each level below the first of the one above. */
+export async function seedBelow(
+  config: StoreConfig,
+  owner: Owner,
+  options: { parentId: string; width: number; levels: number },
+): Promise<CollectionRecord[]> {
+  const store = await openStore(config);
+  const found = await store.find(owner, options.parentId);
+  if (!found) throw new Error('no parent');
+  let parent = found;
+  const made: CollectionRecord[] = [];
+  for (let level = 0; level < options.levels; level++) {
+    const siblings = Array.from({ length: options.width }, () => newCollection(owner, { name: 'x', parent }));
+    made.push(...siblings);
+    parent = siblings[0] ?? parent;
+  }
+  if (config.kind === 'mongo') {
+    await using client = new MongoClient(config.url);
+    const collections = client.db(config.database).collection<{ _id: string }>('collections');
+    for (let done = 0; done < made.length; done += 5_000) {
+      await collections.insertMany(made.slice(done, done + 5_000).map(toDocument));
+    }
+  } else {
+    for (const record of made) await store.insert(record, collectionEvent(collectionCreated, record));
+  }
+  await store.close();
+  return made;
+}

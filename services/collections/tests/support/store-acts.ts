@@ -1,0 +1,42 @@
+import { collectionCreated, collectionDeleted } from '@kith/contracts';
+import { expect } from 'vitest';
+import { changed, collectionEvent, newCollection, type Owner } from '../../src/collection.ts';
+import { entityEvent } from '../../src/entity.ts';
+import type { CollectionStore } from '../../src/store/index.ts';
+
+/** Stores a collection below another, or a root. */
+export async function makeBelow(store: CollectionStore, owner: Owner, parentId: string | null) {
+  const parent = parentId === null ? null : await store.find(owner, parentId);
+  const made = newCollection(owner, { name: 'x', parent });
+  expect(await store.insert(made, collectionEvent(collectionCreated, made))).toBe(true);
+  return made;
+}
+
+/** Saves an entity; `false` where the collection is not there, or another change came first. */
+export async function save(
+  store: CollectionStore,
+  owner: Owner,
+  id: string,
+  entityId: string,
+): Promise<boolean> {
+  const before = await store.find(owner, id);
+  if (!before) return false;
+  const after = changed(before, { entityCount: before.entityCount + 1, updatedAt: before.updatedAt + 1 });
+  const entity = { entityId, addedAt: after.updatedAt, metadata: null };
+  const change = { kind: 'add', entity } as const;
+  return store.changeEntity(before, after, change, entityEvent(after, change));
+}
+
+/** Deletes a collection, and leaves the purge to others. */
+export async function erase(store: CollectionStore, owner: Owner, id: string): Promise<void> {
+  const before = await store.find(owner, id);
+  if (!before) throw new Error('not there');
+  const after = changed(before, {});
+  expect(await store.delete(before.rev, after, collectionEvent(collectionDeleted, after))).toBe(true);
+}
+
+/** Purges until nothing is left to do; events are taken out as a relay would. */
+export async function purgeAll(store: CollectionStore): Promise<void> {
+  await store.outbox.unpublished(1_000);
+  while (await store.purge());
+}

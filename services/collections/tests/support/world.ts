@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { type Collection, type EventEnvelope, type OperationSpec, rpcSubject } from '@kith/contracts';
+import { encodeContext, type ServiceRuntime, type StoreConfig, statusHeader } from '@kith/service';
+import { createRuntime, createStore, type EngineKind } from '@kith/testing';
+import { startCollections } from '../../src/index.ts';
+
+export interface Answer {
+  status: number;
+  /** The body's text as it came. */
+  text: string;
+  /** The body, parsed. */
+  json: unknown;
+  /** The query string of the next page, from `Link`. */
+  next: string | undefined;
+}
+
+export type SeenEvent = EventEnvelope<string, Collection & Record<string, unknown>>;
+
+export interface Call {
+  projectId?: string;
+  userId?: string;
+  collectionId?: string;
+  entityId?: string;
+  query?: string;
+  body?: unknown;
+}
+
+/** A service on a bus and a store of its own, and a way to call it as the gateway does. */
+export interface World extends AsyncDisposable {
+  runtime: ServiceRuntime;
+  store: StoreConfig;
+  projectId: string;
+  call(spec: OperationSpec, request: Call): Promise<Answer>;
+  /** Calls, expects success, and gives the collection. */
+  collection(spec: OperationSpec, request: Call): Promise<Collection>;
+  /** Every event the service publishes, in the order it arrives. */
+  events(): Promise<SeenEvent[]>;
+}
+
+export async function startWorld(engine: EngineKind, options: { instances?: number } = {}): Promise<World> {
+  await using stack = new AsyncDisposableStack();
+  const runtime = stack.use(await createRuntime(engine));
+  const store = stack.use(await createStore(engine)).config;
+  for (let started = 0; started < (options.instances ?? 1); started++) {
+    stack.use(await startCollections(runtime, { store }));
+  }
+  const resources = stack.move();
+  const projectId = randomUUID();
+
+  const call: World['call'] = async (spec, request) => {
+    const headers = encodeContext({
+      requestId: randomUUID(),
+      projectId: request.projectId ?? projectId,
+      caller: request.userId ? { userId: request.userId, sessionId: randomUUID(), role: 'visitor' } : null,
+      clientIp: '192.0.2.1',
+      userAgent: '',
+      wireVersion: 'v6',
+      form: '',
+      deadline: Date.now() + 20_000,
+      params: paramsOf(request),
+      query: request.query ?? '',
+      traceparent: null,
+    });
+    const body = request.body === undefined ? '' : JSON.stringify(request.body);
+    const message = { headers, body: new TextEncoder().encode(body) };
+    const reply = await runtime.bus.request(rpcSubject(runtime.bus.prefix, spec), message, 20_000);
+    const text = new TextDecoder().decode(reply.body);
+    const next = /^<\?(.*)>; rel="next"$/.exec(reply.headers.Link ?? '')?.[1];
+    return { status: Number(reply.headers[statusHeader]), text, json: text && JSON.parse(text), next };
+  };
+
+  return {
+    runtime,
+    store,
+    projectId,
+    call,
+    async collection(spec, request) {
+      const answer = await call(spec, request);
+      if (answer.status >= 300) throw new Error(`${spec.name}: ${answer.status} ${answer.text}`);
+      return answer.json as Collection;
+    },
+    async events() {
+      const seen: SeenEvent[] = [];
+      await runtime.bus.consume(
+        { durable: `test-${randomUUID()}`, subjects: [`${runtime.bus.prefix}.event.>`] },
+        async ({ body }) => {
+          seen.push(JSON.parse(new TextDecoder().decode(body)));
+        },
+      );
+      return seen;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function paramsOf({ collectionId, entityId }: Call): Record<string, string> {
+  return {
+    ...(collectionId === undefined ? {} : { collectionId }),
+    ...(entityId === undefined ? {} : { entityId }),
+  };
+}

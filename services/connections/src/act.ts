@@ -1,0 +1,77 @@
+import {
+  connectionAccepted,
+  connectionDeclined,
+  connectionDisconnected,
+  connectionRequested,
+  connectionWithdrawn,
+  type EventEnvelope,
+} from '@kith/contracts';
+import { ApiError, makeEvent } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { changePair } from './change-pair.ts';
+import { type Action, decide } from './machine.ts';
+import { advance, type Pair, partOf } from './pair.ts';
+
+/** A pair in a state other than none. */
+export type LivePair = Pair & {
+  connectionId: string;
+  requesterId: string;
+  receiverId: string;
+  requestedAt: Date;
+};
+
+/** What was done, and the connection or request as it is now, or as it was before it ended. */
+export interface Done {
+  action: Action;
+  life: LivePair;
+}
+
+/**
+ * Does what a user wants to do about a pair: reads it, decides, stores it with its event, and does so again when
+ * somebody else was faster. The action may depend on the pair. Throws the machine's code when it is refused.
+ */
+export async function act(
+  app: Pick<AppContext, 'store' | 'relay'>,
+  by: {
+    userId: string;
+    action: Action | ((pair: Pair) => Action);
+    message?: string | null;
+    /** Who the event says it was, where not the user: who has ended their account. */
+    actorId?: string;
+  },
+  read: () => Promise<Pair>,
+): Promise<Done> {
+  const { userId, message = null, actorId = userId } = by;
+  let done: Done | undefined;
+  await changePair(app, read, (before, at) => {
+    const action = typeof by.action === 'string' ? by.action : by.action(before);
+    const decision = decide(before.state, partOf(before, userId), action, before.blocks.length > 0);
+    if (typeof decision === 'string') throw new ApiError(decision);
+    const after = advance(before, decision, { userId, at, message });
+    const life = (after.state === 'none' ? before : after) as LivePair;
+    done = { action, life };
+    return { after, event: eventOf(done, after, { actorId, at }) };
+  });
+  return done!;
+}
+
+const specs = {
+  accept: connectionAccepted,
+  decline: connectionDeclined,
+  withdraw: connectionWithdrawn,
+  disconnect: connectionDisconnected,
+} as const;
+
+function eventOf(done: Done, after: Pair, by: { actorId: string; at: Date }): EventEnvelope {
+  const { connectionId, requesterId, receiverId, message } = done.life;
+  const of = { ...eventOfPair(after), actorId: by.actorId, occurredAt: by.at };
+  const data = { connectionId, requesterId, receiverId };
+  if (done.action === 'request') return makeEvent(connectionRequested, { ...of, data: { ...data, message } });
+  return makeEvent(specs[done.action], { ...of, data });
+}
+
+/** What every event of a pair's change says. Its aggregate is the pair: so everything between two users has one order. */
+export function eventOfPair(after: Pair): Pick<EventEnvelope, 'projectId' | 'aggregate'> {
+  const { projectId, lower, higher, seq } = after;
+  return { projectId, aggregate: { type: 'connection', id: `${lower}:${higher}`, seq } };
+}

@@ -1,0 +1,11 @@
+import type { Bus, Relay } from '@kith/service';
+import type { ConnectionStore } from './store/index.ts';
+
+/** What the handlers work with. */
+export interface AppContext {
+  store: ConnectionStore;
+  /** For asking identity about users the own copy does not hold yet. */
+  bus: Bus;
+  /** Kicked after each commit that stored an event. */
+  relay: Relay;
+}

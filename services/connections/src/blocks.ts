@@ -1,0 +1,61 @@
+import { connectionBlocked, connectionUnblocked } from '@kith/contracts';
+import { makeEvent } from '@kith/service';
+import { eventOfPair } from './act.ts';
+import type { AppContext } from './app.ts';
+import { changePair } from './change-pair.ts';
+import { otherOf, type Pair, withBlock, withoutBlock } from './pair.ts';
+import { walk } from './walk.ts';
+
+interface Blocking {
+  projectId: string;
+  blockerId: string;
+  blockedId: string;
+  /** Who the event says it was, where not the blocker: who has ended their account. */
+  actorId?: string;
+}
+
+/** Blocks a user and ends what is between the two, in one change with one event; nothing when the block stands already. */
+export async function block(app: Pick<AppContext, 'store' | 'relay'>, of: Blocking): Promise<void> {
+  await set(app, of, connectionBlocked, withBlock);
+}
+
+/** Takes a block back; nothing when there is none. */
+export async function unblock(app: Pick<AppContext, 'store' | 'relay'>, of: Blocking): Promise<void> {
+  await set(app, of, connectionUnblocked, (pair, { userId }) => withoutBlock(pair, userId));
+}
+
+/** Everybody a user blocks or is blocked by. */
+export async function hiddenFrom(
+  app: Pick<AppContext, 'store'>,
+  of: { projectId: string; userId: string },
+): Promise<Set<string>> {
+  const { projectId, userId } = of;
+  const hidden = new Set<string>();
+  const totals = await app.store.totals(projectId, userId);
+  for (const list of ['blocks', 'blockedBy'] as const) {
+    if (totals[list] === 0) continue;
+    for await (const entries of walk(app.store, { projectId, ownerId: userId, list })) {
+      for (const entry of entries) hidden.add(entry.userId);
+    }
+  }
+  return hidden;
+}
+
+async function set(
+  app: Pick<AppContext, 'store' | 'relay'>,
+  of: Blocking,
+  spec: typeof connectionBlocked | typeof connectionUnblocked,
+  change: (pair: Pair, by: { userId: string; at: Date }) => Pair | null,
+): Promise<void> {
+  const { projectId, blockerId, blockedId, actorId = blockerId } = of;
+  const read = () => app.store.pairOf(projectId, blockerId, blockedId);
+  await changePair(app, read, (before, at) => {
+    const after = change(before, { userId: blockerId, at });
+    if (!after) return null;
+    // What ended with the block; a declined request had ended before.
+    const connectionId = after.state === before.state ? null : before.connectionId;
+    const data = { blockerId, blockedId: otherOf(after, blockerId), connectionId };
+    const event = makeEvent(spec, { ...eventOfPair(after), actorId, occurredAt: at, data });
+    return { after, event };
+  });
+}

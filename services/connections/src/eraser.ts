@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { userDeleted } from '@kith/contracts';
+import { type EventSubscription, type Logger, Sweeper, subscription } from '@kith/service';
+import { act } from './act.ts';
+import type { AppContext } from './app.ts';
+import { unblock } from './blocks.ts';
+import { otherOf } from './pair.ts';
+import type { EndedUser } from './store/index.ts';
+
+/** Takes the end of an account in: the profile goes at once, the rest in the background (SPEC B2). */
+export const endedUsers: EventSubscription<AppContext> = subscription({
+  durable: 'connections-users',
+  events: [userDeleted],
+  apply: ({ projectId, aggregate, data }, app: AppContext) =>
+    app.store.erasure.end({ projectId, userId: data.id, endedAt: new Date(), seq: aggregate.seq }),
+});
+
+const everyMs = 1_000;
+const usersAtOnce = 10;
+/** Longer than any request that found the user still there can be under way: what it stored is found after that. */
+const lastLookMs = 60_000;
+
+type Parts = Pick<AppContext, 'store' | 'relay'>;
+
+/** Erases what is held of users whose accounts have ended, again and again until nothing is left. */
+export function startEraser(parts: Parts, options: { log: Logger }): { stop(): Promise<void> } {
+  let stopped = false;
+  const sweeper = new Sweeper(
+    async () => {
+      const failures: unknown[] = [];
+      for (const ended of await parts.store.erasure.due(new Date(), usersAtOnce)) {
+        await eraseUser(parts, ended, () => stopped).catch((error) => failures.push(error));
+      }
+      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
+    },
+    { everyMs, log: options.log },
+  );
+  return {
+    stop() {
+      stopped = true;
+      return sweeper.stop();
+    },
+  };
+}
+
+/**
+ * Ends and removes every pair of a user, each change with its event, and then the totals. What can not go yet, because its
+ * events are on their way, is looked for again; so is, a last time, what requests stored meanwhile.
+ */
+export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {
+  const { erasure } = parts.store;
+  const now = Date.now();
+  let left = 0;
+  for (const otherId of await erasure.partners(ended)) {
+    if (isStopped()) return;
+    if (!(await erasePair(parts, ended, otherId))) left++;
+    await nextTurn();
+  }
+  if (left > 0) return erasure.lookAgain(ended, new Date(now + everyMs));
+  await erasure.removeTotals(ended);
+  const lastLook = ended.endedAt.getTime() + lastLookMs;
+  await erasure.lookAgain(ended, now >= lastLook ? null : new Date(lastLook));
+}
+
+async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promise<boolean> {
+  const { projectId, userId: actorId } = ended;
+  const read = () => parts.store.pairOf(projectId, actorId, otherId);
+  for (;;) {
+    const pair = await read();
+    const [block] = pair.blocks;
+    if (block) {
+      const { blockerId } = block;
+      await unblock(parts, { projectId, blockerId, blockedId: otherOf(pair, blockerId), actorId });
+    } else if (pair.state === 'pending' || pair.state === 'accepted') {
+      const action = pair.state === 'pending' ? 'withdraw' : 'disconnect';
+      await act(parts, { userId: pair.requesterId!, action, actorId }, read);
+    } else {
+      return parts.store.erasure.removePair(pair);
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { type ConnectionsOptions, startConnections } from './service.ts';

@@ -1,0 +1,143 @@
+import type { OperationSpec, PublicUser } from '@kith/contracts';
+import { ApiError, decodeCursor, encodeCursor, type ListPosition, type Logger } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { type Entry, entriesOf, entryKey, isPlace, type ListName, placeOf } from './listing.ts';
+import { askForUsers, unknownUser } from './profiles.ts';
+import { searchList, searchOf } from './search.ts';
+import type { ListPage, ListRange } from './store/index.ts';
+
+/** How long a list waits for users only identity knows, in ms. */
+const askMs = 1_000;
+
+/** What a list is read for: the request, which list, and who is left out of it. */
+export interface PeopleListOptions {
+  spec: OperationSpec;
+  ownerId: string;
+  list: ListName;
+  /** Users whom the caller is not to see; absent where the list can hold none. */
+  hidden?: ReadonlySet<string>;
+}
+
+interface PeopleListRequest {
+  projectId: string;
+  caller: { userId: string } | null;
+  query: {
+    page: number;
+    limit: number;
+    cursor?: string | undefined;
+    query?: string | undefined;
+    searchFields?: 'username' | 'name' | undefined;
+  };
+  requestId: string;
+  deadline: number;
+  log: Logger;
+  linkNext(cursor: string): void;
+}
+
+/** A page of a list, with what its pagination is made from. */
+export interface PeopleList {
+  entries: (Entry & { user: PublicUser })[];
+  page: number;
+  limit: number;
+  total: number;
+  hasMore: boolean;
+}
+
+/** Reads a page of a list by number or by cursor, searched or whole, with its users' profiles (SPEC A6, A7, B3). */
+export async function listPeople(
+  app: AppContext,
+  request: PeopleListRequest,
+  options: PeopleListOptions,
+): Promise<PeopleList> {
+  const { projectId, query } = request;
+  const { ownerId, list, hidden = new Set() } = options;
+  const { limit } = query;
+  const { page, from, search, binding } = readPage(request, options);
+  // One more, to know whether a row follows.
+  const range = { projectId, ownerId, list, from, limit: limit + 1 };
+  const found = search
+    ? await searchList(app.store, range, { search, hidden })
+    : await listVisible(app, range, hidden);
+
+  const entries = found.entries.slice(0, limit);
+  const hasMore = found.entries.length > limit;
+  const last = entries.at(-1);
+  if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, binding));
+  const users = await showUsers(app, entries, request);
+  const shown = entries.map((entry) => ({
+    ...entry,
+    user: users.get(entry.userId) ?? unknownUser(projectId, entry.userId, entry.requestedAt),
+  }));
+  return { entries: shown, page, limit, total: found.total, hasMore };
+}
+
+/** Reads which page is asked for. Throws for a bad cursor: a handler that looks at its target first calls it before (SPEC A3). */
+export function readPage(
+  request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,
+  options: Pick<PeopleListOptions, 'spec' | 'ownerId'>,
+) {
+  const { projectId, caller, query } = request;
+  const search = searchOf(query);
+  const filters = search ? [search.query, ...search.fields] : [];
+  const binding = [options.spec.name, projectId, caller?.userId ?? '', options.ownerId, ...filters];
+  const position = query.cursor === undefined ? undefined : readCursor(query.cursor, binding);
+  const page = position?.page ?? query.page;
+  const from = position ? { after: position.after } : { skip: (page - 1) * query.limit };
+  return { page, from, search, binding };
+}
+
+/**
+ * Reads a list without the people who are hidden from the caller, and a total without them. It costs a read of the pairs of the
+ * owner and each of them, who are few; for nobody hidden it is the list itself.
+ */
+async function listVisible(
+  app: AppContext,
+  range: ListRange,
+  hidden: ReadonlySet<string>,
+): Promise<ListPage> {
+  const without = await hiddenKeys(app, range, hidden);
+  const { entries, total } = await app.store.list({ ...range, without });
+  // Again by user: one of them may have got into the list since.
+  return { entries: entries.filter(({ userId }) => !hidden.has(userId)), total };
+}
+
+/** The keys of a list's rows that are of hidden people. */
+export async function hiddenKeys(
+  app: Pick<AppContext, 'store'>,
+  of: { projectId: string; ownerId: string; list: ListName },
+  hidden: ReadonlySet<string>,
+): Promise<string[]> {
+  if (hidden.size === 0) return [];
+  const pairs = await app.store.pairsWith(of.projectId, of.ownerId, [...hidden]);
+  return pairs
+    .flatMap(entriesOf)
+    .filter(({ ownerId, list }) => ownerId === of.ownerId && list === of.list)
+    .map(entryKey);
+}
+
+function readCursor(cursor: string, binding: readonly string[]): ListPosition {
+  const code = 'connection/invalid-query';
+  const position = decodeCursor(cursor, binding, code);
+  if (isPlace(position.after)) return position;
+  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+}
+
+/** The users of a page; identity being away leaves out those only it knows, and does not fail the list. */
+async function showUsers(
+  app: AppContext,
+  entries: readonly Entry[],
+  request: { projectId: string; requestId: string; deadline: number; log: Logger },
+): Promise<Map<string, PublicUser>> {
+  const { projectId, requestId } = request;
+  const userIds = entries.map(({ userId }) => userId);
+  const users = await app.store.profiles(projectId, userIds);
+  const missing = userIds.filter((userId) => !users.has(userId));
+  const deadline = Math.min(request.deadline, Date.now() + askMs);
+  try {
+    const asked = await askForUsers(app, { projectId, userIds: missing }, { requestId, deadline });
+    for (const user of asked) users.set(user.id, user);
+  } catch (error) {
+    request.log.warn({ err: error }, 'users are listed without their profiles');
+  }
+  return users;
+}

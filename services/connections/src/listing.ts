@@ -1,0 +1,120 @@
+import { otherOf, type Pair } from './pair.ts';
+
+/** The lists a user has: established connections, requests sent, requests received, whom it blocks, who blocks it. */
+export const lists = ['established', 'sent', 'received', 'blocks', 'blockedBy'] as const;
+export type ListName = (typeof lists)[number];
+
+/** One row of one list of one user. */
+export interface Entry {
+  projectId: string;
+  ownerId: string;
+  list: ListName;
+  /** The connection's, or the block's. */
+  id: string;
+  /** The other side. */
+  userId: string;
+  message: string | null;
+  /** When the connection was asked for, or the block was made. */
+  requestedAt: Date;
+  /** Null but in the list of established connections. */
+  connectedAt: Date | null;
+}
+
+/** A user's totals. */
+export type Totals = Record<ListName, number>;
+
+/** The rows that follow from where two users stand: two of the connection or request, and two of each block. */
+export function entriesOf(pair: Pair): Entry[] {
+  return [...connectionEntries(pair), ...blockEntries(pair)];
+}
+
+function blockEntries(pair: Pair): Entry[] {
+  return pair.blocks.flatMap(({ id, blockerId, at }) => {
+    const { projectId } = pair;
+    const common = { projectId, id, message: null, requestedAt: at, connectedAt: null };
+    const blockedId = otherOf(pair, blockerId);
+    return [
+      { ...common, list: 'blocks' as const, ownerId: blockerId, userId: blockedId },
+      { ...common, list: 'blockedBy' as const, ownerId: blockedId, userId: blockerId },
+    ];
+  });
+}
+
+function connectionEntries(pair: Pair): Entry[] {
+  const { projectId, state, requesterId, receiverId, connectionId, message, requestedAt, respondedAt } = pair;
+  const isListed = state === 'pending' || state === 'accepted';
+  if (!isListed || !requesterId || !receiverId || !connectionId || !requestedAt) return [];
+  const common = { projectId, id: connectionId, message, requestedAt };
+  const sent = { ...common, ownerId: requesterId, userId: receiverId };
+  const received = { ...common, ownerId: receiverId, userId: requesterId };
+  if (state === 'accepted') {
+    return [sent, received].map((side) => ({ ...side, list: 'established', connectedAt: respondedAt }));
+  }
+  return [
+    { ...sent, list: 'sent', connectedAt: null },
+    { ...received, list: 'received', connectedAt: null },
+  ];
+}
+
+/** The rows a change of a pair takes away and those it adds; what stands before and after is in neither. */
+export function entriesChange(before: Pair, after: Pair): { removed: Entry[]; added: Entry[] } {
+  const [old, now] = [entriesOf(before), entriesOf(after)];
+  const [oldKeys, nowKeys] = [new Set(old.map(entryKey)), new Set(now.map(entryKey))];
+  return {
+    removed: old.filter((entry) => !nowKeys.has(entryKey(entry))),
+    added: now.filter((entry) => !oldKeys.has(entryKey(entry))),
+  };
+}
+
+/** What a change of a pair does to each of the two users' totals. */
+export function totalsChange(before: Pair, after: Pair): { ownerId: string; add: Partial<Totals> }[] {
+  const sums = new Map<string, Partial<Totals>>();
+  const count = (entry: Entry, by: 1 | -1) => {
+    const add = sums.get(entry.ownerId) ?? {};
+    add[entry.list] = (add[entry.list] ?? 0) + by;
+    sums.set(entry.ownerId, add);
+  };
+  const { removed, added } = entriesChange(before, after);
+  for (const entry of removed) count(entry, -1);
+  for (const entry of added) count(entry, 1);
+  return [...sums].map(([ownerId, add]) => ({ ownerId, add }));
+}
+
+const letters: Record<ListName, string> = {
+  established: 'e',
+  sent: 's',
+  received: 'r',
+  blocks: 'b',
+  blockedBy: 'h',
+};
+const lastMs = 9_999_999_999_999;
+const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
+
+/** Where an entry stands in its list: newest first, ties by id. Fixed width, so that text sorts it. */
+export function placeOf(entry: Entry): string {
+  const at = (entry.connectedAt ?? entry.requestedAt).getTime();
+  return `${String(lastMs - at).padStart(13, '0')}|${entry.id}`;
+}
+
+/** A user's totals before anything is counted. */
+export const noTotals: Totals = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0 };
+
+/** Tells whether a text can be a place. */
+export function isPlace(text: string): boolean {
+  return placePattern.test(text);
+}
+
+/** The keys a list's rows lie between; a row's key is `from` and its place. */
+export function listRange(of: { projectId: string; ownerId: string; list: ListName }): {
+  from: string;
+  to: string;
+} {
+  const list = `${of.projectId}|${of.ownerId}|${letters[of.list]}`;
+  // The character after the bar.
+  return { from: `${list}|`, to: `${list}}` };
+}
+
+/** The key of an entry's row. */
+export function entryKey(entry: Entry): string {
+  return listRange(entry).from + placeOf(entry);
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { type Action, decide, type PairState, type Part } from './machine.ts';
+
+const begins = (to: PairState) => ({ to, begins: true });
+const goes = (to: PairState) => ({ to, begins: false });
+const notFound = 'connection/not-found';
+const unauthorized = 'connection/unauthorized';
+const pending = 'connection/request-pending';
+const connected = 'connection/already-connected';
+const declined = 'connection/request-declined';
+
+/** State and action, then what the requester and the receiver get of it. */
+const table: readonly [PairState, Action, ReturnType<typeof decide>, ReturnType<typeof decide>][] = [
+  ['none', 'request', begins('pending'), begins('pending')],
+  ['none', 'accept', notFound, notFound],
+  ['none', 'decline', notFound, notFound],
+  ['none', 'withdraw', notFound, notFound],
+  ['none', 'disconnect', notFound, notFound],
+  ['pending', 'request', pending, pending],
+  ['pending', 'accept', unauthorized, goes('accepted')],
+  ['pending', 'decline', unauthorized, goes('declined')],
+  ['pending', 'withdraw', goes('none'), unauthorized],
+  ['pending', 'disconnect', notFound, notFound],
+  ['accepted', 'request', connected, connected],
+  ['accepted', 'accept', notFound, notFound],
+  ['accepted', 'decline', notFound, notFound],
+  ['accepted', 'withdraw', notFound, notFound],
+  ['accepted', 'disconnect', goes('none'), goes('none')],
+  ['declined', 'request', declined, begins('pending')],
+  ['declined', 'accept', notFound, notFound],
+  ['declined', 'decline', notFound, notFound],
+  ['declined', 'withdraw', notFound, notFound],
+  ['declined', 'disconnect', notFound, notFound],
+];
+
+describe('decide', () => {
+  it.each(table)('%s, %s', (state, action, byRequester, byReceiver) => {
+    const by = (part: Part) => decide(state, part, action);
+    expect([by('requester'), by('receiver')]).toEqual([byRequester, byReceiver]);
+  });
+
+  it('lets two begin who have no parts yet', () => {
+    expect(decide('none', null, 'request')).toEqual(begins('pending'));
+  });
+
+  it('refuses a request before all else while there is a block, and lets what is under way be ended', () => {
+    for (const state of ['none', 'pending', 'accepted', 'declined'] as const) {
+      for (const part of [null, 'requester', 'receiver'] as const) {
+        expect(decide(state, part, 'request', true)).toBe('connection/not-allowed');
+      }
+    }
+    expect(decide('accepted', 'receiver', 'disconnect', true)).toEqual(goes('none'));
+  });
+
+  it.each(['pending', 'accepted', 'declined'] as const)('%s: a stranger finds nothing', (state) => {
+    for (const action of ['accept', 'decline', 'withdraw', 'disconnect'] as const) {
+      expect(decide(state, null, action)).toBe(notFound);
+    }
+  });
+
+  it('is complete', () => {
+    expect(new Set(table.map(([state, action]) => `${state} ${action}`)).size).toBe(4 * 5);
+  });
+});

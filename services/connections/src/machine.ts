@@ -1,0 +1,54 @@
+import type { ErrorCode } from '@kith/contracts';
+
+/** Where two users stand with each other (SPEC B3). */
+export type PairState = 'none' | 'pending' | 'accepted' | 'declined';
+/** What a user may want to do about it. */
+export type Action = 'request' | 'accept' | 'decline' | 'withdraw' | 'disconnect';
+/** Which part a user has in the record of the pair; in state `none` there are no parts. */
+export type Part = 'requester' | 'receiver';
+
+export interface Transition {
+  to: PairState;
+  /** A new life: the actor becomes the requester, the other the receiver, under a new connection id. */
+  begins: boolean;
+}
+
+type Rule = { to: PairState; by: 'either' } | { to: PairState; by: Part; otherwise: ErrorCode };
+
+const receiver = { by: 'receiver', otherwise: 'connection/unauthorized' } as const;
+const requester = { by: 'requester', otherwise: 'connection/unauthorized' } as const;
+const either = { by: 'either' } as const;
+
+/** Who may do what in which state; a code refuses everybody, nothing at all is not found. */
+const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
+  none: { request: { to: 'pending', ...either } },
+  pending: {
+    request: 'connection/request-pending',
+    accept: { to: 'accepted', ...receiver },
+    decline: { to: 'declined', ...receiver },
+    withdraw: { to: 'none', ...requester },
+  },
+  accepted: { request: 'connection/already-connected', disconnect: { to: 'none', ...either } },
+  declined: {
+    request: { to: 'pending', by: 'receiver', otherwise: 'connection/request-declined' },
+  },
+};
+
+/**
+ * Decides what an action leads to, or with which code it is refused (SPEC B3): being no party comes first, then
+ * nothing there to act on, then not being the one who may. A request alone needs no part in a record; while either of
+ * the two blocks the other it is refused before all else.
+ */
+export function decide(
+  state: PairState,
+  actor: Part | null,
+  action: Action,
+  isBlocked = false,
+): Transition | ErrorCode {
+  if (isBlocked && action === 'request') return 'connection/not-allowed';
+  const rule = rules[state][action];
+  if (!rule || (actor === null && action !== 'request')) return 'connection/not-found';
+  if (typeof rule === 'string') return rule;
+  if (rule.by !== 'either' && rule.by !== actor) return rule.otherwise;
+  return { to: rule.to, begins: action === 'request' };
+}

@@ -1,0 +1,17 @@
+import { blockUser } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { block } from '../blocks.ts';
+import { findUsers } from '../profiles.ts';
+
+/** Blocks a user (SPEC B3). */
+export const blockHandler = handler(blockUser, async (request, app: AppContext) => {
+  const { projectId, caller } = request;
+  const { userId } = request.params;
+  if (userId === caller.userId) throw new ApiError('connection/self-block');
+  // The caller too: nothing is to be stored of one who is gone.
+  const users = await findUsers(app, { projectId, userIds: [userId, caller.userId] }, request);
+  if (users.size < 2) throw new ApiError('connection/user-not-found');
+  await block(app, { projectId, blockerId: caller.userId, blockedId: userId });
+  return undefined;
+});

@@ -1,0 +1,22 @@
+import { blocksPage } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+const pageSize = 200;
+
+/** Gives identity all blocks that stand, to rebuild its copy from. */
+export const blocksPageHandler = internalHandler(blocksPage, async ({ after }, app: AppContext) => {
+  const pairs = await app.store.blocked(after ?? '', pageSize);
+  const last = pairs.length === pageSize ? pairs.at(-1) : undefined;
+  return {
+    blocks: pairs.flatMap(({ projectId, lower, higher, seq, blocks }) =>
+      blocks.map(({ blockerId }) => ({
+        projectId,
+        blockerId,
+        blockedId: blockerId === lower ? higher : lower,
+        seq,
+      })),
+    ),
+    next: last ? `${last.projectId}|${last.lower}|${last.higher}` : null,
+  };
+});

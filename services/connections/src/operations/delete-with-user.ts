@@ -1,0 +1,23 @@
+import { deleteConnectionWithUser } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import { act } from '../act.ts';
+import type { AppContext } from '../app.ts';
+import { endings } from '../connection-views.ts';
+import type { Action } from '../machine.ts';
+import type { Pair } from '../pair.ts';
+
+/** Withdraws the caller's request, declines the other's or ends the connection, whichever there is (SPEC B3). */
+export const deleteWithUserHandler = handler(deleteConnectionWithUser, async (request, app: AppContext) => {
+  const { projectId, caller } = request;
+  const { userId } = request.params;
+  if (userId === caller.userId) throw new ApiError('connection/self-disconnect');
+  const by = { userId: caller.userId, action: (pair: Pair) => endingFor(caller.userId, pair) };
+  const { action, life } = await act(app, by, () => app.store.pairOf(projectId, caller.userId, userId));
+  if (action === 'withdraw' || action === 'disconnect') return { message: endings[action], action };
+  return { id: life.connectionId, status: 'declined' as const, respondedAt: life.respondedAt!.toISOString() };
+});
+
+function endingFor(userId: string, pair: Pair): Action {
+  if (pair.state !== 'pending') return 'disconnect';
+  return pair.requesterId === userId ? 'withdraw' : 'decline';
+}

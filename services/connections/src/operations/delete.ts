@@ -1,0 +1,16 @@
+import { deleteConnection } from '@kith/contracts';
+import { handler } from '@kith/service';
+import { act } from '../act.ts';
+import type { AppContext } from '../app.ts';
+import { endings } from '../connection-views.ts';
+import type { Pair } from '../pair.ts';
+import { pairOfConnection } from '../pair-of-connection.ts';
+
+/** Withdraws a request (its requester) or ends a connection (either side); a stranger finds nothing (SPEC B3). */
+export const deleteHandler = handler(deleteConnection, async (request, app: AppContext) => {
+  const { projectId, caller, params } = request;
+  const ending = (pair: Pair) => (pair.state === 'pending' ? 'withdraw' : 'disconnect');
+  const by = { userId: caller.userId, action: ending } as const;
+  const { action } = await act(app, by, () => pairOfConnection(app, projectId, params.connectionId));
+  return { message: action === 'withdraw' ? endings.withdraw : endings.disconnect };
+});

@@ -1,0 +1,11 @@
+import { listReceivedRequests } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { requestListOf } from '../connection-views.ts';
+import { listPeople } from '../list-people.ts';
+
+/** The requests that wait for the caller's answer (SPEC B3). */
+export const listReceivedHandler = handler(listReceivedRequests, async (request, app: AppContext) => {
+  const of = { spec: listReceivedRequests, ownerId: request.caller.userId, list: 'received' } as const;
+  return requestListOf(await listPeople(app, request, of), 'received', request);
+});

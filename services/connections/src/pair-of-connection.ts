@@ -1,0 +1,14 @@
+import { ApiError } from '@kith/service';
+import type { AppContext } from './app.ts';
+import type { Pair } from './pair.ts';
+
+/** Finds the pair whose present life has this id. Throws `connection/not-found`. */
+export async function pairOfConnection(
+  app: Pick<AppContext, 'store'>,
+  projectId: string,
+  connectionId: string,
+): Promise<Pair> {
+  const found = await app.store.pairByConnection(projectId, connectionId);
+  if (!found) throw new ApiError('connection/not-found');
+  return found;
+}

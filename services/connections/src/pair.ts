@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { PairState, Part, Transition } from './machine.ts';
+
+/** That one of a pair blocks the other. */
+export interface Block {
+  /** New for each time. */
+  id: string;
+  blockerId: string;
+  at: Date;
+}
+
+/** Two users of a project and where they stand: the truth that lists and totals follow from. */
+export interface Pair {
+  projectId: string;
+  /** The two users' ids, in the order of their text. */
+  lower: string;
+  higher: string;
+  /** Goes up with every change; 0 before the first. */
+  rev: number;
+  /** The `seq` of the last event; 0 before the first. */
+  seq: number;
+  state: PairState;
+  /** At most one of each side; while there is one, the state is none or declined. */
+  blocks: readonly Block[];
+  /** What follows is null in state `none`. */
+  requesterId: string | null;
+  receiverId: string | null;
+  /** New for each life: each request that is made anew. */
+  connectionId: string | null;
+  message: string | null;
+  requestedAt: Date | null;
+  /** When it was accepted or declined. */
+  respondedAt: Date | null;
+}
+
+/** The two ids of a pair in the order they are kept in. */
+export function inOrder(one: string, other: string): { lower: string; higher: string } {
+  return one < other ? { lower: one, higher: other } : { lower: other, higher: one };
+}
+
+/** A pair nothing is known of. */
+export function strangers(projectId: string, one: string, other: string): Pair {
+  return { projectId, ...inOrder(one, other), rev: 0, seq: 0, state: 'none', blocks: [], ...blank };
+}
+
+/** The other one of a pair. */
+export function otherOf(pair: Pair, userId: string): string {
+  return userId === pair.lower ? pair.higher : pair.lower;
+}
+
+/** Tells a user's part in a pair; `null` without one. */
+export function partOf(pair: Pair, userId: string): Part | null {
+  if (pair.requesterId === userId) return 'requester';
+  return pair.receiverId === userId ? 'receiver' : null;
+}
+
+/** Makes the pair a transition leads to. `message` is that of a request. */
+export function advance(
+  pair: Pair,
+  transition: Transition,
+  by: { userId: string; at: Date; message: string | null },
+): Pair {
+  const next = { ...pair, state: transition.to, seq: pair.seq + 1, rev: pair.rev + 1 };
+  if (transition.to === 'none') return { ...next, ...blank };
+  if (!transition.begins) return { ...next, respondedAt: by.at };
+  return {
+    ...next,
+    requesterId: by.userId,
+    receiverId: otherOf(pair, by.userId),
+    connectionId: randomUUID(),
+    message: by.message,
+    requestedAt: by.at,
+    respondedAt: null,
+  };
+}
+
+/**
+ * Makes the pair after one blocks the other: what is between them ends. A declined request is at its end already and
+ * stays, so that to block and to unblock is no way to ask again. `null` when the block stands already.
+ */
+export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | null {
+  if (pair.blocks.some(({ blockerId }) => blockerId === by.userId)) return null;
+  const block = { id: randomUUID(), blockerId: by.userId, at: by.at };
+  const next = { ...pair, seq: pair.seq + 1, rev: pair.rev + 1, blocks: [...pair.blocks, block] };
+  return pair.state === 'declined' ? next : { ...next, state: 'none', ...blank };
+}
+
+/** Makes the pair after one's block is taken back; `null` when there is none. */
+export function withoutBlock(pair: Pair, userId: string): Pair | null {
+  const blocks = pair.blocks.filter(({ blockerId }) => blockerId !== userId);
+  if (blocks.length === pair.blocks.length) return null;
+  return { ...pair, seq: pair.seq + 1, rev: pair.rev + 1, blocks };
+}
+
+const blank = {
+  requesterId: null,
+  receiverId: null,
+  connectionId: null,
+  message: null,
+  requestedAt: null,
+  respondedAt: null,
+} as const;

@@ -1,0 +1,49 @@
+import { fold } from '@kith/service';
+import { type Entry, placeOf } from './listing.ts';
+import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
+import { walk } from './walk.ts';
+
+/** What people are looked for by; `query` is folded and not empty. */
+export interface PeopleSearch {
+  query: string;
+  fields: readonly ('username' | 'name')[];
+}
+
+/** Reads a search from a list's query; none where nothing is left to look for. */
+export function searchOf(given: {
+  query?: string | undefined;
+  searchFields?: 'username' | 'name' | undefined;
+}): PeopleSearch | null {
+  const query = fold(given.query ?? '');
+  if (!query) return null;
+  return { query, fields: given.searchFields ? [given.searchFields] : ['username', 'name'] };
+}
+
+/**
+ * Reads the rows of a list whose people match, leaving `hidden` ones out; `total` counts all that match. It costs a
+ * read of the whole list and of its people's keys, 1,000 at a time: a list has an order of its own, which no index of
+ * names can give, and the total needs every match anyway. Lists without a search are read by `ConnectionStore.list`.
+ */
+export async function searchList(
+  store: Pick<ConnectionStore, 'list' | 'searchKeys'>,
+  range: ListRange,
+  by: { search: PeopleSearch; hidden: ReadonlySet<string> },
+): Promise<ListPage> {
+  const { from, limit, ...list } = range;
+  const { search, hidden } = by;
+  const page: Entry[] = [];
+  let total = 0;
+  for await (const entries of walk(store, list)) {
+    const userIds = entries.map(({ userId }) => userId);
+    const keys = await store.searchKeys(range.projectId, userIds);
+    for (const entry of entries) {
+      const key = keys.get(entry.userId);
+      if (!key || hidden.has(entry.userId)) continue;
+      if (!search.fields.some((field) => key[field].includes(search.query))) continue;
+      const isDue = 'skip' in from ? total >= from.skip : placeOf(entry) > from.after;
+      if (isDue && page.length < limit) page.push(entry);
+      total++;
+    }
+  }
+  return { entries: page, total };
+}

@@ -1,0 +1,48 @@
+import {
+  Relay,
+  type RunningService,
+  type ServiceRuntime,
+  type StoreConfig,
+  Sweeper,
+  startService,
+} from '@kith/service';
+import type { AppContext } from './app.ts';
+import { endedUsers, startEraser } from './eraser.ts';
+import { blocksOfHandler } from './operations/blocks-of.ts';
+import { blocksPageHandler } from './operations/blocks-page.ts';
+import { operations } from './operations/index.ts';
+import { profileEvents } from './profiles.ts';
+import { openStore } from './store/index.ts';
+
+export interface ConnectionsOptions {
+  store: StoreConfig;
+}
+
+const sweepMs = 5_000;
+
+/** Starts connections: who is connected with whom, and requests to be (SPEC A6, B3). */
+export async function startConnections(
+  runtime: ServiceRuntime,
+  options: ConnectionsOptions,
+): Promise<RunningService> {
+  const { bus, log, metrics } = runtime;
+  await using undo = new AsyncDisposableStack();
+  const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
+  const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
+  const sweeper = undo.adopt(new Sweeper(() => store.sweep(), { everyMs: sweepMs, log }), (one) =>
+    one.stop(),
+  );
+  const eraser = undo.adopt(startEraser({ store, relay }, { log }), (one) => one.stop());
+  const service = await startService<AppContext>(runtime, {
+    name: 'connections',
+    app: { store, bus, relay },
+    operations,
+    internal: [blocksOfHandler, blocksPageHandler],
+    subscriptions: [profileEvents, endedUsers],
+    background: [eraser, sweeper, relay],
+    checkStore: () => store.check(),
+    close: () => store.close(),
+  });
+  undo.move();
+  return service;
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Block, Pair } from '../pair.ts';
+
+const columns = `project_id AS projectId, lower, higher, rev, seq, state, requester_id AS requesterId,
+  receiver_id AS receiverId, connection_id AS connectionId, message, requested_at AS requestedAt,
+  responded_at AS respondedAt, blocks`;
+
+type Row = Omit<Pair, 'requestedAt' | 'respondedAt' | 'blocks'> & {
+  requestedAt: number | null;
+  respondedAt: number | null;
+  /** JSON. */
+  blocks: string;
+};
+
+/** The pairs on SQLite. */
+export class SqlitePairs {
+  readonly #find: StatementSync;
+  readonly #findByConnection: StatementSync;
+  readonly #blocked: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #update: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#find = db.prepare(`SELECT ${columns} FROM pairs WHERE project_id = ? AND lower = ? AND higher = ?`);
+    this.#findByConnection = db.prepare(
+      `SELECT ${columns} FROM pairs WHERE connection_id = ? AND project_id = ?`,
+    );
+    this.#blocked = db.prepare(
+      `SELECT ${columns} FROM pairs WHERE (project_id, lower, higher) > (?, ?, ?) AND blocks <> '[]'
+         ORDER BY project_id, lower, higher LIMIT ?`,
+    );
+    this.#insert = db.prepare(
+      `INSERT INTO pairs (project_id, lower, higher, rev, seq, state) VALUES (?, ?, ?, 0, 0, 'none')
+         ON CONFLICT DO NOTHING`,
+    );
+    this.#update = db.prepare(
+      `UPDATE pairs SET rev = ?, seq = ?, state = ?, requester_id = ?, receiver_id = ?, connection_id = ?,
+           message = ?, requested_at = ?, responded_at = ?, blocks = ?
+         WHERE project_id = ? AND lower = ? AND higher = ? AND rev = ?`,
+    );
+  }
+
+  find(pair: Pick<Pair, 'projectId' | 'lower' | 'higher'>): Pair | null {
+    return toPair(this.#find.get(pair.projectId, pair.lower, pair.higher));
+  }
+
+  findByConnection(projectId: string, connectionId: string): Pair | null {
+    return toPair(this.#findByConnection.get(connectionId, projectId));
+  }
+
+  blocked(after: string, limit: number): Pair[] {
+    const [projectId = '', lower = '', higher = ''] = after.split('|');
+    return this.#blocked
+      .all(projectId, lower, higher, limit)
+      .map(toPair)
+      .filter((pair) => pair !== null);
+  }
+
+  /** Stores a pair over the one that was read; `false` when it has gone on since. Inside a transaction. */
+  replace(before: Pair, after: Pair): boolean {
+    const key = [before.projectId, before.lower, before.higher];
+    if (before.rev === 0) this.#insert.run(...key);
+    const { changes } = this.#update.run(
+      after.rev,
+      after.seq,
+      after.state,
+      after.requesterId,
+      after.receiverId,
+      after.connectionId,
+      after.message,
+      after.requestedAt?.getTime() ?? null,
+      after.respondedAt?.getTime() ?? null,
+      JSON.stringify(after.blocks),
+      ...key,
+      before.rev,
+    );
+    return changes === 1;
+  }
+}
+
+function toPair(found: unknown): Pair | null {
+  if (!found) return null;
+  const { requestedAt, respondedAt, blocks, ...rest } = found as Row;
+  const stored = JSON.parse(blocks) as (Omit<Block, 'at'> & { at: string })[];
+  return {
+    ...rest,
+    requestedAt: toDate(requestedAt),
+    respondedAt: toDate(respondedAt),
+    blocks: stored.map(({ at, ...block }) => ({ ...block, at: new Date(at) })),
+  };
+}
+
+function toDate(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}

@@ -1,0 +1,21 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Entry, type ListName, placeOf } from './listing.ts';
+import type { ConnectionStore, ListRange } from './store/index.ts';
+
+const chunk = 1_000;
+
+/** Reads a whole list in its order, chunk by chunk; others get their turn in between, also where a store never waits. */
+export async function* walk(
+  store: Pick<ConnectionStore, 'list'>,
+  of: { projectId: string; ownerId: string; list: ListName },
+): AsyncGenerator<Entry[]> {
+  let from: ListRange['from'] = { skip: 0 };
+  for (;;) {
+    const { entries } = await store.list({ ...of, from, limit: chunk });
+    yield entries;
+    const last = entries.at(-1);
+    if (!last || entries.length < chunk) return;
+    from = { after: placeOf(last) };
+    await nextTurn();
+  }
+}

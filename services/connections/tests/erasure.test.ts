@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import {
+  blockUser,
+  eventSubject,
+  getConnectionStatus,
+  listBlocks,
+  listReceivedRequests,
+  listSentRequests,
+  listUserConnections,
+  userDeleted,
+} from '@kith/contracts';
+import { makeEvent, Relay } from '@kith/service';
+import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eraseUser } from '../src/eraser.ts';
+import { unknownUser } from '../src/profiles.ts';
+import { openStore } from '../src/store/index.ts';
+import { refusal } from './support/call.ts';
+import { connectAt, perform } from './support/pairs.ts';
+import { World } from './support/world.ts';
+
+describe.each(availableEngines())('the end of an account, %s', (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(engine);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  async function end(userId: string): Promise<void> {
+    const event = makeEvent(userDeleted, {
+      projectId: world.projectId,
+      actorId: userId,
+      aggregate: { type: 'user', id: userId, seq: 9 },
+      data: { id: userId },
+      occurredAt: new Date(),
+    });
+    const body = new TextEncoder().encode(JSON.stringify(event));
+    await world.bus.publish({ subject: eventSubject(world.bus.prefix, event), id: event.id, body });
+  }
+
+  const partners = (userId: string) => world.store.erasure.partners({ projectId: world.projectId, userId });
+  const gone = (userId: string) =>
+    waitFor(async () => {
+      const { projectId, store } = world;
+      return (await store.profiles(projectId, [userId])).size === 0 && (await partners(userId)).length === 0;
+    });
+
+  it('takes connections, requests, blocks and the profile; the totals of the others are exact', async () => {
+    const person = await world.newPerson();
+    const ann = person.id;
+    const [friend, asked, asking, blocked, blocking, declined, declining, former] = (await world.newPeople(
+      8,
+    )) as [string, string, string, string, string, string, string, string];
+    const { projectId, store } = world;
+    await world.connect(ann, friend);
+    await world.connect(friend, asked);
+    await world.request(ann, asked);
+    await world.request(asking, ann);
+    await world.call(blockUser, ann, { params: { userId: blocked } });
+    await world.call(blockUser, blocking, { params: { userId: ann } });
+    for (const [from, to] of [
+      [declined, ann],
+      [ann, declining],
+    ] as const) {
+      await world.request(from, to);
+      await perform(store, { projectId, userId: to, otherId: from, action: 'decline' });
+    }
+    await world.request(ann, former, { message: 'private' });
+    await perform(store, { projectId, userId: ann, otherId: former, action: 'withdraw' });
+    expect(await partners(ann)).toHaveLength(8);
+    const connectionId = (await world.list(ann)).body.connections[0].id;
+
+    await end(ann);
+    await gone(ann);
+    expect((await world.list(friend)).body).toMatchObject({
+      connections: [{ connectedUser: { id: asked } }],
+      pagination: { totalCount: 1 },
+    });
+    for (const [spec, by] of [
+      [listReceivedRequests, asked],
+      [listSentRequests, asking],
+    ] as const) {
+      expect((await world.call(spec, by)).body).toMatchObject({
+        requests: [],
+        pagination: { totalCount: 0 },
+      });
+    }
+    expect((await world.call(listBlocks, blocking)).body).toMatchObject({
+      data: [],
+      pagination: { totalItems: 0 },
+    });
+    const none = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0 };
+    for (const other of [asking, blocked, blocking, declined, declining, former, ann]) {
+      expect(await store.totals(projectId, other)).toEqual(none);
+    }
+    const unknown = refusal(404, 'connection/user-not-found');
+    const params = { userId: ann };
+    expect(await world.request(friend, ann)).toMatchObject(unknown);
+    expect(await world.request(ann, friend)).toMatchObject(unknown);
+    expect(await world.call(getConnectionStatus, friend, { params })).toMatchObject(unknown);
+    expect(await world.call(listUserConnections, null, { params })).toMatchObject(unknown);
+    expect(await world.call(blockUser, friend, { params })).toMatchObject(unknown);
+
+    // What others are told, by one who has ended their account.
+    const told = async (other: string, count: number) => (await world.eventsOf(ann, other, count)).at(-1);
+    expect(await told(friend, 3)).toMatchObject({
+      type: 'connection.disconnected',
+      actorId: ann,
+      data: { connectionId },
+    });
+    expect(await told(asking, 2)).toMatchObject({ type: 'connection.withdrawn', actorId: ann });
+    expect(await told(blocking, 2)).toMatchObject({ type: 'connection.unblocked', actorId: ann });
+    // Late events and answers do not bring the profile back.
+    await store.keepProfile({ seq: 8, user: person });
+    expect((await store.profiles(projectId, [ann])).size).toBe(0);
+  });
+
+  it('can come again, and of a user nothing is held of', async () => {
+    const [ann, bob] = (await world.newPeople(2)) as [string, string];
+    await world.connect(ann, bob);
+    await Promise.all([end(ann), end(ann), end(randomUUID())]);
+    await gone(ann);
+    await end(ann);
+    const marker = await world.newPerson();
+    await end(marker.id);
+    await gone(marker.id);
+    expect((await world.list(bob)).body.pagination.totalCount).toBe(0);
+  });
+
+  it('goes on where it was cut off, and looks again for what was stored meanwhile', async () => {
+    await using place = await createStore(engine);
+    await using runtime = await createRuntime(engine);
+    const { bus, log, metrics } = runtime;
+    const store = await openStore(place.config);
+    const relay = new Relay({ bus, outbox: store.outbox, log, metrics });
+    const parts = { store, relay };
+    const [projectId, ann, bob] = [randomUUID(), randomUUID(), randomUUID()];
+    const at = new Date(Date.now() - 30_000);
+    const ended = { projectId, userId: ann, endedAt: at };
+    await store.keepProfile({ seq: 1, user: unknownUser(projectId, ann, at) });
+    const others = Array.from({ length: 5 }, () => randomUUID());
+    for (const otherId of others) await connectAt(store, { projectId, userId: ann, otherId, at });
+    await store.erasure.end({ ...ended, seq: 2 });
+    const due = (now: Date) => store.erasure.due(now, 10);
+    expect(await due(new Date())).toEqual([ended]);
+    let looks = 0;
+    await eraseUser(parts, ended, () => looks++ === 2);
+    expect(await due(new Date())).toEqual([ended]);
+    expect((await store.totals(projectId, ann)).established).toBe(3);
+
+    const finished = async () => {
+      await eraseUser(parts, ended);
+      return (await store.erasure.partners(ended)).length === 0;
+    };
+    await waitFor(finished);
+    await eraseUser(parts, ended);
+    expect(await due(new Date())).toEqual([]);
+    const later = new Date(at.getTime() + 60_000);
+    expect(await due(later)).toEqual([ended]);
+    // A request that had found the user before.
+    await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
+    await waitFor(finished);
+    expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
+    await eraseUser(parts, { ...ended, endedAt: new Date(Date.now() - 61_000) });
+    expect(await due(new Date(Date.now() + 3600_000))).toEqual([]);
+    await relay.stop();
+    await store.close();
+  });
+});

@@ -1,0 +1,62 @@
+import { eventSubject, type PublicUser, userUpdated } from '@kith/contracts';
+import { makeEvent } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { World } from './support/world.ts';
+
+describe.each(availableEngines())('profiles, %s', (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(engine);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  async function publish(user: PublicUser, seq: number, name: string): Promise<void> {
+    const event = makeEvent(userUpdated, {
+      projectId: user.projectId,
+      actorId: user.id,
+      aggregate: { type: 'user', id: user.id, seq },
+      data: { ...user, name },
+      occurredAt: new Date(),
+    });
+    const body = new TextEncoder().encode(JSON.stringify(event));
+    await world.bus.publish({ subject: eventSubject(world.bus.prefix, event), id: event.id, body });
+  }
+
+  const nameSeenBy = async (userId: string) =>
+    (await world.list(userId)).body.connections[0]?.connectedUser.name;
+
+  it('shows a change of a profile in the list of the other', async () => {
+    const [ann, bob] = (await world.newUsers(2)) as [string, string];
+    await world.connect(ann, bob);
+    expect(await nameSeenBy(ann)).toBeNull();
+    expect((await world.rename(bob, 'Bob the Second')).status).toBe(200);
+    await waitFor(async () => (await nameSeenBy(ann)) === 'Bob the Second');
+  });
+
+  it('goes by the order the changes were made in, not that of their events', async () => {
+    const ann = await world.newUser();
+    const bob = await world.newProfile();
+    await world.connect(ann, bob.id);
+    const marker = await world.newProfile();
+    await publish(bob, 7, 'seventh');
+    await publish(bob, 6, 'sixth');
+    await publish(bob, 7, 'seventh again');
+    await publish(marker, 2, 'marker');
+    await waitFor(async () => {
+      const found = await world.store.profiles(world.projectId, [marker.id]);
+      return found.get(marker.id)?.name === 'marker';
+    });
+    expect(await nameSeenBy(ann)).toBe('seventh');
+    await publish(bob, 8, 'eighth');
+    await waitFor(async () => (await nameSeenBy(ann)) === 'eighth');
+  });
+
+  it('knows users at once whose events have not arrived', async () => {
+    // No waiting between signing up, asking and listing: what the events have not brought is asked of identity.
+    const [ann, bob] = [await world.newProfile({ name: 'Ann' }), await world.newProfile({ name: 'Bob' })];
+    await world.connect(ann.id, bob.id);
+    expect((await world.list(ann.id)).body.connections[0].connectedUser).toEqual(bob);
+    expect((await world.list(bob.id)).body.connections[0].connectedUser).toEqual(ann);
+  });
+});

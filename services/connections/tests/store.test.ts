@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { PublicUser } from '@kith/contracts';
+import { availableEngines, createStore } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { entryKey, type ListName, placeOf } from '../src/listing.ts';
+import { advance, strangers, withBlock, withoutBlock } from '../src/pair.ts';
+import { unknownUser } from '../src/profiles.ts';
+import { type ConnectionStore, openStore } from '../src/store/index.ts';
+import { connectAt, eventOf, perform } from './support/pairs.ts';
+
+describe.each(availableEngines())('store, %s', (engine) => {
+  let place: Awaited<ReturnType<typeof createStore>>;
+  let store: ConnectionStore;
+  beforeAll(async () => {
+    place = await createStore(engine);
+    store = await openStore(place.config);
+  });
+  afterAll(async () => {
+    await store.close();
+    await place[Symbol.asyncDispose]();
+  });
+
+  const projectId = randomUUID();
+  const list = (ownerId: string, name: ListName, from: { skip: number } | { after: string } = { skip: 0 }) =>
+    store.list({ projectId, ownerId, list: name, from, limit: 100 });
+  const totals = async (ownerId: string) => ({
+    established: (await list(ownerId, 'established')).total,
+    sent: (await list(ownerId, 'sent')).total,
+    received: (await list(ownerId, 'received')).total,
+  });
+
+  it('knows nothing of strangers, whichever is asked for first', async () => {
+    const [ann, bob] = [randomUUID(), randomUUID()];
+    const pair = await store.pairOf(projectId, ann, bob);
+    expect(pair).toEqual(await store.pairOf(projectId, bob, ann));
+    expect(pair).toEqual(strangers(projectId, ann, bob));
+    expect(await store.pairByConnection(projectId, randomUUID())).toBeNull();
+    expect(await list(ann, 'established')).toEqual({ entries: [], total: 0 });
+  });
+
+  it('gives a pair back as it was stored, by both keys', async () => {
+    const [ann, bob] = [randomUUID(), randomUUID()];
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    const message = 'Zoë 🦊 $set {"a.b":1}';
+    const pair = await perform(store, {
+      projectId,
+      userId: ann,
+      otherId: bob,
+      action: 'request',
+      at,
+      message,
+    });
+    expect(pair).toMatchObject({
+      state: 'pending',
+      requesterId: ann,
+      receiverId: bob,
+      message,
+      rev: 1,
+      seq: 1,
+    });
+    expect(await store.pairOf(projectId, bob, ann)).toEqual(pair);
+    expect(await store.pairByConnection(projectId, pair.connectionId!)).toEqual(pair);
+    expect(await store.pairByConnection(randomUUID(), pair.connectionId!)).toBeNull();
+    expect(await store.pairOf(randomUUID(), bob, ann)).toMatchObject({ state: 'none' });
+    const entry = { projectId, id: pair.connectionId, message, requestedAt: at, connectedAt: null };
+    const sent = { ...entry, ownerId: ann, userId: bob, list: 'sent' };
+    const received = { ...entry, ownerId: bob, userId: ann, list: 'received' };
+    expect(await list(ann, 'sent')).toEqual({ entries: [sent], total: 1 });
+    expect(await list(bob, 'received')).toEqual({ entries: [received], total: 1 });
+  });
+
+  it('moves rows and totals with the pair through all of its states', async () => {
+    const [ann, bob] = [randomUUID(), randomUUID()];
+    const none = { established: 0, sent: 0, received: 0 };
+    const act = (userId: string, action: Parameters<typeof perform>[1]['action']) =>
+      perform(store, { projectId, userId, otherId: userId === ann ? bob : ann, action });
+    const first = await act(ann, 'request');
+    await act(bob, 'accept');
+    expect(await totals(ann)).toEqual({ ...none, established: 1 });
+    expect(await totals(bob)).toEqual({ ...none, established: 1 });
+    expect((await list(ann, 'established')).entries).toMatchObject([{ id: first.connectionId }]);
+    await act(ann, 'disconnect');
+    expect([await totals(ann), await totals(bob)]).toEqual([none, none]);
+    expect(await store.pairByConnection(projectId, first.connectionId!)).toBeNull();
+    await act(ann, 'request');
+    await act(ann, 'withdraw');
+    await act(ann, 'request');
+    const declined = await act(bob, 'decline');
+    expect([await totals(ann), await totals(bob)]).toEqual([none, none]);
+    const anew = await act(bob, 'request');
+    expect(anew.connectionId).not.toBe(declined.connectionId);
+    expect(await totals(ann)).toEqual({ ...none, received: 1 });
+    expect(await totals(bob)).toEqual({ ...none, sent: 1 });
+    expect(anew).toMatchObject({ rev: 8, seq: 8 });
+    for (const userId of [ann, bob]) {
+      for (const name of ['established', 'sent', 'received'] as const) {
+        const { entries, total } = await list(userId, name);
+        expect(entries).toHaveLength(total);
+      }
+    }
+  });
+
+  it('keeps blocks of either side with the pair, and what they end goes from lists and totals', async () => {
+    const [ann, bob] = [randomUUID(), randomUUID()];
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    const none = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0 };
+    expect(await store.totals(projectId, ann)).toEqual(none);
+    let pair = await connectAt(store, { projectId, userId: ann, otherId: bob, at });
+    const step = async (after: typeof pair | null, userId: string) => {
+      const before = await store.pairOf(projectId, ann, bob);
+      expect(await store.change(before, after!, eventOf(after!, userId, at))).toBe(true);
+      pair = await store.pairOf(projectId, bob, ann);
+      expect(pair).toEqual(after);
+    };
+    await step(withBlock(pair, { userId: ann, at }), ann);
+    await step(withBlock(pair, { userId: bob, at }), bob);
+    const both = { ...none, blocks: 1, blockedBy: 1 };
+    expect([await store.totals(projectId, ann), await store.totals(projectId, bob)]).toEqual([both, both]);
+    const [block] = pair.blocks;
+    const entry = { projectId, id: block?.id, message: null, requestedAt: at, connectedAt: null };
+    expect((await list(ann, 'blocks')).entries).toEqual([
+      { ...entry, ownerId: ann, userId: bob, list: 'blocks' },
+    ]);
+    expect((await list(bob, 'blockedBy')).entries).toEqual([
+      { ...entry, ownerId: bob, userId: ann, list: 'blockedBy' },
+    ]);
+    expect(await store.pairsWith(projectId, bob, [randomUUID(), ann])).toEqual([pair]);
+    expect(await store.pairsWith(projectId, bob, [])).toEqual([]);
+    await step(withoutBlock(pair, ann), ann);
+    expect(await store.totals(projectId, ann)).toEqual({ ...none, blockedBy: 1 });
+    expect(await store.totals(projectId, bob)).toEqual({ ...none, blocks: 1 });
+    await step(withoutBlock(pair, bob), bob);
+    expect([await store.totals(projectId, ann), await store.totals(projectId, bob)]).toEqual([none, none]);
+  });
+
+  it('lets one of many changes of what was read through', async () => {
+    const [ann, bob] = [randomUUID(), randomUUID()];
+    const before = await store.pairOf(projectId, ann, bob);
+    const changes = Array.from({ length: 20 }, (_, index) => {
+      const by = { userId: index % 2 ? ann : bob, at: new Date(), message: null };
+      const after = advance(before, { to: 'pending', begins: true }, by);
+      return store.change(before, after, eventOf(after, by.userId, by.at));
+    });
+    expect((await Promise.all(changes)).filter(Boolean)).toHaveLength(1);
+    const { requesterId, receiverId } = await store.pairOf(projectId, ann, bob);
+    expect(await totals(requesterId!)).toEqual({ established: 0, sent: 1, received: 0 });
+    expect(await totals(receiverId!)).toEqual({ established: 0, sent: 0, received: 1 });
+  });
+
+  it('keeps an event a change and tells which are unpublished', async () => {
+    const [ann, bob] = [randomUUID(), randomUUID()];
+    const { lower, higher } = await connectAt(store, {
+      projectId,
+      userId: ann,
+      otherId: bob,
+      at: new Date(),
+    });
+    const mine = (await store.outbox.unpublished(1_000)).filter(
+      ({ event }) => event.aggregate.id === `${lower}:${higher}`,
+    );
+    expect(mine.map(({ event }) => event.aggregate.seq).sort()).toEqual([1, 2]);
+    await store.outbox.markPublished(mine.map(({ key }) => key));
+    const left = (await store.outbox.unpublished(1_000)).map(({ key }) => key);
+    for (const { key } of mine) expect(left).not.toContain(key);
+  });
+
+  it('goes on storing events of a pair whose earlier ones nobody has taken', async () => {
+    const [ann, bob] = [randomUUID(), randomUUID()];
+    for (let round = 0; round < 12; round++) {
+      await perform(store, { projectId, userId: ann, otherId: bob, action: 'request' });
+      await perform(store, { projectId, userId: ann, otherId: bob, action: 'withdraw' });
+    }
+    const { lower, higher } = strangers(projectId, ann, bob);
+    const seqs = (await store.outbox.unpublished(1_000))
+      .filter(({ event }) => event.aggregate.id === `${lower}:${higher}`)
+      .map(({ event }) => event.aggregate.seq);
+    expect(seqs.sort((one, other) => one - other)).toEqual(Array.from({ length: 24 }, (_, at) => at + 1));
+  });
+
+  describe('a list', () => {
+    const ownerId = randomUUID();
+    const others = Array.from({ length: 12 }, () => randomUUID());
+    const base = Date.parse('2026-03-01T00:00:00.000Z');
+    // Three at each time: ties.
+    const timeOf = (index: number) => new Date(base + Math.floor(index / 3));
+    const read = (from: { skip: number } | { after: string }, limit: number) =>
+      store.list({ projectId, ownerId, list: 'established', from, limit });
+    let expected: string[];
+
+    beforeAll(async () => {
+      const made: { id: string; at: number }[] = [];
+      for (const [index, otherId] of others.entries()) {
+        const at = timeOf(index);
+        const { connectionId } = await connectAt(store, { projectId, userId: ownerId, otherId, at });
+        made.push({ id: connectionId!, at: at.getTime() });
+      }
+      made.sort((one, other) => other.at - one.at || (one.id < other.id ? -1 : 1));
+      expected = made.map(({ id }) => id);
+    });
+
+    it('is newest first, ties by id', async () => {
+      const { entries, total } = await read({ skip: 0 }, 100);
+      expect(entries.map(({ id }) => id)).toEqual(expected);
+      expect(total).toBe(12);
+    });
+
+    it('is read from any row and after any place', async () => {
+      const all = (await read({ skip: 0 }, 100)).entries;
+      for (const at of [0, 1, 5, 11]) {
+        expect((await read({ skip: at }, 3)).entries).toEqual(all.slice(at, at + 3));
+        expect((await read({ after: placeOf(all[at]!) }, 3)).entries).toEqual(all.slice(at + 1, at + 4));
+      }
+    });
+
+    it.each([12, 5_000, Number.MAX_SAFE_INTEGER, 9e17])('is empty from row %d on', async (skip) => {
+      expect(await read({ skip }, 3)).toEqual({ entries: [], total: 12 });
+    });
+
+    it('passes over rows it is told of, from any row and in the total', async () => {
+      const all = (await read({ skip: 0 }, 100)).entries;
+      const without = [all[1]!, all[5]!].map(entryKey);
+      const range = { projectId, ownerId, list: 'established', limit: 4, without } as const;
+      const rest = all.filter((_, at) => at !== 1 && at !== 5);
+      expect(await store.list({ ...range, from: { skip: 3 } })).toEqual({
+        entries: rest.slice(3, 7),
+        total: 10,
+      });
+      expect((await store.list({ ...range, from: { after: placeOf(all[0]!) } })).entries).toEqual(
+        rest.slice(1, 5),
+      );
+    });
+
+    it('is the same list after the store was opened again', async () => {
+      const again = await openStore(place.config);
+      const { total } = await again.list({
+        projectId,
+        ownerId,
+        list: 'established',
+        from: { skip: 0 },
+        limit: 1,
+      });
+      await again.close();
+      expect(total).toBe(12);
+    });
+  });
+
+  describe('profiles', () => {
+    const profile = (id: string, name: string): PublicUser => ({
+      ...unknownUser(projectId, id, new Date(0)),
+      name,
+      metadata: { 'a.b': { $set: [1, null, 'x'] }, '': true },
+    });
+
+    it('keeps the newest, in whichever order they come', async () => {
+      const id = randomUUID();
+      for (const seq of [2, 1, 3, 3, 2]) await store.keepProfile({ seq, user: profile(id, `name ${seq}`) });
+      expect(await store.profiles(projectId, [id])).toEqual(new Map([[id, profile(id, 'name 3')]]));
+    });
+
+    it('keeps the newest of many at once', async () => {
+      const id = randomUUID();
+      const seqs = [4, 1, 7, 2, 9, 3, 8, 5, 6];
+      await Promise.all(seqs.map((seq) => store.keepProfile({ seq, user: profile(id, `name ${seq}`) })));
+      expect((await store.profiles(projectId, [id])).get(id)?.name).toBe('name 9');
+    });
+
+    it('folds what they are found by', async () => {
+      const [ann, bob] = [randomUUID(), randomUUID()];
+      await store.keepProfile({ seq: 1, user: { ...profile(ann, 'Jörg Straße'), username: 'J.Berg' } });
+      await store.keepProfile({ seq: 1, user: profile(bob, 'ΟΔΥΣΣΕΥΣ') });
+      const keys = await store.searchKeys(projectId, [ann, bob, randomUUID()]);
+      expect([keys.size, { ...keys.get(ann) }, { ...keys.get(bob) }]).toEqual([
+        2,
+        { username: 'j.berg', name: 'jorg strasse' },
+        { username: '', name: 'οδυσσευσ' },
+      ]);
+      expect((await store.searchKeys(randomUUID(), [ann])).size).toBe(0);
+      expect((await store.searchKeys(projectId, [])).size).toBe(0);
+    });
+
+    it('finds those there are, of their project', async () => {
+      const id = randomUUID();
+      await store.keepProfile({ seq: 1, user: profile(id, 'Ann') });
+      expect([...(await store.profiles(projectId, [randomUUID(), id])).keys()]).toEqual([id]);
+      expect((await store.profiles(randomUUID(), [id])).size).toBe(0);
+      expect((await store.profiles(projectId, [])).size).toBe(0);
+    });
+  });
+
+  it('answers checks and sweeps', async () => {
+    await store.check();
+    await store.sweep();
+  });
+});

@@ -1,0 +1,22 @@
+import { requestConnection } from '@kith/contracts';
+import { createLogger, InProcessBus, Metrics, type StoreConfig } from '@kith/service';
+import { startConnections } from '../../src/index.ts';
+import { call, callerOf } from './call.ts';
+
+/** What the child is told: where its data is, and who asks whom. */
+export interface DyingWork {
+  store: StoreConfig;
+  projectId: string;
+  from: string;
+  to: string;
+}
+
+const { store, projectId, from, to }: DyingWork = JSON.parse(process.argv[2] ?? '{}');
+const log = createLogger({ name: 'child', level: 'silent' });
+const bus = new InProcessBus({ prefix: 'child', file: ':memory:', log });
+// The change is stored, its event on the way out: here the process ends.
+bus.publish = async () => {
+  process.kill(process.pid, 'SIGKILL');
+};
+await startConnections({ bus, log, metrics: new Metrics(), nodeEnv: 'test' }, { store });
+await call(bus, requestConnection, { projectId, caller: callerOf(from), params: { userId: to } });

@@ -1,0 +1,153 @@
+import {
+  acceptConnection,
+  createProject,
+  type EventEnvelope,
+  listConnections,
+  type OperationSpec,
+  type PublicUser,
+  requestConnection,
+  signUp,
+  updateUser,
+} from '@kith/contracts';
+import { startIdentity } from '@kith/identity';
+import type { Bus, RunningService, ServiceRuntime, StoreConfig } from '@kith/service';
+import { createRuntime, createStore, type EngineKind, waitFor } from '@kith/testing';
+import { startConnections } from '../../src/index.ts';
+import { unknownUser } from '../../src/profiles.ts';
+import { type ConnectionStore, openStore } from '../../src/store/index.ts';
+import { type Answer, call, callerOf } from './call.ts';
+
+/** Connections and identity on one bus, and one project; every user is made by signing up. */
+export class World implements AsyncDisposable {
+  readonly bus: Bus;
+  readonly identity: RunningService;
+  readonly connections: RunningService;
+  /** The service's own store, opened a second time. */
+  readonly store: ConnectionStore;
+  readonly projectId: string;
+  readonly #ends: AsyncDisposableStack;
+
+  private constructor(
+    parts: { bus: Bus; identity: RunningService; connections: RunningService; store: ConnectionStore },
+    projectId: string,
+    ends: AsyncDisposableStack,
+  ) {
+    this.bus = parts.bus;
+    this.identity = parts.identity;
+    this.connections = parts.connections;
+    this.store = parts.store;
+    this.projectId = projectId;
+    this.#ends = ends;
+  }
+
+  static async start(engine: EngineKind): Promise<World> {
+    await using undo = new AsyncDisposableStack();
+    const places = [undo.use(await createStore(engine)), undo.use(await createStore(engine))];
+    const [identityPlace, place] = places.map(({ config }) => config) as [StoreConfig, StoreConfig];
+    const runtime: ServiceRuntime = undo.use(await createRuntime(engine));
+    const identity = undo.use(await startIdentity(runtime, { store: identityPlace }));
+    const connections = undo.use(await startConnections(runtime, { store: place }));
+    const store = undo.adopt(await openStore(place), (opened) => opened.close());
+    const { bus } = runtime;
+    return new World({ bus, identity, connections, store }, await newProject(bus), undo.move());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ends.disposeAsync();
+  }
+
+  newProject(): Promise<string> {
+    return newProject(this.bus);
+  }
+
+  async newUser(fields: Record<string, unknown> = {}, projectId = this.projectId): Promise<string> {
+    return (await this.newProfile(fields, projectId)).id;
+  }
+
+  /** A new user as others see them. */
+  async newProfile(fields: Record<string, unknown> = {}, projectId = this.projectId): Promise<PublicUser> {
+    const body = { email: `${crypto.randomUUID()}@example.org`, password: 'correct horse', ...fields };
+    const nobody = callerOf('00000000-0000-4000-8000-000000000000');
+    const answer = await call(this.bus, signUp, { projectId, caller: nobody, body });
+    if (answer.status !== 201) throw new Error(answer.text);
+    const { email, isVerified, isActive, lastActive, updatedAt, ...user } = answer.body.user;
+    return user;
+  }
+
+  async newUsers(count: number): Promise<string[]> {
+    const users: string[] = [];
+    for (let index = 0; index < count; index++) users.push(await this.newUser());
+    return users;
+  }
+
+  /** A user only connections knows, by its copy: made without identity, many in no time. */
+  async newPerson(fields: Partial<PublicUser> = {}): Promise<PublicUser> {
+    const { projectId } = this;
+    const user = { ...unknownUser(projectId, crypto.randomUUID(), new Date()), ...fields };
+    await this.store.keepProfile({ seq: 1, user });
+    return user;
+  }
+
+  async newPeople(count: number): Promise<string[]> {
+    const people = await Promise.all(Array.from({ length: count }, () => this.newPerson()));
+    return people.map(({ id }) => id);
+  }
+
+  /** Calls any operation as a user, or as nobody. */
+  call(
+    spec: OperationSpec,
+    by: string | null,
+    given: { params?: Record<string, string>; query?: string; body?: unknown; projectId?: string } = {},
+  ): Promise<Answer> {
+    return call(this.bus, spec, { projectId: this.projectId, caller: by ? callerOf(by) : null, ...given });
+  }
+
+  /** What connections told of a pair so far, in order, once it is as many events. */
+  async eventsOf(one: string, other: string, count: number): Promise<EventEnvelope[]> {
+    const id = [one, other].sort().join(':');
+    const events: EventEnvelope[] = [];
+    const subjects = [`${this.bus.prefix}.event.${this.projectId}.connection.>`];
+    const durable = `test-${crypto.randomUUID()}`;
+    const intake = await this.bus.consume({ durable, subjects }, async ({ body }) => {
+      const event: EventEnvelope = JSON.parse(new TextDecoder().decode(body));
+      if (event.aggregate.id === id) events.push(event);
+    });
+    await waitFor(() => events.length >= count);
+    await intake.drain();
+    return events.sort((before, after) => before.aggregate.seq - after.aggregate.seq);
+  }
+
+  request(from: string, to: string, body: unknown = {}, projectId = this.projectId): Promise<Answer> {
+    const params = { userId: to };
+    return call(this.bus, requestConnection, { projectId, caller: callerOf(from), params, body });
+  }
+
+  accept(by: string, connectionId: string, projectId = this.projectId): Promise<Answer> {
+    const params = { connectionId };
+    return call(this.bus, acceptConnection, { projectId, caller: callerOf(by), params });
+  }
+
+  list(by: string, query = '', projectId = this.projectId): Promise<Answer> {
+    return call(this.bus, listConnections, { projectId, caller: callerOf(by), query });
+  }
+
+  rename(userId: string, name: string): Promise<Answer> {
+    const { projectId } = this;
+    const params = { userId };
+    return call(this.bus, updateUser, { projectId, caller: callerOf(userId), params, body: { name } });
+  }
+
+  /** Connects two users and tells the connection's id. */
+  async connect(one: string, other: string): Promise<string> {
+    const requested = await this.request(one, other);
+    const accepted = await this.accept(other, requested.body.id);
+    if (accepted.status !== 200) throw new Error(requested.text + accepted.text);
+    return accepted.body.id;
+  }
+}
+
+async function newProject(bus: Bus): Promise<string> {
+  const nobody = callerOf('00000000-0000-4000-8000-000000000000');
+  const answer = await call(bus, createProject, { projectId: '', caller: nobody, body: { name: 'Test' } });
+  return answer.body.id;
+}

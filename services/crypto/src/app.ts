@@ -1,0 +1,5 @@
+/** What the handlers of this service stand on. It stores nothing. */
+export interface AppContext {
+  /** The `aud` of every token signed here: the service's own domain. */
+  tokenAudience: string;
+}

@@ -1,0 +1,20 @@
+import { readConfig } from '@kith/service';
+import { expect, test } from 'vitest';
+import { cryptoConfig, testTokensAllowed } from './config.ts';
+
+test.each([
+  [{}, false],
+  [{ NODE_ENV: 'production' }, false],
+  [{ NODE_ENV: 'production', ALLOW_TEST_TOKENS: 'false' }, false],
+  [{ NODE_ENV: 'production', ALLOW_TEST_TOKENS: 'true' }, true],
+  [{ NODE_ENV: 'development' }, true],
+  [{ NODE_ENV: 'test', ALLOW_TEST_TOKENS: 'false' }, true],
+] as const)('test tokens with %j: %s', (env, allowed) => {
+  expect(testTokensAllowed(readConfig(cryptoConfig, { NATS_URL: 'nats://127.0.0.1', ...env }))).toBe(allowed);
+});
+
+test('a switch that is neither true nor false stops the start', () => {
+  expect(() => readConfig(cryptoConfig, { NATS_URL: 'nats://127.0.0.1', ALLOW_TEST_TOKENS: 'yes' })).toThrow(
+    'ALLOW_TEST_TOKENS: true or false is needed',
+  );
+});

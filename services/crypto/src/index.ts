@@ -1,0 +1,2 @@
+export { cryptoConfig, testTokensAllowed } from './config.ts';
+export { type CryptoOptions, startCrypto } from './service.ts';

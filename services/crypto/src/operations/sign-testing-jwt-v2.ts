@@ -1,0 +1,10 @@
+import { signTestingJwtV2 as spec } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { signTestToken } from '../test-token.ts';
+
+/** Signs a token for tests and answers it bare (SPEC B9). */
+export const signTestingJwtV2 = handler(spec, async ({ body }, app: AppContext) => {
+  const { userData: payload, projectId, privateKey } = body;
+  return signTestToken({ payload, projectId, privateKey }, app);
+});

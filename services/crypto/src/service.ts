@@ -1,0 +1,23 @@
+import { type RunningService, type ServiceRuntime, startService } from '@kith/service';
+import { closed } from './operations/closed.ts';
+import { signTestingJwt } from './operations/sign-testing-jwt.ts';
+import { signTestingJwtV2 } from './operations/sign-testing-jwt-v2.ts';
+
+export interface CryptoOptions {
+  /** The `aud` of signed tokens. */
+  tokenAudience?: string;
+  /** Whether test tokens are signed; where not, the operation answers `route/not-found` (SPEC A6). */
+  allowTestTokens: boolean;
+}
+
+const operations = [signTestingJwt, signTestingJwtV2];
+
+/** Starts the crypto service: it signs test tokens and keeps nothing. */
+export function startCrypto(runtime: ServiceRuntime, options: CryptoOptions): Promise<RunningService> {
+  const { tokenAudience = 'kith.dev', allowTestTokens } = options;
+  return startService(runtime, {
+    name: 'crypto',
+    app: { tokenAudience },
+    operations: allowTestTokens ? operations : operations.map(({ spec }) => closed(spec)),
+  });
+}

@@ -1,0 +1,160 @@
+import type { RunningService, ServiceRuntime } from '@kith/service';
+import { availableEngines, createRuntime } from '@kith/testing';
+import { decodeProtectedHeader, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startCrypto } from '../src/index.ts';
+import { badPems, base64Of, goodPems, publicKey } from './keys.ts';
+import { sign } from './sign.ts';
+
+const privateKey = base64Of(goodPems.pkcs8);
+const payload = { id: 'user-1', name: 'Ada', role: 'admin', plan: { seats: 3 }, tags: ['a', null] };
+const good = { projectId: 'any project', privateKey, payload };
+
+describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
+  let runtime: ServiceRuntime & AsyncDisposable;
+  let service: RunningService;
+  beforeAll(async () => {
+    runtime = await createRuntime(engine);
+    service = await startCrypto(runtime, { allowTestTokens: true });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await runtime?.[Symbol.asyncDispose]();
+  });
+
+  const verified = async (body: unknown) => {
+    const answer = await sign(runtime.bus, body);
+    expect(answer.status).toBe(200);
+    const { token, ...rest } = answer.json as { token: string };
+    expect(rest).toEqual({});
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS256', typ: 'JWT' });
+    const { payload } = await jwtVerify(token, publicKey, { algorithms: ['RS256'] });
+    return payload;
+  };
+
+  test('signs the claims of the contract', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    const { iat, exp, ...claims } = await verified(good);
+    expect(iat).toBeGreaterThanOrEqual(before);
+    expect(iat).toBeLessThanOrEqual(Date.now() / 1000);
+    expect(exp).toBe((iat ?? 0) + 300);
+    expect(claims).toEqual({
+      sub: 'user-1',
+      iss: 'any project',
+      aud: 'kith.dev',
+      name: 'Ada',
+      role: 'admin',
+      userData: payload,
+    });
+  });
+
+  test.each(Object.entries(goodPems))('signs with a %s key', async (_, pem) => {
+    expect((await verified({ ...good, privateKey: base64Of(pem) })).sub).toBe('user-1');
+  });
+
+  test.each(['\n', '\r\n'])('accepts line breaks inside the base64 (%j)', async (lineBreak) => {
+    const lines = privateKey.match(/.{1,64}/g) ?? [];
+    expect((await verified({ ...good, privateKey: `${lines.join(lineBreak)}${lineBreak}` })).sub).toBe(
+      'user-1',
+    );
+  });
+
+  test('leaves name and role of other types to userData', async () => {
+    const odd = { id: 'user-2', name: 7, role: null };
+    const claims = await verified({ ...good, payload: odd });
+    expect(claims).not.toHaveProperty('name');
+    expect(claims).not.toHaveProperty('role');
+    expect(claims.userData).toEqual(odd);
+  });
+
+  test('takes a payload of an id alone, and claims in it do not become claims of the token', async () => {
+    const sly = { id: 'user-3', sub: 'other', iss: 'other', exp: 9_999_999_999, aud: 'other' };
+    const { iat, exp, ...claims } = await verified({ ...good, payload: sly });
+    expect((exp ?? 0) - (iat ?? 0)).toBe(300);
+    expect(claims).toEqual({ sub: 'user-3', iss: 'any project', aud: 'kith.dev', userData: sly });
+    expect((await verified({ ...good, payload: { id: 'é😀' } })).sub).toBe('é😀');
+  });
+
+  const { payload: _payload, ...noPayload } = good;
+  const { projectId: _projectId, ...noProject } = good;
+  const { privateKey: _privateKey, ...noKey } = good;
+  const id = ['payload.id', 'The user id is missing from the payload.'] as const;
+  const whole = ['payload', 'The payload is missing or is not an object.'] as const;
+  const project = ['projectId', 'The project id is missing.'] as const;
+  const key = ['privateKey', 'The private key is missing.'] as const;
+  test.each([
+    ['no id', { ...good, payload: { name: 'Ada' } }, id],
+    ['an empty id', { ...good, payload: { id: '' } }, id],
+    ['a blank id', { ...good, payload: { id: '  ' } }, id],
+    ['a number as id', { ...good, payload: { id: 7 } }, id],
+    ['null as id', { ...good, payload: { id: null } }, id],
+    ['an empty payload and nothing else', { payload: {} }, id],
+    ['no payload', noPayload, whole],
+    ['an array as payload', { ...good, payload: ['id'] }, whole],
+    ['null as payload', { ...good, payload: null }, whole],
+    ['a text as payload', { ...good, payload: 'id' }, whole],
+    ['nothing at all', {}, whole],
+    ['no project id', noProject, project],
+    ['an empty project id', { ...good, projectId: '' }, project],
+    ['a number as project id', { ...good, projectId: 1 }, project],
+    ['no key', noKey, key],
+    ['an empty key', { ...good, privateKey: '' }, key],
+    ['an object as key', { ...good, privateKey: {} }, key],
+    ['neither project id nor key', { payload }, project],
+  ])('refuses %s', async (_, body, [field, message]) => {
+    const answer = await sign(runtime.bus, body);
+    expect(answer.json).toEqual({ error: `${field}: ${message}`, code: 'crypto/missing-params', field });
+    expect(answer.status).toBe(400);
+  });
+
+  const unsupported = 'error:1E08010C:DECODER routines::unsupported';
+  const notBase64 = 'The private key is not base64.';
+  test.each([
+    ['an EC key (PKCS#8)', base64Of(badPems.ecPkcs8), 'The private key is not an RSA key but of type ec.'],
+    ['an EC key (SEC1)', base64Of(badPems.ecSec1), 'The private key is not an RSA key but of type ec.'],
+    ['an Ed25519 key', base64Of(badPems.ed25519), 'The private key is not an RSA key but of type ed25519.'],
+    ['an RSA-PSS key', base64Of(badPems.rsaPss), 'The private key is not an RSA key but of type rsa-pss.'],
+    ['a 1024-bit key', base64Of(badPems.rsa1024), 'The RSA key has 1024 bits; RS256 needs 2048 or more.'],
+    ['an encrypted PKCS#8 key', base64Of(badPems.encryptedPkcs8), 'The private key is encrypted.'],
+    ['an encrypted PKCS#1 key', base64Of(badPems.encryptedPkcs1), 'The private key is encrypted.'],
+    ['a public key', base64Of(badPems.public), unsupported],
+    ['a key cut short', base64Of(badPems.cut), unsupported],
+    ['a PEM that is not base64', goodPems.pkcs8, notBase64],
+    ['text that is not base64', 'this is no key!', notBase64],
+    ['base64url', base64Of('-----BEGIN ???>>>').replaceAll('/', '_').replaceAll('+', '-'), notBase64],
+    ['base64 cut short', privateKey.slice(0, -3), notBase64],
+    ['a space inside', `${privateKey.slice(0, 40)} ${privateKey.slice(40)}`, notBase64],
+    ['base64 that is not a PEM', base64Of('hello there'), 'The private key is not a PEM.'],
+    [
+      'a PEM without end',
+      base64Of(`-----BEGIN PRIVATE KEY-----\n${'A'.repeat(40_000)}`),
+      'The private key is too large.',
+    ],
+  ])('does not sign with %s', async (_, bad, details) => {
+    const answer = await sign(runtime.bus, { ...good, privateKey: bad });
+    expect(answer.json).toEqual({
+      error: 'The token could not be signed.',
+      code: 'crypto/server-error',
+      details,
+    });
+    expect(answer.status).toBe(500);
+  });
+});
+
+test.each(availableEngines())('signs for the audience it is given (%s)', async (engine) => {
+  await using runtime = await createRuntime(engine);
+  await using _service = await startCrypto(runtime, { allowTestTokens: true, tokenAudience: 'id.example' });
+  const answer = await sign(runtime.bus, good);
+  const { payload } = await jwtVerify((answer.json as { token: string }).token, publicKey);
+  expect(payload.aud).toBe('id.example');
+});
+
+test.each(availableEngines())('is not there where test tokens are off (%s)', async (engine) => {
+  await using runtime = await createRuntime(engine);
+  await using _service = await startCrypto(runtime, { allowTestTokens: false });
+  for (const body of [good, {}, { payload: { id: 7 } }]) {
+    const answer = await sign(runtime.bus, body);
+    expect(answer.json).toEqual({ error: 'No such endpoint.', code: 'route/not-found' });
+    expect(answer.status).toBe(404);
+  }
+});

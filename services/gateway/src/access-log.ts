@@ -1,0 +1,28 @@
+import type { Logger, Metrics } from '@kith/service';
+import type { NextFunction } from 'express';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { requestIdOf } from './request-id.ts';
+
+const longestPath = 256;
+
+/** Gives a request its id, and writes one line and one measurement when its answer is out or its client gone. */
+export function accessLog(options: { log: Logger; metrics: Metrics }) {
+  const { log, metrics } = options;
+  return (request: HttpRequest, response: HttpResponse, next: NextFunction): void => {
+    const started = performance.now();
+    const { locals } = response;
+    locals.requestId = requestIdOf(request.headers['x-request-id']);
+    response.setHeader('X-Request-Id', locals.requestId);
+    response.once('close', () => {
+      const ms = performance.now() - started;
+      const status = response.writableFinished ? response.statusCode : 'aborted';
+      const { requestId, operation, code } = locals;
+      metrics.httpSeconds.observe({ operation: operation ?? 'none', status: String(status) }, ms / 1000);
+      // The path without its query, which may hold what a log should not.
+      const path = request.url.split('?', 1)[0]?.slice(0, longestPath);
+      const line = { requestId, method: request.method, path, operation, status, code };
+      log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+    });
+    next();
+  };
+}

@@ -1,0 +1,107 @@
+import { methodsOf, type OperationSpec } from '@kith/contracts';
+import { allowOf, paramsOf, type Route, type RouteTable } from './routes.ts';
+
+/** What a request's method and target say, in any of the forms of SPEC A1. */
+export type Address =
+  | {
+      kind: 'operation';
+      operation: OperationSpec;
+      wireVersion: 'v6' | 'v7';
+      /** The explicit prefix, `/api/v6`, or empty. */
+      form: string;
+      /** Lower-cased. */
+      projectId: string | null;
+      /** Whether it is one of SPEC B9's, which name no project. */
+      isShort: boolean;
+      params: Record<string, string>;
+      /** As sent, without the question mark. */
+      query: string;
+    }
+  | { kind: 'options'; allow: string }
+  | { kind: 'error'; code: 'route/not-found' | 'project/invalid-id' }
+  | { kind: 'error'; code: 'route/method-not-allowed'; allow: string };
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** First segments of addresses that name no project after a version: there the token does (SPEC B9). */
+const shortForms: ReadonlySet<string> = new Set(['connections', 'users', 'blocks']);
+const everything = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+const notFound: Address = { kind: 'error', code: 'route/not-found' };
+const invalidProject: Address = { kind: 'error', code: 'project/invalid-id' };
+
+/** Reads an address: version prefix, project, inner version, endpoint. Never throws, whatever the target holds. */
+export function readAddress(routes: RouteTable, method: string, target: string): Address {
+  if (target === '*') return method === 'OPTIONS' ? { kind: 'options', allow: everything } : notFound;
+  const [path, query] = splitTarget(target);
+  const segments = path.split('/').map(decodeSegment);
+  if (segments.shift() !== '') return notFound;
+  if (segments.length > 1 && segments.at(-1) === '') segments.pop();
+
+  const outer = takeVersion(segments);
+  const [first] = segments;
+  if (first === undefined || (segments.length === 1 && first === '')) return notFound;
+  if (!uuidForm.test(first)) {
+    const unscoped = { projectId: null, query };
+    if (outer) {
+      if (!shortForms.has(first)) return invalidProject;
+      const short = routes.match('project', segments).filter(({ operation }) => operation.shortForm);
+      const { version: wireVersion, text: form } = outer;
+      return choose(short, method, segments, { wireVersion, form, isShort: true, ...unscoped });
+    }
+    const found = routes.match('none', segments);
+    return choose(found, method, segments, { wireVersion: 'v6', form: '', isShort: false, ...unscoped });
+  }
+  segments.shift();
+  const inner = takeVersion(segments);
+  const wireVersion = (outer ?? inner)?.version ?? 'v6';
+  const found = routes.match('project', segments);
+  const form = outer?.text ?? '';
+  return choose(found, method, segments, { wireVersion, form, isShort: false, projectId: first, query });
+}
+
+/** Picks the most exact route that takes the method, among those the path fits. */
+function choose(
+  found: readonly Route[],
+  method: string,
+  path: readonly string[],
+  rest: Pick<
+    Extract<Address, { kind: 'operation' }>,
+    'wireVersion' | 'form' | 'isShort' | 'projectId' | 'query'
+  >,
+): Address {
+  if (found.length === 0) return notFound;
+  if (method === 'OPTIONS') return { kind: 'options', allow: allowOf(found) };
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const route = found.find(({ operation }) => methodsOf(operation).some((one) => one === wanted));
+  if (!route) return { kind: 'error', code: 'route/method-not-allowed', allow: allowOf(found) };
+  return { kind: 'operation', operation: route.operation, params: paramsOf(route, path), ...rest };
+}
+
+/** Takes `v6`, `v7`, `api/v6` or `api/v7` off the front. */
+function takeVersion(segments: string[]): { version: 'v6' | 'v7'; text: string } | undefined {
+  const length = segments[0] === 'api' ? 2 : 1;
+  const version = segments[length - 1];
+  if (version !== 'v6' && version !== 'v7') return undefined;
+  return { version, text: `/${segments.splice(0, length).join('/')}` };
+}
+
+/** Path and query of a target in origin form or absolute form (RFC 9112 section 3.2). */
+function splitTarget(target: string): [path: string, query: string] {
+  const relative = target.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)[0] ?? '';
+  const mark = relative.indexOf('?');
+  if (mark < 0) return [relative, ''];
+  return [relative.slice(0, mark), relative.slice(mark + 1)];
+}
+
+/** Decodes a segment on its own, so that `%2F` ends none. What can not be decoded stays, and names nothing. */
+function decodeSegment(text: string): string {
+  if (!text.includes('%')) return lowerUuid(text);
+  try {
+    return lowerUuid(decodeURIComponent(text));
+  } catch {
+    return text;
+  }
+}
+
+function lowerUuid(text: string): string {
+  return uuidForm.test(text) ? text.toLowerCase() : text;
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { codeHeader, type Message, statusHeader } from '@kith/service';
+import { expectsContinue, hasBody, maxBody } from './body.ts';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
+
+/** Headers of a reply that reach the client; a service can set no others. */
+const passed = new Map(
+  [
+    'Cache-Control',
+    'Content-Disposition',
+    'Content-Language',
+    'Content-Type',
+    'ETag',
+    'Last-Modified',
+    'Link',
+    'Location',
+    'Retry-After',
+    'WWW-Authenticate',
+  ].map((name) => [name.toLowerCase(), name]),
+);
+
+/** Writes a service's reply: status and bytes as they are, headers by the list. Throws on a reply without a status. */
+export function answerReply(request: HttpRequest, response: HttpResponse, reply: Message): void {
+  const status = Number(reply.headers[statusHeader]);
+  if (!Number.isInteger(status) || status < 200 || status > 599) {
+    throw new Error(`${response.locals.operation} replied without a status.`);
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(reply.headers)) {
+    const known = passed.get(name.toLowerCase());
+    if (known) headers[known] = value;
+  }
+  const code = reply.headers[codeHeader];
+  if (code) response.locals.code = code;
+  writeAnswer(request, response, { status, headers, body: reply.body });
+}
+
+/** Writes an answer; to HEAD the same without its body. The one place where the gateway ends a response that is no stream. */
+export function writeAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: { status: number; headers: Record<string, string>; body: Uint8Array },
+): void {
+  // The client has gone, or the connection has been answered for (see http-server).
+  if (!response.writable || !response.socket?.writable) {
+    response.destroy();
+    return;
+  }
+  response.statusCode = answer.status;
+  response.setHeader('Cache-Control', 'no-store');
+  // A 401 has to name a scheme, whoever says it (RFC 9110 section 15.5.2).
+  if (answer.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+  if (leavesBodyUnread(request)) response.setHeader('Connection', 'close');
+  if (answer.status === 204 || answer.status === 304) {
+    response.removeHeader('Content-Type');
+    response.end();
+    return;
+  }
+  response.setHeader('Content-Length', answer.body.length);
+  response.end(request.method === 'HEAD' ? undefined : answer.body);
+}
+
+/**
+ * Whether the connection can not go on after this answer: the rest of the body is too long, or of unknown length, to
+ * be read only to be thrown away, or the client was not told to send it and may do either.
+ */
+function leavesBodyUnread(request: IncomingMessage): boolean {
+  if (request.complete || !hasBody(request)) return false;
+  const declared = request.headers['content-length'];
+  return declared === undefined || Number(declared) > maxBody || expectsContinue(request);
+}

@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MIMEType } from 'node:util';
+import { ApiError } from '@kith/service';
+
+/** Largest JSON body, in bytes (SPEC A2). */
+export const maxBody = 256 * 1024;
+
+const none = new Uint8Array();
+
+/**
+ * Reads a request's body: JSON by its type, in UTF-8, not compressed, at most 256 KiB; what it holds is the service's
+ * to judge. No body at all is an empty one, whatever its type. GET and HEAD have none. Throws
+ * `request/unsupported-media-type` or `request/too-large`, before it has read what a header tells already.
+ */
+export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {
+  if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return none;
+  const refused = refusal(request);
+  const declared = request.headers['content-length'];
+  // A chunked body may turn out to be none; one of a declared length is refused unread.
+  if (refused && declared !== undefined) throw new ApiError(refused);
+  if (Number(declared) > maxBody) throw new ApiError('request/too-large');
+  if (expectsContinue(request)) response.writeContinue();
+
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    // Left early, the stream must stay: destroying it would take the connection with it, before the answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (refused && size > 0) throw new ApiError(refused);
+      if (size > maxBody) throw new ApiError('request/too-large');
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    // The connection has broken, or what came is no HTTP; the server has seen to it.
+    throw new ApiError('request/invalid-http', { cause: error });
+  }
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
+/** Whether a request announces a body that is not known to be empty. */
+export function hasBody(request: IncomingMessage): boolean {
+  return (
+    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+  );
+}
+
+/** Whether the client waits for 100 before it sends its body (RFC 9110 section 10.1.1). */
+export function expectsContinue(request: IncomingMessage): boolean {
+  return request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue';
+}
+
+function refusal(request: IncomingMessage): 'request/unsupported-media-type' | undefined {
+  const { headers } = request;
+  const plain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
+  const unwrapped = (headers['transfer-encoding'] ?? 'chunked').toLowerCase() === 'chunked';
+  return plain && unwrapped && isJson(headers['content-type']) ? undefined : 'request/unsupported-media-type';
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  try {
+    const type = new MIMEType(contentType);
+    const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
+    return type.essence === 'application/json' && (charset === 'utf-8' || charset === 'utf8');
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { readConfig } from '@kith/service';
+import { describe, expect, it } from 'vitest';
+import { gatewayConfig, sharedGatewayConfig } from './config.ts';
+
+const read = (env: Record<string, string>) => readConfig(gatewayConfig, env);
+
+describe('gatewayConfig', () => {
+  it('has a default for everything but Redis', () => {
+    expect(read({})).toMatchObject({
+      PORT: 8080,
+      TRUST_PROXY_HOPS: 0,
+      RATE_LIMIT_SCALE: 1,
+      RATE_LIMITS: {},
+      CORS_ORIGINS: ['*'],
+      TOKEN_ISSUER: 'kith',
+      TOKEN_AUDIENCE: 'kith.dev',
+      ALLOW_TEST_TOKENS: false,
+      REQUEST_TIMEOUT_MS: 5000,
+    });
+    expect(() => readConfig(sharedGatewayConfig, {})).toThrow('REDIS_URL: a Redis address is needed');
+  });
+
+  it('reads what is set', () => {
+    const limits = { 'identity.sign-in': { max: 5, windowSeconds: 60 }, 'connections.list': null };
+    expect(
+      read({
+        PORT: '0',
+        RATE_LIMIT_SCALE: '0.5',
+        RATE_LIMITS: JSON.stringify(limits),
+        CORS_ORIGINS: 'https://a.test, https://b.test',
+        REDIS_URL: 'rediss://user:secret@host:6380/1',
+      }),
+    ).toMatchObject({
+      PORT: 0,
+      RATE_LIMIT_SCALE: 0.5,
+      RATE_LIMITS: limits,
+      CORS_ORIGINS: ['https://a.test', 'https://b.test'],
+    });
+  });
+
+  it.each([
+    ['PORT', '65536'],
+    ['PORT', 'http'],
+    ['RATE_LIMIT_SCALE', '-1'],
+    ['RATE_LIMIT_SCALE', '1e3'],
+    ['RATE_LIMITS', '{'],
+    ['RATE_LIMITS', '[]'],
+    ['RATE_LIMITS', '{"identity.sign-in": {"max": 0, "windowSeconds": 60}}'],
+    ['RATE_LIMITS', '{"identity.sign-out-of-it-all": {"max": 1, "windowSeconds": 60}}'],
+    ['TRUST_PROXY_HOPS', 'true'],
+    ['ALLOW_TEST_TOKENS', 'yes'],
+    ['REQUEST_TIMEOUT_MS', '0'],
+    ['REDIS_URL', 'http://host'],
+  ])('refuses %s=%s by name', (name, value) => {
+    expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name}: `));
+  });
+
+  it('never says what a secret is', () => {
+    expect(() => read({ REDIS_URL: 'redis//:hunter2@host' })).toThrow(/^(?!.*hunter2)/);
+  });
+
+  it('stands in the README', () => {
+    // The formatter pads the table's cells.
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8').replaceAll(/ +/g, ' ');
+    for (const [name, schema] of Object.entries(sharedGatewayConfig.shape)) {
+      expect(readme).toContain(`| \`${name}\` | ${schema.description} |`);
+    }
+  });
+});

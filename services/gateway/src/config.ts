@@ -1,0 +1,74 @@
+import { type Limit, operations } from '@kith/contracts';
+import { commonConfig, flag, wholeNumber } from '@kith/service';
+import { z } from 'zod';
+
+const oneWeek = 7 * 24 * 3600;
+const limit = z.object({
+  max: z.int().min(1),
+  windowSeconds: z.int().min(1).max(oneWeek),
+}) satisfies z.ZodType<Limit>;
+
+/** Parses `RATE_LIMITS`; says what is wrong with it in a sentence. */
+const limits = z.string().transform((text, context): Readonly<Record<string, Limit | null>> => {
+  const refuse = (message: string) => {
+    context.issues.push({ code: 'custom', message, input: text });
+    return z.NEVER;
+  };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refuse('JSON is needed: {"<operation>": {"max": 100, "windowSeconds": 300}}');
+  }
+  const parsed = z.record(z.string(), limit.nullable()).safeParse(value);
+  if (!parsed.success) {
+    return refuse(
+      `${parsed.error.issues[0]?.path.join('.') || 'the whole'}: {"max", "windowSeconds"} or null`,
+    );
+  }
+  const names = new Set<string>(operations.map(({ name }) => name));
+  const unknown = Object.keys(parsed.data).find((name) => !names.has(name));
+  return unknown === undefined ? parsed.data : refuse(`no operation is called ${unknown}`);
+});
+
+const redisUrl = z.url({ protocol: /^rediss?$/, error: 'a Redis address is needed, redis://host:6379' });
+
+/** The gateway's environment, without what every process of the distributed form reads. */
+export const gatewayConfig = z.object({
+  HOST: commonConfig.shape.HOST,
+  PORT: wholeNumber(0, 65535).default(8080).describe('port of the HTTP API; 0 is a free one'),
+  REDIS_URL: redisUrl.optional().describe('Redis or Valkey that the gateways share their limits in'),
+  TRUST_PROXY_HOPS: wholeNumber(0, 32)
+    .default(0)
+    .describe('proxies in front whose `X-Forwarded-For` entries are believed'),
+  RATE_LIMIT_SCALE: z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, 'a number of at least 0 is needed')
+    .transform(Number)
+    .default(1)
+    .describe('multiplies every rate limit, may be a fraction; 0 turns limiting off'),
+  RATE_LIMITS: limits
+    .default({})
+    .describe('limits other than the contract\'s: `{"<operation>": {"max": 100, "windowSeconds": 300}}`'),
+  CORS_ORIGINS: z
+    .string()
+    .transform((list) => list.split(',').map((origin) => origin.trim()))
+    .default(['*'])
+    .describe('web origins that may call, separated by commas; `*` is any'),
+  OPERATOR_TOKEN: z
+    .string()
+    .optional()
+    .describe('token of the `/admin` endpoints; without it they refuse all'),
+  TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
+  TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens'),
+  ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),
+  REQUEST_TIMEOUT_MS: wholeNumber(1, 600_000)
+    .default(5_000)
+    .describe('how long a service may take to answer, in ms'),
+});
+export type GatewayConfig = z.output<typeof gatewayConfig>;
+
+/** The same for a gateway process of its own, which has to have Redis. */
+export const sharedGatewayConfig = gatewayConfig.extend({
+  REDIS_URL: redisUrl.describe('Redis or Valkey that the gateways share their limits in'),
+});

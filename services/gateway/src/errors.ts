@@ -1,0 +1,31 @@
+import { type ErrorBody, type ErrorCode, errorBody, statusOf } from '@kith/contracts';
+import { ApiError, type Logger } from '@kith/service';
+import { writeAnswer } from './answer.ts';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
+
+/** Headers that go with a code whoever throws it. */
+const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
+  'auth/unauthorized': { 'WWW-Authenticate': 'Bearer' },
+  'gateway/unavailable': { 'Retry-After': '1' },
+};
+
+/** The gateway's one funnel: a code becomes its envelope, anything else is logged and `gateway/server-error`. */
+export function answerError(request: HttpRequest, response: HttpResponse, error: unknown, log: Logger): void {
+  const known = error instanceof ApiError ? error : new ApiError('gateway/server-error');
+  const { code } = known;
+  if (code === 'gateway/server-error') {
+    log.error({ err: error, requestId: response.locals.requestId }, 'request failed');
+  }
+  response.locals.code = code;
+  const extra = known.field === undefined ? {} : { field: known.field };
+  writeAnswer(request, response, {
+    status: statusOf(code),
+    headers: { ...headersOf[code], 'Content-Type': 'application/json' },
+    body: envelope(errorBody(code, { message: known.message, ...extra })),
+  });
+}
+
+/** The bytes of an error body. */
+export function envelope(body: ErrorBody): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(body));
+}

@@ -1,0 +1,54 @@
+import {
+  type BodyOf,
+  closeFeed,
+  feedAfter,
+  type InternalOperationSpec,
+  type OutputOf,
+  openFeed,
+} from '@kith/contracts';
+import { ask, type Bus } from '@kith/service';
+import { busFailure } from './bus-failure.ts';
+
+/** Whose feed, and for which stream. */
+export interface FeedOf {
+  projectId: string;
+  userId: string;
+  streamId: string;
+}
+
+const batch = 50;
+
+/** A user's feed as notifications tells it. Throws `gateway/unavailable` or `gateway/timeout` when it does not. */
+export class Feed {
+  readonly #bus: Bus;
+  readonly #of: FeedOf;
+  readonly #request: { requestId: string; timeoutMs: number };
+
+  constructor(bus: Bus, of: FeedOf, request: { requestId: string; timeoutMs: number }) {
+    this.#bus = bus;
+    this.#of = of;
+    this.#request = request;
+  }
+
+  /** Takes a place for the stream; resolves to the feed's last sequence. */
+  async open(): Promise<number> {
+    return (await this.#ask(openFeed, this.#of)).seq;
+  }
+
+  after(seq: number): Promise<OutputOf<typeof feedAfter>> {
+    return this.#ask(feedAfter, { ...this.#of, after: seq, limit: batch });
+  }
+
+  async close(): Promise<void> {
+    await this.#ask(closeFeed, this.#of);
+  }
+
+  async #ask<O extends InternalOperationSpec>(spec: O, body: BodyOf<O>): Promise<OutputOf<O>> {
+    const { requestId, timeoutMs } = this.#request;
+    try {
+      return await ask(this.#bus, spec, body, { requestId, deadline: Date.now() + timeoutMs });
+    } catch (error) {
+      throw busFailure(error);
+    }
+  }
+}

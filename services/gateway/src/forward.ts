@@ -1,0 +1,49 @@
+import { rpcSubject } from '@kith/contracts';
+import { type Bus, type Caller, encodeContext, type Message } from '@kith/service';
+import type { Address } from './address.ts';
+import { busFailure } from './bus-failure.ts';
+
+const longestUserAgent = 512;
+/** W3C Trace Context, version 00; an id of zeros is invalid. */
+const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** A request as it is forwarded: what the client sent stands only in the body and in what is named here. */
+export interface Forwarded {
+  address: Extract<Address, { kind: 'operation' }>;
+  requestId: string;
+  /** The address's, or for a short form the one that was found for it. */
+  projectId: string | null;
+  caller: Caller | null;
+  clientIp: string;
+  userAgent: string | undefined;
+  traceparent: string | string[] | undefined;
+  body: Uint8Array;
+}
+
+/**
+ * Asks the operation's service and gives its reply. Throws `gateway/unavailable` when nobody serves it,
+ * `gateway/timeout` when it is silent for `timeoutMs`.
+ */
+export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): Promise<Message> {
+  const { operation, wireVersion, form, isShort, params, query } = request.address;
+  const { projectId, traceparent } = request;
+  const headers = encodeContext({
+    requestId: request.requestId,
+    projectId,
+    caller: request.caller,
+    clientIp: request.clientIp,
+    userAgent: request.userAgent?.slice(0, longestUserAgent) ?? '',
+    wireVersion,
+    form,
+    ...(isShort ? { isShort } : {}),
+    deadline: Date.now() + timeoutMs,
+    params,
+    query,
+    traceparent: typeof traceparent === 'string' && traceparentForm.test(traceparent) ? traceparent : null,
+  });
+  try {
+    return await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, timeoutMs);
+  } catch (error) {
+    throw busFailure(error);
+  }
+}

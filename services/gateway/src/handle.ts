@@ -1,0 +1,64 @@
+import { ApiError, type Bus } from '@kith/service';
+import { readAddress } from './address.ts';
+import { answerReply, writeAnswer } from './answer.ts';
+import { readBody } from './body.ts';
+import type { Callers } from './caller.ts';
+import { clientIpOf } from './client-ip.ts';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { forward } from './forward.ts';
+import type { RateLimits } from './rate-limit.ts';
+import type { RouteTable } from './routes.ts';
+import { scopeOf, shortFormRefusal } from './short-form.ts';
+import type { Streams } from './streams.ts';
+
+export interface HandleParts {
+  routes: RouteTable;
+  limits: RateLimits;
+  callers: Callers;
+  streams: Streams;
+  bus: Bus;
+  requestTimeoutMs: number;
+}
+
+/** The order of checks (SPEC A3): route, limit, token, body, then the service. The request id is given before. */
+export function createHandle({ routes, limits, callers, streams, bus, requestTimeoutMs }: HandleParts) {
+  return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
+    const { requestId } = response.locals;
+    const isPreflight = request.headers['access-control-request-method'] !== undefined;
+
+    const address = readAddress(routes, request.method, request.url);
+    if (request.method === 'OPTIONS' && (isPreflight || address.kind === 'options')) {
+      // A preflight is answered for any address, so that a page can read the 404 that its request then gets.
+      const headers: Record<string, string> = address.kind === 'options' ? { Allow: address.allow } : {};
+      return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
+    }
+    if (address.kind === 'error') {
+      if (address.code === 'route/method-not-allowed') response.setHeader('Allow', address.allow);
+      throw new ApiError(address.code);
+    }
+    if (address.kind === 'options') throw new ApiError('route/not-found');
+    response.locals.operation = address.operation.name;
+
+    const clientIp = clientIpOf(request.ip, request.socket.remoteAddress);
+    await limits.count(response, { ...address, clientIp });
+
+    const identify = () => callers.identify(request.headers.authorization, address);
+    const identified = await identify().catch((error: unknown) => {
+      throw shortFormRefusal(address, error);
+    });
+    const deadline = Date.now() + requestTimeoutMs;
+    const { projectId, caller } = await scopeOf(bus, address, identified, { requestId, deadline });
+
+    const body = await readBody(request, response);
+
+    if (address.operation.kind === 'stream') {
+      return streams.open(request, response, { projectId, caller, identify });
+    }
+
+    const { 'user-agent': userAgent, traceparent } = request.headers;
+    const forwarded = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, body };
+    const reply = await forward(bus, forwarded, requestTimeoutMs);
+
+    answerReply(request, response, reply);
+  };
+}

@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Logger, listenSentence, StartError } from '@kith/service';
+import { answerConnect, answerParserError } from './raw-answer.ts';
+
+/** How long clients may take, in ms. */
+export interface HttpTimeouts {
+  /** For a request's headers. */
+  headers: number;
+  /** For a whole request, its body included. */
+  request: number;
+  /** For the next request on a connection; longer than that of the usual load balancers (60 s). */
+  keepAlive: number;
+  /** For the client to read its answer when the connection ends before its request has. */
+  linger: number;
+  /** For requests that are being answered when the server stops. */
+  drain: number;
+}
+
+const defaults: HttpTimeouts = {
+  headers: 10_000,
+  request: 30_000,
+  keepAlive: 65_000,
+  linger: 1_000,
+  drain: 10_000,
+};
+
+export interface HttpServer {
+  port: number;
+  /** Takes no more connections, answers what is there with `Connection: close`, ends what takes longer. */
+  stop(): Promise<void>;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves HTTP/1.1; what never becomes a request is answered with the envelope, too (SPEC A3). */
+export async function startHttpServer(options: {
+  handler: Handler;
+  host: string;
+  port: number;
+  log: Logger;
+  timeouts?: Partial<HttpTimeouts> | undefined;
+}): Promise<HttpServer> {
+  const { handler, log } = options;
+  const timeouts = { ...defaults, ...options.timeouts };
+  const server = createServer({
+    headersTimeout: timeouts.headers,
+    requestTimeout: timeouts.request,
+    keepAliveTimeout: timeouts.keepAlive,
+    connectionsCheckingInterval: Math.min(1_000, timeouts.headers),
+    // Node would answer these two itself, without the envelope.
+    requireHostHeader: false,
+  });
+  /** Requests on their way, by connection. */
+  const open = new Map<Socket, Set<ServerResponse>>();
+  let stopping = false;
+
+  const onRequest: Handler = (request, response) => {
+    const { socket } = request;
+    const responses = open.get(socket);
+    // After an answer with `Connection: close` nothing more is worked on (RFC 9112 section 9.6).
+    if (!responses || socket.writableEnded) return void socket.destroy();
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
+    if (stopping) response.setHeader('Connection', 'close');
+    handler(request, response);
+  };
+  server.on('request', onRequest);
+  // With a listener Node leaves the 100 to us: it is sent when the body is wanted, not before.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('connect', (_request, socket) => answerConnect(socket as Socket, log));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    answerParserError(error, socket as Socket, [...(open.get(socket as Socket) ?? [])], log);
+  });
+  server.on('connection', (socket) => {
+    open.set(socket, new Set());
+    socket.once('close', () => open.delete(socket));
+    // Node ends a connection by this after its last answer. Closed with bytes of the request unread, the kernel would
+    // reset it, and the client could lose the answer: so it is ended, and closed when the client has seen that.
+    socket.destroySoon = () => {
+      if (socket.writable) socket.end();
+      setTimeout(() => socket.destroy(), timeouts.linger).unref();
+    };
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(new StartError(listenSentence('PORT', options, error), { cause: error }));
+    });
+    server.listen(options.port, options.host, resolve);
+  });
+
+  let ended: Promise<void> | undefined;
+  const end = async () => {
+    stopping = true;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const [socket, responses] of open) {
+      // Opened ahead of need, never used: Node does not count it as idle.
+      if (responses.size === 0 && socket.bytesRead === 0) socket.destroy();
+      for (const response of responses) {
+        if (!response.headersSent) response.setHeader('Connection', 'close');
+      }
+    }
+    const late = setTimeout(() => {
+      log.warn({ connections: open.size }, 'stopped with requests still in flight');
+      server.closeAllConnections();
+    }, timeouts.drain);
+    await closed;
+    clearTimeout(late);
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop() {
+      ended ??= end();
+      return ended;
+    },
+  };
+}

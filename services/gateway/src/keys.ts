@@ -1,0 +1,136 @@
+import { getJwks, jwks, rpcSubject } from '@kith/contracts';
+import { ApiError, type Bus, encodeContext, type Logger, Sweeper, statusHeader } from '@kith/service';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+
+/** The algorithm access tokens are signed with; no other is accepted (SPEC A4). */
+export const tokenAlgorithm = 'RS256';
+
+/** Verification keys as of one fetch. */
+export interface KeySet {
+  /** The keys as JSON: two sets of the same text are the same. */
+  text: string;
+  kids: ReadonlySet<string>;
+  find: JWTVerifyGetKey;
+}
+
+export interface KeysOptions {
+  bus: Bus;
+  log: Logger;
+  refreshMs?: number;
+  /** Least time between two fetches that tokens cause, in ms: made-up key ids must not become a flood. */
+  cooldownMs?: number;
+  timeoutMs?: number;
+}
+
+const defaults = { refreshMs: 5 * 60_000, cooldownMs: 1_000, timeoutMs: 2_000 };
+const checkMs = 1_000;
+
+/**
+ * Identity's public keys, fetched over the bus: at start, every 5 minutes, and when a token names an unknown one. Keys
+ * once fetched stay in use while identity is away (SPEC A4).
+ */
+export class Keys {
+  readonly #options: KeysOptions & typeof defaults;
+  readonly #sweeper: Sweeper;
+  #current: KeySet | undefined;
+  #fetching: Promise<void> | undefined;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
+  #triedAt = Number.NEGATIVE_INFINITY;
+  #failed = false;
+
+  private constructor(options: KeysOptions) {
+    this.#options = { ...defaults, ...options };
+    this.#sweeper = new Sweeper(() => this.#refreshWhenDue(), { everyMs: checkMs, log: options.log });
+  }
+
+  /** Makes a first attempt; without an answer it goes on, and tries again every second. */
+  static async open(options: KeysOptions): Promise<Keys> {
+    const keys = new Keys(options);
+    await keys.#refresh();
+    return keys;
+  }
+
+  /** The keys in use now; undefined while there have been none. A later fetch makes another object of them. */
+  get current(): KeySet | undefined {
+    return this.#current;
+  }
+
+  /** The keys, fetched anew if `kid` is unknown to them. Throws `gateway/unavailable` while there are none. */
+  async having(kid: string): Promise<KeySet> {
+    const unknown = !this.#current?.kids.has(kid);
+    // One that is being fetched is waited for; without any keys each request may ask, as nothing else can be done.
+    const cooled = !this.#current || performance.now() - this.#triedAt >= this.#options.cooldownMs;
+    if (unknown && (this.#fetching || cooled)) await this.#refresh();
+    if (!this.#current) throw new ApiError('gateway/unavailable');
+    return this.#current;
+  }
+
+  async stop(): Promise<void> {
+    await this.#sweeper.stop();
+  }
+
+  async #refreshWhenDue(): Promise<void> {
+    const due = performance.now() - this.#fetchedAt >= this.#options.refreshMs;
+    if (due || this.#failed) await this.#refresh();
+  }
+
+  #refresh(): Promise<void> {
+    this.#fetching ??= this.#fetch().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #fetch(): Promise<void> {
+    const { log } = this.#options;
+    this.#triedAt = performance.now();
+    try {
+      const next = await this.#ask();
+      this.#fetchedAt = performance.now();
+      if (next.text !== this.#current?.text) {
+        this.#current = next;
+        log.info({ kids: [...next.kids] }, 'verification keys fetched');
+      }
+      this.#failed = false;
+    } catch (error) {
+      if (!this.#failed) log.warn({ err: error }, 'verification keys can not be fetched; trying again');
+      this.#failed = true;
+    }
+  }
+
+  async #ask(): Promise<KeySet> {
+    const { bus, timeoutMs } = this.#options;
+    const headers = encodeContext({
+      requestId: 'gateway-keys',
+      projectId: null,
+      caller: null,
+      clientIp: '',
+      userAgent: '',
+      wireVersion: 'v6',
+      form: '',
+      deadline: Date.now() + timeoutMs,
+      params: {},
+      query: '',
+      traceparent: null,
+    });
+    const reply = await bus.request(
+      rpcSubject(bus.prefix, getJwks),
+      { headers, body: new Uint8Array() },
+      timeoutMs,
+    );
+    if (reply.headers[statusHeader] !== '200') {
+      throw new Error(`${getJwks.name} answered ${reply.headers[statusHeader]}.`);
+    }
+    const { keys } = jwks.parse(JSON.parse(new TextDecoder().decode(reply.body)));
+    const usable = keys.filter(
+      ({ kty, use, alg }) =>
+        kty === 'RSA' && (use ?? 'sig') === 'sig' && (alg ?? tokenAlgorithm) === tokenAlgorithm,
+    );
+    if (usable.length === 0) throw new Error(`${getJwks.name} answered no ${tokenAlgorithm} key.`);
+    return {
+      text: JSON.stringify(usable),
+      kids: new Set(usable.map(({ kid }) => kid)),
+      find: createLocalJWKSet({ keys: usable } as JSONWebKeySet),
+    };
+  }
+}

@@ -1,0 +1,123 @@
+import { getUser, listConnections, type OperationSpec, operations, signIn } from '@kith/contracts';
+import { ApiError, createLogger } from '@kith/service';
+import { describe, expect, it } from 'vitest';
+import { openLimiterStore } from './limiter-store.ts';
+import { limitHeaders, nearestToItsEnd, RateLimits } from './rate-limit.ts';
+
+const store = await openLimiterStore({ kind: 'memory' }, createLogger({ name: 'test', level: 'silent' }));
+
+function limitsOf(options: Partial<ConstructorParameters<typeof RateLimits>[0]> = {}) {
+  return new RateLimits({ operations, store, prefix: 'test', scale: 1, overrides: {}, ...options });
+}
+
+async function count(
+  limits: RateLimits,
+  operation: OperationSpec,
+  projectId: string | null,
+  clientIp = '192.0.2.1',
+) {
+  const headers: Record<string, string> = {};
+  const response = {
+    setHeader(name: string, value: number | string | readonly string[]) {
+      headers[name] = String(value);
+      return response as never;
+    },
+  };
+  let code: string | undefined;
+  try {
+    await limits.count(response, { operation, projectId, clientIp });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    code = error.code;
+  }
+  return { headers, code };
+}
+
+describe('the headers', () => {
+  it('tell policy, what is left and when it ends', () => {
+    const state = { remaining: 99, msLeft: 299_001, exceeded: false };
+    const now = Date.UTC(2030, 0, 1);
+    expect(limitHeaders('connections.list', { max: 100, windowSeconds: 300 }, state, now)).toEqual({
+      'RateLimit-Policy': '"connections.list";q=100;w=300',
+      RateLimit: '"connections.list";r=99;t=300',
+      'X-RateLimit-Limit': '100',
+      'X-RateLimit-Remaining': '99',
+      'X-RateLimit-Reset': String(now / 1000 + 300),
+    });
+  });
+
+  it('tell of the counter that refuses first', () => {
+    const own = { remaining: 5, msLeft: 100, exceeded: false };
+    const overall = { remaining: 3, msLeft: 900, exceeded: false };
+    expect(nearestToItsEnd([own, overall])).toBe(overall);
+    expect(nearestToItsEnd([own, { ...overall, remaining: 50 }])).toBe(own);
+    const spent = { remaining: 0, msLeft: 100, exceeded: false };
+    const passed = { remaining: 0, msLeft: 50, exceeded: true };
+    expect(nearestToItsEnd([spent, passed])).toBe(passed);
+    const passedLonger = { ...passed, msLeft: 900 };
+    expect(nearestToItsEnd([passed, passedLonger])).toBe(passedLonger);
+  });
+});
+
+describe('counting', () => {
+  it('refuses past the limit, per operation, project and client', async () => {
+    const limits = limitsOf();
+    for (let left = 99; left >= 0; left--) {
+      const { headers, code } = await count(limits, listConnections, 'p1');
+      expect(code).toBeUndefined();
+      expect(headers.RateLimit).toBe(`"connections.list";r=${left};t=300`);
+      expect(headers['Retry-After']).toBeUndefined();
+    }
+    const refused = await count(limits, listConnections, 'p1');
+    expect(refused.code).toBe('rate-limit/exceeded');
+    expect(refused.headers).toMatchObject({
+      'Retry-After': '300',
+      RateLimit: '"connections.list";r=0;t=300',
+      'X-RateLimit-Remaining': '0',
+    });
+    expect((await count(limits, listConnections, 'p2')).code).toBeUndefined();
+    expect((await count(limits, listConnections, 'p1', '192.0.2.2')).code).toBeUndefined();
+    expect((await count(limits, getUser, 'p1')).code).toBeUndefined();
+  });
+
+  it('counts an IPv6 client by its /64', async () => {
+    const limits = limitsOf({ scale: 0.01 });
+    expect((await count(limits, listConnections, 'p', '2001:db8::1')).code).toBeUndefined();
+    expect((await count(limits, listConnections, 'p', '2001:db8::2')).code).toBe('rate-limit/exceeded');
+    expect((await count(limits, listConnections, 'p', '2001:db8:0:1::1')).code).toBeUndefined();
+  });
+
+  it('has a ceiling over all projects where no token is asked for', async () => {
+    const limits = limitsOf({ scale: 0.1 });
+    const most = 2 * 20;
+    for (let n = 0; n < most; n++) expect((await count(limits, signIn, `made-up-${n}`)).code).toBeUndefined();
+    const refused = await count(limits, signIn, 'one-more');
+    expect(refused.code).toBe('rate-limit/exceeded');
+    expect(refused.headers).toMatchObject({
+      'RateLimit-Policy': '"identity.sign-in";q=2;w=300',
+      RateLimit: '"identity.sign-in";r=0;t=300',
+    });
+    expect((await count(limits, signIn, 'one-more', '192.0.2.2')).code).toBeUndefined();
+    for (let n = 0; n < 10 * 20 + 1; n++) {
+      expect((await count(limits, listConnections, `made-up-${n}`)).code).toBeUndefined();
+    }
+  });
+
+  it('is multiplied, turned off and overridden by configuration', async () => {
+    const scaled = await count(limitsOf({ scale: 2.5 }), signIn, 'a');
+    expect(scaled.headers['X-RateLimit-Limit']).toBe('50');
+    const least = await count(limitsOf({ scale: 0.0001 }), signIn, 'b');
+    expect(least.headers['X-RateLimit-Limit']).toBe('1');
+    expect((await count(limitsOf({ scale: 0 }), signIn, 'c')).headers).toEqual({});
+    const overrides = { 'identity.sign-in': { max: 7, windowSeconds: 60 }, 'identity.sign-up': null };
+    const other = await count(limitsOf({ overrides }), signIn, 'd');
+    expect(other.headers['RateLimit-Policy']).toBe('"identity.sign-in";q=7;w=60');
+    const signUp = operations.find(({ name }) => name === 'identity.sign-up') as OperationSpec;
+    expect((await count(limitsOf({ overrides }), signUp, 'e')).headers).toEqual({});
+  });
+
+  it('leaves an operation without a limit alone', async () => {
+    const jwks = operations.find(({ limit }) => limit === null) as OperationSpec;
+    expect((await count(limitsOf(), jwks, null)).headers).toEqual({});
+  });
+});

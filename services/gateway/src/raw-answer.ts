@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
+import type { Logger } from '@kith/service';
+import { envelope } from './errors.ts';
+
+/** What Node's parser and its timers say, as codes; the rest is `request/invalid-http`. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'request/headers-too-large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'request/too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request/timeout',
+};
+
+/**
+ * Answers bytes that are no request, and requests that do not arrive: on the bare connection, as there is no
+ * response to write to. `open` are the connection's requests on their way, which are answered first.
+ */
+export function answerParserError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  open: readonly ServerResponse[],
+  log: Logger,
+): void {
+  // Answered already; what still comes in is not looked at.
+  if (socket.writableEnded) return;
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const code = codes[error.code ?? ''] ?? 'request/invalid-http';
+  const write = () => writeRaw(socket, code, {}, log, error.code);
+  const last = open.at(-1);
+  if (!last) write();
+  else if (!last.req.complete) {
+    // It is this request whose body went wrong: the answer is its own, unless it has one already.
+    if (last.headersSent) socket.destroy();
+    else write();
+  } else last.once('close', write);
+}
+
+/** Refuses CONNECT: this is no proxy. */
+export function answerConnect(socket: Socket, log: Logger): void {
+  socket.on('error', () => socket.destroy());
+  writeRaw(
+    socket,
+    'route/method-not-allowed',
+    { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
+    log,
+  );
+}
+
+function writeRaw(
+  socket: Socket,
+  code: ErrorCode,
+  headers: Record<string, string>,
+  log: Logger,
+  reason?: string,
+): void {
+  if (!socket.writable) return;
+  const requestId = randomUUID();
+  const status = statusOf(code);
+  const body = envelope(errorBody(code));
+  const lines = Object.entries({
+    ...headers,
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestId,
+    Date: new Date().toUTCString(),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`);
+  socket.write(body);
+  socket.destroySoon();
+  log.info({ requestId, status, code, reason }, 'request');
+}

@@ -1,0 +1,99 @@
+import { type Method, methodsOf, type OperationSpec } from '@kith/contracts';
+import { StartError } from '@kith/service';
+
+type Segment = { literal: string } | { param: string };
+
+/** An operation with its path taken apart. */
+export interface Route {
+  operation: OperationSpec;
+  segments: readonly Segment[];
+}
+
+const literalForm = /^[a-z0-9.][a-z0-9.-]*$/;
+const paramForm = /^:[A-Za-z][A-Za-z0-9]*$/;
+const nameForm = /^[a-z]+\.[a-z0-9-]+$/;
+const versionWords = new Set(['api', 'v6', 'v7']);
+const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The routes of the API, compiled once from the contracts. Throws `StartError` that names a bad row. */
+export class RouteTable {
+  readonly #byLength = new Map<string, Route[]>();
+
+  constructor(operations: readonly OperationSpec[]) {
+    const taken = new Map<string, string>();
+    for (const operation of operations) {
+      const route = compile(operation);
+      for (const method of methodsOf(operation)) {
+        const shape = route.segments.map((segment) => ('literal' in segment ? segment.literal : ':'));
+        const key = `${operation.scope} ${method} ${shape.join('/')}`;
+        const other = taken.get(key);
+        if (other) throw bad(operation, `its address is ${other}'s`);
+        taken.set(key, operation.name);
+      }
+      const bucket = `${operation.scope} ${route.segments.length}`;
+      this.#byLength.set(bucket, [...(this.#byLength.get(bucket) ?? []), route].sort(literalsFirst));
+    }
+  }
+
+  /** Every route of a scope that a path fits, those with a literal where others have a parameter first. */
+  match(scope: OperationSpec['scope'], path: readonly string[]): readonly Route[] {
+    const candidates = this.#byLength.get(`${scope} ${path.length}`) ?? [];
+    return candidates.filter(({ segments }) =>
+      segments.every((segment, at) =>
+        'literal' in segment ? segment.literal === path[at] : path[at] !== '',
+      ),
+    );
+  }
+}
+
+/** The path's values under the route's parameter names. */
+export function paramsOf(route: Route, path: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [at, segment] of route.segments.entries()) {
+    if ('param' in segment) params[segment.param] = path[at] ?? '';
+  }
+  return params;
+}
+
+/** The value of `Allow` for routes that share a path: HEAD goes with GET, OPTIONS with all (SPEC A1). */
+export function allowOf(routes: readonly Route[]): string {
+  const methods = new Set(routes.flatMap(({ operation }) => methodsOf(operation)));
+  return [...order.filter((method) => methods.has(method)), 'OPTIONS'].join(', ').replace('GET', 'GET, HEAD');
+}
+
+function compile(operation: OperationSpec): Route {
+  if (!nameForm.test(operation.name)) throw bad(operation, 'its name is not <service>.<operation>');
+  const { limit } = operation;
+  if (limit && !(limit.max >= 1 && limit.windowSeconds >= 1))
+    throw bad(operation, 'its limit is not positive');
+  const segments = operation.path
+    .slice(1)
+    .split('/')
+    .map((text): Segment => {
+      if (literalForm.test(text)) return { literal: text };
+      if (paramForm.test(text)) return { param: text.slice(1) };
+      throw bad(operation, `its path ${operation.path} has a bad segment`);
+    });
+  const first = segments[0];
+  if (!first || !('literal' in first) || versionWords.has(first.literal)) {
+    throw bad(operation, `its path ${operation.path} starts like a version or with a parameter`);
+  }
+  const named = segments.flatMap((segment) => ('param' in segment ? [segment.param] : []));
+  const wanted = Object.keys(operation.params.shape);
+  if (named.toSorted().join() !== wanted.toSorted().join()) {
+    throw bad(operation, `its path ${operation.path} and its params do not name the same`);
+  }
+  return { operation, segments };
+}
+
+function literalsFirst(a: Route, b: Route): number {
+  for (const [at, segment] of a.segments.entries()) {
+    const other = b.segments[at] as Segment;
+    if ('literal' in segment !== 'literal' in other) return 'literal' in segment ? -1 : 1;
+  }
+  return 0;
+}
+
+function bad(operation: OperationSpec, reason: string): StartError {
+  return new StartError(`The contract's entry ${operation.name} can not be routed: ${reason}.`);
+}

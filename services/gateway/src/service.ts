@@ -1,0 +1,131 @@
+import { type OperationSpec, operations } from '@kith/contracts';
+import type { RunningService, ServiceRuntime } from '@kith/service';
+import { createApp } from './app.ts';
+import { Callers } from './caller.ts';
+import type { GatewayConfig } from './config.ts';
+import { type HttpTimeouts, startHttpServer } from './http-server.ts';
+import { Keys } from './keys.ts';
+import { type LimiterStoreConfig, openLimiterStore } from './limiter-store.ts';
+import { RateLimits } from './rate-limit.ts';
+import { Revocations } from './revocations.ts';
+import { RouteTable } from './routes.ts';
+import type { StreamTimes } from './stream.ts';
+import { Streams } from './streams.ts';
+import { TokenVerifier } from './token.ts';
+
+export interface GatewayOptions {
+  runtime: ServiceRuntime;
+  config: GatewayConfig;
+  limiterStore: LimiterStoreConfig;
+  timeouts?: Partial<HttpTimeouts>;
+  streamTimes?: Partial<StreamTimes>;
+}
+
+/** A gateway that listens at `url`. */
+export interface RunningGateway extends RunningService {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** Starts the HTTP address in front of the services. It needs none of them, nor Redis, to be there yet. */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { runtime, config, limiterStore, timeouts } = options;
+  const { bus, metrics } = runtime;
+  const log = runtime.log.child({ service: 'gateway' });
+  const served = servedOperations(runtime.nodeEnv, config.ALLOW_TEST_TOKENS);
+  const routes = new RouteTable(served);
+  const store = await openLimiterStore(limiterStore, log);
+  const [keys, revocations] = await Promise.all([Keys.open({ bus, log }), Revocations.open({ bus, log })]);
+  const limits = new RateLimits({
+    operations: served,
+    store,
+    prefix: bus.prefix,
+    scale: config.RATE_LIMIT_SCALE,
+    overrides: config.RATE_LIMITS,
+  });
+  const tokens = new TokenVerifier({
+    keys,
+    revocations,
+    issuer: config.TOKEN_ISSUER,
+    audience: config.TOKEN_AUDIENCE,
+  });
+  const streams = new Streams({
+    bus,
+    log,
+    metrics,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    times: options.streamTimes,
+  });
+  const app = createApp({
+    routes,
+    streams,
+    limits,
+    callers: new Callers({ tokens, operatorToken: config.OPERATOR_TOKEN }),
+    bus,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    log,
+    metrics,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+    corsOrigins: config.CORS_ORIGINS,
+  });
+  const release = async () => {
+    await streams.stop();
+    await keys.stop();
+    await revocations.stop();
+    store.close();
+  };
+  const http = await startHttpServer({
+    handler: app,
+    host: config.HOST,
+    port: config.PORT,
+    log,
+    timeouts,
+  }).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  const url = `http://${hostOfUrl(config.HOST)}:${http.port}`;
+  log.info({ url }, 'gateway started');
+
+  let stopping: Promise<void> | undefined;
+  const gateway: RunningGateway = {
+    name: 'gateway',
+    url,
+    port: http.port,
+    async notReady() {
+      const missing: string[] = [];
+      if (stopping) missing.push('stopping');
+      if (!bus.isConnected()) missing.push('bus');
+      if (!keys.current) missing.push('keys');
+      if (!revocations.isLoaded) missing.push('revocations');
+      return missing;
+    },
+    stop() {
+      // Streams first: they would be waited for as requests in flight.
+      streams.end();
+      stopping ??= http
+        .stop()
+        .then(release)
+        .then(() => log.info('gateway stopped'));
+      return stopping;
+    },
+    [Symbol.asyncDispose]: () => gateway.stop(),
+  };
+  return gateway;
+}
+
+/** Operations for testing only are not routed in production, unless allowed: they answer like ones that do not exist. */
+function servedOperations(
+  nodeEnv: ServiceRuntime['nodeEnv'],
+  allowTestTokens: boolean,
+): readonly OperationSpec[] {
+  if (nodeEnv !== 'production' || allowTestTokens) return operations;
+  return operations.filter(({ testOnly }) => !testOnly);
+}
+
+/** A host one can connect to: an address that means every interface is reached at loopback. */
+function hostOfUrl(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,62 @@
+import { type OperationSpec, projectOfUser, statusOf } from '@kith/contracts';
+import { ApiError, ask, type Bus } from '@kith/service';
+import { errors } from 'jose';
+import type { Address } from './address.ts';
+import { busFailure } from './bus-failure.ts';
+import type { ScopedCaller } from './caller.ts';
+
+type OperationAddress = Extract<Address, { kind: 'operation' }>;
+
+/** Where a request goes: the project and who calls there. */
+export interface Scope {
+  projectId: string | null;
+  caller: ScopedCaller | null;
+}
+
+/**
+ * Gives a request its project. A short form names none: there it is the token's, and for the reads that need no token
+ * that of the user asked for, where a token of another project counts as none (SPEC B9).
+ */
+export async function scopeOf(
+  bus: Bus,
+  address: OperationAddress,
+  caller: ScopedCaller | null,
+  context: { requestId: string; deadline: number },
+): Promise<Scope> {
+  if (!address.isShort) return { projectId: address.projectId, caller };
+  if (address.operation.auth === 'user') return { projectId: caller?.projectId ?? null, caller };
+  const projectId = await projectOf(bus, address, context);
+  return { projectId, caller: caller?.projectId === projectId ? caller : null };
+}
+
+/** Turns the refusal of an expired token under a v7 short form into the one its clients refresh on (SPEC B9). */
+export function shortFormRefusal(address: OperationAddress, error: unknown): unknown {
+  const isExpired =
+    error instanceof ApiError &&
+    statusOf(error.code) === 401 &&
+    (error.cause as { code?: string } | undefined)?.code === errors.JWTExpired.code;
+  return address.isShort && address.wireVersion === 'v7' && isExpired
+    ? new ApiError('auth/token-expired', { cause: error })
+    : error;
+}
+
+async function projectOf(
+  bus: Bus,
+  { operation, params }: OperationAddress,
+  context: { requestId: string; deadline: number },
+): Promise<string> {
+  const asked = projectOfUser.body.safeParse({ userId: params.userId });
+  if (!asked.success) throw notFound(operation);
+  try {
+    const { projectId } = await ask(bus, projectOfUser, asked.data, context);
+    if (projectId) return projectId;
+  } catch (error) {
+    throw busFailure(error);
+  }
+  throw notFound(operation);
+}
+
+/** What the operation answers for a user that is not there. */
+function notFound(operation: OperationSpec): ApiError {
+  return new ApiError(operation.invalid?.params ?? 'route/not-found');
+}

@@ -1,0 +1,121 @@
+import { ApiError, type Logger } from '@kith/service';
+import type { Feed } from './feed.ts';
+import type { EventWriter } from './sse.ts';
+
+/** How streams keep time, in ms. */
+export interface StreamTimes {
+  /** Between two comments; as often a stream asks for what it may not have heard of. */
+  heartbeat: number;
+  /** Between two looks at whether the token still holds. */
+  check: number;
+  /** How long a client may leave unread what was written. */
+  unread: number;
+}
+
+export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unread: 30_000 };
+
+/** After which an evicted client comes again: later than usual, or six tabs would evict each other without end. */
+const evictedRetryMs = 60_000;
+
+/**
+ * One open stream. It writes what follows its position in the feed, whenever it is woken: waking is a hint, the
+ * position is what keeps anything from being missed or sent twice (SPEC B5).
+ */
+export class Stream {
+  readonly #parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger };
+  readonly #times: StreamTimes;
+  #position: number;
+  #isDue = true;
+  #isEnded = false;
+  #isChecking = false;
+  #running: Promise<void> | undefined;
+  #beatAt = performance.now();
+
+  /** @param parts.identify Rejects when the request would not be let in any more. */
+  constructor(
+    parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger },
+    options: { position: number; times: StreamTimes },
+  ) {
+    this.#parts = parts;
+    this.#position = options.position;
+    this.#times = options.times;
+  }
+
+  /** Asks for what follows, soon. */
+  wake(): void {
+    this.#isDue = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Does what is due by time. */
+  tick(): void {
+    const { writer } = this.#parts;
+    const now = performance.now();
+    if (writer.blockedSince !== undefined && now - writer.blockedSince > this.#times.unread) {
+      this.#isEnded = true;
+      writer.destroy();
+      return;
+    }
+    void this.#check();
+    if (now - this.#beatAt >= this.#times.heartbeat) {
+      this.#beatAt = now;
+      writer.comment();
+      this.wake();
+    } else if (this.#isDue) this.wake();
+  }
+
+  /** Ends the stream, once. */
+  end(options: { retryMs?: number } = {}): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { writer } = this.#parts;
+    // What is not read would keep the connection open.
+    if (writer.blockedSince === undefined) writer.end(options);
+    else writer.destroy();
+  }
+
+  async #run(): Promise<void> {
+    const { feed, writer, log } = this.#parts;
+    try {
+      // A client that does not read is not written to: it is woken when it has.
+      while (this.#isDue && !this.#isEnded && writer.blockedSince === undefined) {
+        this.#isDue = false;
+        this.#write(await feed.after(this.#position));
+      }
+    } catch (error) {
+      // The next tick asks again.
+      this.#isDue = true;
+      if (!(error instanceof ApiError)) log.warn({ err: error }, 'stream could not ask for its feed');
+    }
+  }
+
+  #write(answer: Awaited<ReturnType<Feed['after']>>): void {
+    if (this.#isEnded) return;
+    const { writer } = this.#parts;
+    if (answer.evicted) {
+      writer.event({ name: 'evicted', data: {} });
+      this.end({ retryMs: evictedRetryMs });
+      return;
+    }
+    if (answer.reset) writer.event({ name: 'reset', id: answer.seq, data: { id: answer.seq } });
+    for (const { seq, item } of answer.items) writer.event({ name: 'notification', id: seq, data: item });
+    this.#position = answer.seq;
+    this.#isDue ||= answer.hasMore;
+  }
+
+  /** The same rule as for a request: whatever would refuse it now ends the stream. */
+  async #check(): Promise<void> {
+    if (this.#isChecking || this.#isEnded) return;
+    this.#isChecking = true;
+    try {
+      await this.#parts.identify();
+    } catch (error) {
+      const isAway = error instanceof ApiError && error.code === 'gateway/unavailable';
+      if (!isAway) this.end();
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+}

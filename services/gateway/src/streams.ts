@@ -1,0 +1,127 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { feedSubject } from '@kith/contracts';
+import { ApiError, type Bus, type Caller, InFlight, type Logger, type Metrics } from '@kith/service';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { Feed } from './feed.ts';
+import { EventWriter, writeStreamHead } from './sse.ts';
+import { Stream, type StreamTimes, streamTimes } from './stream.ts';
+
+/** A request for a stream that has passed route, limit and token. */
+export interface StreamRequest {
+  projectId: string | null;
+  caller: Caller | null;
+  /** Judges the request's token anew. */
+  identify: () => Promise<unknown>;
+}
+
+/** The streams this gateway holds open. */
+export class Streams {
+  readonly #options: { bus: Bus; log: Logger; metrics: Metrics; requestTimeoutMs: number };
+  readonly #times: StreamTimes;
+  readonly #open = new Set<Stream>();
+  readonly #closing = new InFlight();
+  readonly #timer: NodeJS.Timeout;
+  #isStopping = false;
+
+  constructor(options: {
+    bus: Bus;
+    log: Logger;
+    metrics: Metrics;
+    requestTimeoutMs: number;
+    times?: Partial<StreamTimes> | undefined;
+  }) {
+    this.#options = options;
+    this.#times = { ...streamTimes, ...options.times };
+    this.#timer = setInterval(() => {
+      for (const stream of this.#open) stream.tick();
+    }, this.#times.check);
+    this.#timer.unref();
+    options.bus.onReconnect(() => {
+      for (const stream of this.#open) stream.wake();
+    });
+  }
+
+  /**
+   * Answers with a stream of the caller's feed, from `Last-Event-ID` or from now on, and returns once it has begun.
+   * Throws `gateway/unavailable` or `gateway/timeout` when the feed can not be asked for.
+   */
+  async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
+    const { projectId, caller } = of;
+    if (projectId === null || !caller) throw new ApiError('auth/unauthorized');
+    if (this.#isStopping) throw new ApiError('gateway/unavailable');
+    if (request.method === 'HEAD') {
+      writeStreamHead(response);
+      response.end();
+      return;
+    }
+    const { bus, log, requestTimeoutMs } = this.#options;
+    const { requestId } = response.locals;
+    const { userId } = caller;
+    const feedOf = { projectId, userId, streamId: randomUUID() };
+    const feed = new Feed(bus, feedOf, { requestId, timeoutMs: requestTimeoutMs });
+    let stream: Stream | undefined;
+    const wake = () => stream?.wake();
+    // Heard from before the feed's end is asked for: what comes in between is not missed.
+    const intake = await bus.listen(feedSubject(bus.prefix, feedOf), wake);
+    const end = await feed.open().catch(async (error: unknown) => {
+      await intake.drain();
+      throw error;
+    });
+    const from = positionOf(request.headers['last-event-id']);
+    const writer = new EventWriter(response, wake);
+    stream = new Stream(
+      { feed, writer, identify: of.identify, log: log.child({ requestId }) },
+      { position: from ?? end, times: this.#times },
+    );
+    this.#track(stream, response, async () => {
+      await intake.drain();
+      // The place is lost to newer streams in time, also if this fails.
+      await feed.close().catch((error: unknown) => log.warn({ err: error, requestId }, 'stream not closed'));
+    });
+    if (this.#isStopping) throw new ApiError('gateway/unavailable');
+    writer.begin();
+    if (from === undefined) writer.position(end);
+    stream.wake();
+  }
+
+  /** Ends all streams at once; their clients come again within seconds, not all in the same moment. */
+  end(): void {
+    this.#isStopping = true;
+    clearInterval(this.#timer);
+    for (const stream of this.#open) stream.end({ retryMs: randomInt(500, 3_000) });
+  }
+
+  /** Ends all streams, and waits until their places are given back. Repeatable. */
+  async stop(): Promise<void> {
+    this.end();
+    await this.#closing.idle();
+  }
+
+  /** Keeps a stream among the open ones until its response is closed, then lets go of what it holds. */
+  #track(stream: Stream, response: HttpResponse, release: () => Promise<void>): void {
+    const { streamsOpen } = this.#options.metrics;
+    this.#open.add(stream);
+    streamsOpen.inc();
+    const closed = new Promise<void>((resolve) => {
+      if (response.destroyed) resolve();
+      else response.once('close', () => resolve());
+    });
+    const gone = async () => {
+      await closed;
+      this.#open.delete(stream);
+      streamsOpen.dec();
+      stream.end();
+      await release();
+    };
+    this.#closing.track(
+      gone().catch((error: unknown) => this.#options.log.error({ err: error }, 'stream not let go')),
+    );
+  }
+}
+
+/** Where a client has got to; what is no sequence of ours is ahead of any feed, and is answered by a reset. */
+function positionOf(lastEventId: string | string[] | undefined): number | undefined {
+  if (lastEventId === undefined || lastEventId === '') return undefined;
+  const text = String(lastEventId);
+  return /^\d{1,15}$/.test(text) ? Number(text) : Number.MAX_SAFE_INTEGER;
+}

@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto';
+import { uuid } from '@kith/contracts';
+import { ApiError } from '@kith/service';
+import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import { z } from 'zod';
+import { type KeySet, type Keys, tokenAlgorithm } from './keys.ts';
+import type { Revocations } from './revocations.ts';
+
+/** What a verified access token says. */
+export interface AccessToken {
+  userId: string;
+  projectId: string;
+  sessionId: string;
+  role: string;
+  tokenId: string;
+  /** Unix time in seconds. */
+  issuedAt: number;
+  expiresAt: number;
+}
+
+/** Ids go into header lines of the bus. */
+const id = z.string().regex(/^[\x21-\x7e]{1,128}$/);
+const claims = z
+  .object({
+    sub: uuid,
+    projectId: uuid,
+    sid: id,
+    role: z.string().max(64),
+    jti: id,
+    iat: z.number(),
+    exp: z.number(),
+  })
+  .transform(
+    ({ sub, projectId, sid, role, jti, iat, exp }): AccessToken => ({
+      userId: sub,
+      projectId,
+      sessionId: sid,
+      role,
+      tokenId: jti,
+      issuedAt: iat,
+      expiresAt: exp,
+    }),
+  );
+const requiredClaims = ['sub', 'projectId', 'sid', 'role', 'jti', 'iat', 'exp', 'iss', 'aud'];
+
+export interface TokenVerifierOptions {
+  keys: Pick<Keys, 'current' | 'having'>;
+  issuer: string;
+  audience: string;
+  /** Asked of every token, verified a moment ago or found in the cache (ARCHITECTURE, decision 5). */
+  revocations?: Pick<Revocations, 'check'>;
+  /** Tokens the cache holds at most. */
+  cacheSize?: number;
+}
+
+/**
+ * Verifies access tokens. One that was verified is kept under its SHA-256 until it expires, or until the keys change:
+ * a key that was taken out of use takes its tokens with it.
+ */
+export class TokenVerifier {
+  readonly #options: TokenVerifierOptions;
+  readonly #cacheSize: number;
+  readonly #cache = new Map<string, { token: AccessToken; keys: KeySet }>();
+
+  constructor(options: TokenVerifierOptions) {
+    this.#options = options;
+    this.#cacheSize = options.cacheSize ?? 10_000;
+  }
+
+  /**
+   * Throws `auth/unauthorized` for any token that does not hold, `auth/suspended` for one of a suspended user,
+   * `gateway/unavailable` while there are no keys, or no word of what is revoked.
+   */
+  async verify(text: string): Promise<AccessToken> {
+    const digest = hash('sha256', text, 'base64');
+    const token = this.#cached(digest) ?? (await this.#verifyAnew(text, digest));
+    await this.#options.revocations?.check(token);
+    return token;
+  }
+
+  #cached(digest: string): AccessToken | undefined {
+    const entry = this.#cache.get(digest);
+    if (!entry) return undefined;
+    this.#cache.delete(digest);
+    if (entry.keys !== this.#options.keys.current || entry.token.expiresAt * 1000 <= Date.now())
+      return undefined;
+    // Back in at the end: the first of the map is the one that was not used for longest.
+    this.#cache.set(digest, entry);
+    return entry.token;
+  }
+
+  async #verifyAnew(text: string, digest: string): Promise<AccessToken> {
+    const keys = await this.#options.keys.having(keyIdOf(text));
+    const { issuer, audience } = this.#options;
+    let token: AccessToken;
+    try {
+      const verified = await jwtVerify(text, keys.find, {
+        algorithms: [tokenAlgorithm],
+        issuer,
+        audience,
+        requiredClaims,
+      });
+      token = claims.parse(verified.payload);
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof z.ZodError) throw unauthorized(error);
+      throw error;
+    }
+    this.#cache.set(digest, { token, keys });
+    if (this.#cache.size > this.#cacheSize) this.#cache.delete(this.#cache.keys().next().value as string);
+    return token;
+  }
+}
+
+/** The key a token names. What is no token of ours by its look is refused here, before any key is fetched for it. */
+function keyIdOf(text: string): string {
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  try {
+    header = decodeProtectedHeader(text);
+  } catch (error) {
+    throw unauthorized(error);
+  }
+  if (header.alg !== tokenAlgorithm || typeof header.kid !== 'string') throw unauthorized();
+  return header.kid;
+}
+
+function unauthorized(cause?: unknown): ApiError {
+  return new ApiError('auth/unauthorized', { cause });
+}

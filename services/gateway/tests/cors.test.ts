@@ -1,0 +1,63 @@
+import { getUser } from '@kith/contracts';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectError, projectId, send, serveEcho, startTestGateway, type TestGateway } from './harness.ts';
+
+const exposed =
+  'Link,Retry-After,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id';
+
+describe.each(availableEngines())('CORS on %s', (engine) => {
+  let test: TestGateway;
+  beforeAll(async () => {
+    test = await startTestGateway(engine);
+    await serveEcho(test.bus, getUser);
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+  const origin = 'https://app.test';
+  const path = `/v7/${projectId}/users/u`;
+
+  it('answers a preflight with 204, for any address', async () => {
+    for (const target of [path, '/nothing', '/v7/x/y']) {
+      const answer = await send(test.gateway.port, {
+        method: 'OPTIONS',
+        path: target,
+        headers: {
+          origin,
+          'access-control-request-method': 'PATCH',
+          'access-control-request-headers': 'authorization,content-type',
+        },
+      });
+      expect(answer).toMatchObject({ status: 204, text: '' });
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE',
+        'access-control-allow-headers': 'authorization,content-type',
+        'access-control-max-age': '7200',
+      });
+    }
+  });
+
+  it('answers a plain OPTIONS with what the address takes', async () => {
+    const answer = await send(test.gateway.port, { method: 'OPTIONS', path });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.allow).toBe('GET, HEAD, PATCH, DELETE, OPTIONS');
+    expectError(await send(test.gateway.port, { method: 'OPTIONS', path: '/nothing' }), 'route/not-found');
+  });
+
+  it('lets pages read the headers of A7, on errors, too', async () => {
+    for (const target of [path, '/nothing']) {
+      const { headers } = await send(test.gateway.port, { path: target, headers: { origin } });
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-expose-headers']).toBe(exposed);
+    }
+  });
+
+  it('goes by the configured origins', async () => {
+    const gateway = await test.another({ env: { CORS_ORIGINS: `${origin}, https://b.test` } });
+    const from = async (one: string) =>
+      (await send(gateway.port, { path, headers: { origin: one } })).headers['access-control-allow-origin'];
+    expect(await from(origin)).toBe(origin);
+    expect(await from('https://b.test')).toBe('https://b.test');
+    expect(await from('https://evil.test')).toBeUndefined();
+  });
+});

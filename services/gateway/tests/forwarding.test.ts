@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { getUser, listConnections, renameCollection, signIn, signTestingJwt } from '@kith/contracts';
+import { ApiError, errorReply, statusHeader, successReply } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  expectError,
+  parseAnswer,
+  projectId,
+  raw,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+  type TestIssuer,
+  userId,
+} from './harness.ts';
+
+describe.each(availableEngines())('forwarding on %s', (engine) => {
+  let test: TestGateway;
+  let issuer: TestIssuer;
+  let port: number;
+  beforeAll(async () => {
+    test = await startTestGateway(engine, { env: { REQUEST_TIMEOUT_MS: '300', RATE_LIMIT_SCALE: '0' } });
+    issuer = await serveIssuer(test.bus);
+    port = test.gateway.port;
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const signInPath = `/v7/${projectId}/auth/sign-in`;
+  const json = { 'content-type': 'application/json' };
+
+  it('tells the service everything of a request, and nothing the client says of itself', async () => {
+    const service = await serveEcho(test.bus, renameCollection);
+    const collectionId = randomUUID();
+    const token = await issuer.token();
+    const before = Date.now();
+    const answer = await send(port, {
+      method: 'PATCH',
+      path: `/api/v7/${projectId.toUpperCase()}/v6/collections/${collectionId.toUpperCase()}/?a=1&b=%C3%A9`,
+      headers: {
+        ...json,
+        authorization: `Bearer ${token}`,
+        'user-agent': 'test/1.0 (a; b)',
+        'x-request-id': 'my-id_1',
+        'x-forwarded-for': '203.0.113.9',
+        traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+        'kith-user': randomUUID(),
+        'kith-project': randomUUID(),
+        'kith-deadline': '99999999999999',
+      },
+      body: '{"name": "é", "unknown": 1}  ',
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['x-request-id']).toBe('my-id_1');
+    expect(service.seen).toHaveLength(1);
+    const { context, body } = service.seen[0]!;
+    expect(body).toBe('{"name": "é", "unknown": 1}  ');
+    expect(context).toEqual({
+      requestId: 'my-id_1',
+      projectId,
+      caller: { userId, sessionId: expect.any(String), role: 'visitor' },
+      clientIp: '127.0.0.1',
+      userAgent: 'test/1.0 (a; b)',
+      wireVersion: 'v7',
+      form: '/api/v7',
+      deadline: expect.any(Number),
+      params: { collectionId },
+      query: 'a=1&b=%C3%A9',
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    });
+    expect(context.deadline - before).toBeGreaterThanOrEqual(300);
+    expect(context.deadline - before).toBeLessThan(2_000);
+    await service.stop();
+  });
+
+  it('makes a request id of its own instead of an unsafe one, and drops a malformed traceparent', async () => {
+    const service = await serveEcho(test.bus, getUser);
+    const path = `/${projectId}/users/${userId}`;
+    const headers = { 'x-request-id': 'no spaces here', traceparent: 'garbage' };
+    const answer = await send(port, { path, headers });
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(service.seen[0]?.context).toMatchObject({
+      requestId: answer.headers['x-request-id'],
+      traceparent: null,
+      caller: null,
+      form: '',
+      wireVersion: 'v6',
+    });
+    await service.stop();
+  });
+
+  it('forwards a query and a path of any bytes', async () => {
+    const service = await serveEcho(test.bus, getUser);
+    const request = `GET /${projectId}/users/caf%C3%A9%0d%0aKith-User:x?q=%C3%A9&n=%0d%0aX:1|"{} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const answer = parseAnswer(await raw(port, request));
+    expect(answer.status).toBe(200);
+    expect(service.seen[0]?.context).toMatchObject({
+      params: { userId: 'café\r\nKith-User:x' },
+      query: 'q=%C3%A9&n=%0d%0aX:1|"{}',
+      caller: null,
+    });
+    await service.stop();
+  });
+
+  it('writes status and bytes as they are, and the headers of the list', async () => {
+    const bytes = '{ "odd" :  "spacing", "é": "\\u00e9" }\n';
+    const service = await serveEcho(test.bus, getUser, () => ({
+      headers: {
+        [statusHeader]: '203',
+        'Content-Type': 'application/json',
+        link: '<?cursor=x>; rel="next"',
+        'Cache-Control': 'max-age=60',
+        ETag: '"1"',
+        'Set-Cookie': 'a=b',
+        'X-Internal': 'secret',
+        Connection: 'upgrade',
+        'Content-Length': '3',
+        'X-Request-Id': 'forged',
+      },
+      body: new TextEncoder().encode(bytes),
+    }));
+    const path = `/${projectId}/users/${userId}`;
+    const answer = await send(port, { path });
+    expect(answer).toMatchObject({ status: 203, text: bytes });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      link: '<?cursor=x>; rel="next"',
+      'cache-control': 'max-age=60',
+      etag: '"1"',
+      'content-length': String(Buffer.byteLength(bytes)),
+    });
+    expect(answer.headers).not.toHaveProperty('set-cookie');
+    expect(answer.headers).not.toHaveProperty('x-internal');
+    expect(answer.headers).not.toHaveProperty('x-powered-by');
+    expect(answer.headers['x-request-id']).not.toBe('forged');
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+
+    const head = await send(port, { method: 'HEAD', path });
+    expect(head.text).toBe('');
+    const steady = ({ headers }: typeof head) => {
+      const { date: _, 'x-request-id': __, ...rest } = headers;
+      return rest;
+    };
+    expect({ status: head.status, headers: steady(head) }).toEqual({ status: 203, headers: steady(answer) });
+    await service.stop();
+  });
+
+  it('passes the errors of a service through, byte for byte', async () => {
+    const error = new ApiError('user/not-found');
+    const service = await serveEcho(test.bus, getUser, () => errorReply('user/not-found', error));
+    expectError(await send(port, { path: `/${projectId}/users/x` }), 'user/not-found');
+    await service.stop();
+    const refusing = await serveEcho(test.bus, signIn, () => errorReply('auth/invalid-credentials'));
+    const answer = await send(port, { method: 'POST', path: signInPath, headers: json, body: '{}' });
+    expectError(answer, 'auth/invalid-credentials');
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    await refusing.stop();
+  });
+
+  it('answers 204 without body and type', async () => {
+    const service = await serveEcho(test.bus, signIn, () => successReply(204, undefined, {}));
+    const answer = await send(port, { method: 'POST', path: signInPath });
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(answer.headers).not.toHaveProperty('content-type');
+    expect(answer.headers).not.toHaveProperty('content-length');
+    await service.stop();
+  });
+
+  it('answers 503 at once, with Retry-After, when nobody serves', async () => {
+    const started = performance.now();
+    const answer = await send(port, { method: 'POST', path: signInPath });
+    expect(performance.now() - started).toBeLessThan(100);
+    expectError(answer, 'gateway/unavailable');
+    expect(answer.headers['retry-after']).toBe('1');
+    const service = await serveEcho(test.bus, signIn);
+    expect((await send(port, { method: 'POST', path: signInPath })).status).toBe(200);
+    await service.stop();
+    expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/unavailable');
+  });
+
+  it('answers 504 after the configured time when a service is silent', async () => {
+    const service = await serveEcho(test.bus, signIn, async () => undefined);
+    const started = performance.now();
+    expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/timeout');
+    expect(performance.now() - started).toBeGreaterThan(290);
+    expect(performance.now() - started).toBeLessThan(1_500);
+    await service.stop();
+  });
+
+  it('answers 500 to a reply that is none', async () => {
+    const service = await serveEcho(test.bus, signIn, () => ({ headers: {}, body: new Uint8Array() }));
+    expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/server-error');
+    await service.stop();
+  });
+
+  it('routes by contract alone: unknown addresses, methods, projects', async () => {
+    expectError(await send(port, { path: '/nothing' }), 'route/not-found');
+    expectError(await send(port, { path: `/v7/${projectId}//connections` }), 'route/not-found');
+    expectError(await send(port, { path: '/connections' }), 'route/not-found');
+    expectError(await send(port, { path: '/v6/me/connections' }), 'project/invalid-id');
+    const refused = await send(port, { method: 'DELETE', path: `/${projectId}/connections` });
+    expectError(refused, 'route/method-not-allowed');
+    expect(refused.headers.allow).toBe('GET, HEAD, OPTIONS');
+  });
+
+  it('hides operations for testing in production, unless they are allowed', async () => {
+    const service = await serveEcho(test.bus, signTestingJwt);
+    const path = `/${projectId}/crypto/sign-testing-jwt`;
+    const post = (at: number, to = path) => send(at, { method: 'POST', path: to, headers: json, body: '{}' });
+    expect((await post(port)).status).toBe(200);
+    const hidden = await test.another({ nodeEnv: 'production' });
+    expectError(await post(hidden.port), 'route/not-found');
+    expect((await post(hidden.port)).text).toBe((await post(hidden.port, `${path}x`)).text);
+    expectError(await send(hidden.port, { path }), 'route/not-found');
+    const allowed = await test.another({ nodeEnv: 'production', env: { ALLOW_TEST_TOKENS: 'true' } });
+    expect((await post(allowed.port)).status).toBe(200);
+    await service.stop();
+  });
+
+  it('measures by operation and status', async () => {
+    const token = await issuer.token();
+    const headers = { authorization: `Bearer ${token}` };
+    await send(port, { path: `/${projectId}/connections`, headers });
+    const line = `operation="${listConnections.name}",status="503"`;
+    await expect.poll(() => test.runtime.metrics.registry.metrics()).toContain(line);
+  });
+});

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import {
+  type ErrorCode,
+  errorBody,
+  getJwks,
+  getRevocations,
+  internalSubject,
+  type OperationSpec,
+  type Revocations,
+  rpcSubject,
+  statusOf,
+} from '@kith/contracts';
+import {
+  type Bus,
+  decodeContext,
+  type Message,
+  type RequestContext,
+  readConfig,
+  type ServiceRuntime,
+  successReply,
+} from '@kith/service';
+import { createRuntime, type EngineKind, startEngines } from '@kith/testing';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { expect } from 'vitest';
+import {
+  type GatewayOptions,
+  gatewayConfig,
+  type LimiterStoreConfig,
+  type RunningGateway,
+  startGateway,
+} from '../src/index.ts';
+
+export interface TestGateway extends AsyncDisposable {
+  gateway: RunningGateway;
+  runtime: ServiceRuntime;
+  bus: Bus;
+  /** Starts a further gateway on the same bus and the same limits. */
+  another(options?: TestOptions): Promise<RunningGateway>;
+}
+
+export interface TestOptions {
+  env?: Record<string, string>;
+  nodeEnv?: ServiceRuntime['nodeEnv'];
+  limiterStore?: LimiterStoreConfig;
+  timeouts?: NonNullable<GatewayOptions['timeouts']>;
+  streamTimes?: NonNullable<GatewayOptions['streamTimes']>;
+  log?: ServiceRuntime['log'];
+}
+
+/** A gateway on a free port, over a bus of its own; limits in Redis where the engines are real. */
+export async function startTestGateway(engine: EngineKind, options: TestOptions = {}): Promise<TestGateway> {
+  const stack = new AsyncDisposableStack();
+  const runtime = stack.use(await createRuntime(engine));
+  let shared: LimiterStoreConfig = { kind: 'memory' };
+  if (engine === 'containers') shared = { kind: 'redis', url: stack.use(await startEngines()).redisUrl };
+  const start = async (changes: TestOptions) => {
+    const gateway = await startGateway({
+      runtime: { ...runtime, nodeEnv: changes.nodeEnv ?? runtime.nodeEnv, log: changes.log ?? runtime.log },
+      config: readConfig(gatewayConfig, { PORT: '0', ...changes.env }),
+      limiterStore: changes.limiterStore ?? shared,
+      timeouts: { linger: 200, ...changes.timeouts },
+      ...(changes.streamTimes ? { streamTimes: changes.streamTimes } : {}),
+    });
+    return stack.use(gateway);
+  };
+  const gateway = await start(options);
+  return {
+    gateway,
+    runtime,
+    bus: runtime.bus,
+    another: (changes = options) => start(changes),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** Sends one request on a connection of its own, from `localAddress` if given. */
+export function send(
+  port: number,
+  request: {
+    method?: string;
+    path: string;
+    headers?: Record<string, string>;
+    body?: string | Uint8Array;
+    localAddress?: string;
+  },
+): Promise<Answer> {
+  const { method = 'GET', path, headers = {}, body, localAddress } = request;
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, method, path, headers, localAddress, agent: false };
+    const outgoing = httpRequest(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const { statusCode: status = 0, headers: answered } = response;
+        resolve({ status, headers: answered, text: Buffer.concat(chunks).toString() });
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** Writes bytes to a connection and gives all that comes back until it ends. */
+export function raw(port: number, ...parts: (string | Uint8Array)[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+    for (const part of parts) socket.write(part);
+  });
+}
+
+/** Reads the first answer out of what `raw` gave. */
+export function parseAnswer(text: string): Answer {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  return { status: Number(statusLine.split(' ')[1]), headers, text: rest.join('\r\n\r\n') };
+}
+
+/** Checks status, whole body and content type of an error that has the code's own text. */
+export function expectError(answer: Answer, code: ErrorCode): void {
+  expect(answer.text).toBe(JSON.stringify(errorBody(code)));
+  expect(answer.status).toBe(statusOf(code));
+  expect(answer.headers['content-type']).toBe('application/json');
+  expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+}
+
+/** What a service was sent. */
+export interface Seen {
+  context: RequestContext;
+  body: string;
+}
+
+/** Serves an operation by remembering what comes; answers an empty object, or what `reply` makes. */
+export async function serveEcho(
+  bus: Bus,
+  spec: OperationSpec,
+  reply: (message: Message) => Promise<Message | undefined> | Message = () => successReply(200, {}, {}),
+): Promise<{ seen: Seen[]; stop(): Promise<void> }> {
+  const seen: Seen[] = [];
+  const intake = await bus.serve(rpcSubject(bus.prefix, spec), 'echo', async (message) => {
+    seen.push({ context: decodeContext(message.headers), body: new TextDecoder().decode(message.body) });
+    return reply(message);
+  });
+  return { seen, stop: () => intake.drain() };
+}
+
+type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+
+export interface TestIssuer {
+  /** How often the keys were asked for. */
+  asked: number;
+  /** What it answers who asks what is revoked. */
+  revoked: Revocations;
+  /** Waited for before it answers that, after the answer is made. */
+  hold?: () => Promise<void>;
+  /** Signs an access token; `changes` replace claims, undefined leaves one out. */
+  token(changes?: JWTPayload): Promise<string>;
+  /** Takes another key into use, beside or instead of the old ones. */
+  rotate(options: { keepOld: boolean }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const projectId = randomUUID();
+export const userId = randomUUID();
+
+/** Plays identity: serves a key set on the bus, and signs with its newest key. */
+export async function serveIssuer(bus: Bus): Promise<TestIssuer> {
+  const made: { kid: string; jwk: object; privateKey: PrivateKey }[] = [];
+  const addKey = async () => {
+    const { publicKey, privateKey } = await generateKeyPair('RS256');
+    const kid = randomUUID();
+    made.push({ kid, jwk: { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' }, privateKey });
+  };
+  await addKey();
+  const intake = await bus.serve(rpcSubject(bus.prefix, getJwks), 'identity', async () => {
+    issuer.asked++;
+    return successReply(200, { keys: made.map(({ jwk }) => jwk) }, {});
+  });
+  const revocations = await bus.serve(internalSubject(bus.prefix, getRevocations), 'identity', async () => {
+    const reply = successReply(200, { ...issuer.revoked, next: null }, {});
+    await issuer.hold?.();
+    return reply;
+  });
+  const issuer: TestIssuer = {
+    asked: 0,
+    revoked: { sessions: [], suspended: [] },
+    async token(changes = {}) {
+      const key = made.at(-1);
+      if (!key) throw new Error('There is no key.');
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { sub: userId, projectId, sid: randomUUID(), role: 'visitor', jti: randomUUID() };
+      const payload = { ...claims, iss: 'kith', aud: 'kith.dev', iat: now, exp: now + 600, ...changes };
+      return new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid: key.kid }).sign(key.privateKey);
+    },
+    async rotate({ keepOld }) {
+      if (!keepOld) made.length = 0;
+      await addKey();
+    },
+    async stop() {
+      await intake.drain();
+      await revocations.drain();
+    },
+  };
+  return issuer;
+}

@@ -1,0 +1,145 @@
+import { connect } from 'node:net';
+import { getUser } from '@kith/contracts';
+import { successReply } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  expectError,
+  parseAnswer,
+  projectId,
+  raw,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+} from './harness.ts';
+
+describe.each(availableEngines())('HTTP itself on %s', (engine) => {
+  let test: TestGateway;
+  let port: number;
+  let release: (() => void) | undefined;
+  beforeAll(async () => {
+    test = await startTestGateway(engine, {
+      env: { RATE_LIMIT_SCALE: '0' },
+      timeouts: { headers: 300, request: 600 },
+    });
+    await serveIssuer(test.bus);
+    await serveEcho(test.bus, getUser, async (message) => {
+      if (message.headers['Kith-Params']?.includes('slow')) {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      return successReply(200, {}, {});
+    });
+    port = test.gateway.port;
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const close = 'Host: x\r\nConnection: close\r\n\r\n';
+  const user = `/${projectId}/users/u`;
+
+  it.each([
+    ['bytes that are no HTTP', 'hello\r\n\r\n'],
+    ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01'],
+    ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a target without a slash', `GET nothing HTTP/1.1\r\n${close}`],
+    ['a path that is not ASCII', `GET /caf\u00c3\u00a9 HTTP/1.1\r\n${close}`],
+    ['a query that is not ASCII', `GET ${user}?q=\u00c3\u00a9 HTTP/1.1\r\n${close}`],
+    ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two Hosts', `GET / HTTP/1.1\r\nHost: a\r\n${close}`],
+    ['a malformed Host', 'GET / HTTP/1.1\r\nHost: a b/c\r\nConnection: close\r\n\r\n'],
+    ['a space before a colon', `GET / HTTP/1.1\r\nX : y\r\n${close}`],
+    ['two lengths', `POST ${user} HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n${close}x`],
+    [
+      'length and chunks',
+      `POST ${user} HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n${close}0\r\n\r\n`,
+    ],
+    ['an unknown transfer coding', `POST ${user} HTTP/1.1\r\nTransfer-Encoding: gzip\r\n${close}x`],
+  ])('answers %s with 400', async (_, bytes) => {
+    expectError(parseAnswer(await raw(port, Buffer.from(bytes, 'latin1'))), 'request/invalid-http');
+  });
+
+  it('answers a malformed chunk with 400', async () => {
+    const head = `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    expectError(parseAnswer(await raw(port, `${head}2\r\n{}\r\nzz\r\n`)), 'request/invalid-http');
+  });
+
+  it.each([
+    ['a header', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${close}`],
+    ['a target', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${close}`],
+  ])('answers %s that is too long with 431', async (_, bytes) => {
+    expectError(parseAnswer(await raw(port, bytes)), 'request/headers-too-large');
+  });
+
+  it('answers chunk extensions without end with 413', async () => {
+    const head = `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    expectError(parseAnswer(await raw(port, `${head}2;${'x'.repeat(20_000)}\r\n`)), 'request/too-large');
+  });
+
+  it.each([
+    ['headers', 'GET / HTTP/1.1\r\nHost: x\r\n'],
+    [
+      'a body',
+      `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    ],
+  ])('answers %s that never end with 408', async (_, bytes) => {
+    expectError(parseAnswer(await raw(port, bytes)), 'request/timeout');
+  });
+
+  it('refuses expectations it does not know with 417, and ignores them in HTTP/1.0', async () => {
+    const unknown = await raw(port, `GET ${user} HTTP/1.1\r\nExpect: wonders\r\n${close}`);
+    expectError(parseAnswer(unknown), 'request/expectation-failed');
+    expect(parseAnswer(await raw(port, `GET ${user} HTTP/1.0\r\nExpect: wonders\r\n\r\n`)).status).toBe(200);
+  });
+
+  it('refuses CONNECT with 405', async () => {
+    const answer = parseAnswer(
+      await raw(port, 'CONNECT example.test:443 HTTP/1.1\r\nHost: example.test:443\r\n\r\n'),
+    );
+    expectError(answer, 'route/method-not-allowed');
+    expect(answer.headers.allow).toContain('GET, HEAD');
+  });
+
+  it('ignores an upgrade it does not make', async () => {
+    const upgrade = `GET ${user} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+    expect(parseAnswer(await raw(port, upgrade)).status).toBe(200);
+  });
+
+  it('takes HTTP/1.0, absolute targets, and OPTIONS of the whole server', async () => {
+    expect(parseAnswer(await raw(port, `GET ${user} HTTP/1.0\r\n\r\n`)).status).toBe(200);
+    expect(parseAnswer(await raw(port, `GET http://x:80${user} HTTP/1.1\r\n${close}`)).status).toBe(200);
+    expect(parseAnswer(await raw(port, `OPTIONS * HTTP/1.1\r\n${close}`)).status).toBe(204);
+    expectError(parseAnswer(await raw(port, `GET http://x HTTP/1.1\r\n${close}`)), 'route/not-found');
+    expectError(parseAnswer(await raw(port, `GET //x/y HTTP/1.1\r\n${close}`)), 'route/not-found');
+    expectError(parseAnswer(await raw(port, `GET /%zz HTTP/1.1\r\n${close}`)), 'route/not-found');
+    expectError(parseAnswer(await raw(port, `GET /%00/%2e%2e HTTP/1.1\r\n${close}`)), 'route/not-found');
+    expectError(parseAnswer(await raw(port, `PURGE / HTTP/1.1\r\n${close}`)), 'route/not-found');
+  });
+
+  it('answers pipelined requests in order, and what follows them malformed after them', async () => {
+    const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const whole = raw(port, slow, 'nonsense\r\n\r\n');
+    const answerSlow = await waitFor(() => release, { what: 'the slow request at the service' });
+    answerSlow();
+    const text = await whole;
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(text).toContain('HTTP/1.1 400 Bad Request');
+    expect(text.trimEnd().endsWith('"code":"request/invalid-http"}')).toBe(true);
+  });
+
+  it('goes on after clients that break off', async () => {
+    for (const bytes of [
+      'GET / HT',
+      `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    ]) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => socket.resetAndDestroy()));
+        socket.on('close', () => resolve());
+        socket.on('error', () => undefined);
+      });
+    }
+    expect((await send(port, { path: user })).status).toBe(200);
+  });
+});

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { listConnections, signIn } from '@kith/contracts';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Answer,
+  expectError,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+} from './harness.ts';
+
+describe.each(availableEngines())('limits on %s', (engine) => {
+  let test: TestGateway;
+  /** Two gateways where they can share their limits. */
+  let ports: number[];
+  let token: string;
+  const project = randomUUID();
+  beforeAll(async () => {
+    test = await startTestGateway(engine);
+    const issuer = await serveIssuer(test.bus);
+    token = await issuer.token({ projectId: project });
+    await serveEcho(test.bus, listConnections);
+    await serveEcho(test.bus, signIn);
+    ports = [test.gateway.port];
+    if (engine === 'containers') ports.push((await test.another()).port);
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const forms = ['', '/v7', '/api/v6'];
+  let turn = 0;
+  const list = (
+    options: { project?: string; localAddress?: string; headers?: Record<string, string> } = {},
+  ) => {
+    const { project: at = project, localAddress, headers } = options;
+    turn++;
+    return send(ports[turn % ports.length]!, {
+      path: `${forms[turn % forms.length]}/${turn % 2 ? at.toUpperCase() : at}/connections`,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(localAddress ? { localAddress } : {}),
+    });
+  };
+
+  function expectHeaders(answer: Answer, remaining: number): void {
+    const { headers } = answer;
+    const seconds = Number(/t=(\d+)$/.exec(String(headers.ratelimit))?.[1]);
+    expect(headers['ratelimit-policy']).toBe('"connections.list";q=100;w=300');
+    expect(headers.ratelimit).toBe(`"connections.list";r=${remaining};t=${seconds}`);
+    expect(seconds).toBeGreaterThan(280);
+    expect(seconds).toBeLessThanOrEqual(300);
+    expect(headers['x-ratelimit-limit']).toBe('100');
+    expect(headers['x-ratelimit-remaining']).toBe(String(remaining));
+    const reset = Number(headers['x-ratelimit-reset']);
+    expect(Math.abs(reset - (Date.now() / 1000 + seconds))).toBeLessThan(3);
+  }
+
+  it('lets 100 pass, over any gateway, address form and forged header, and refuses the 101st', async () => {
+    for (let left = 99; left >= 0; left--) {
+      const answer = await list({ headers: { 'x-forwarded-for': `203.0.113.${left}` } });
+      expect(answer.status).toBe(200);
+      expectHeaders(answer, left);
+    }
+    const refused = await list();
+    expectError(refused, 'rate-limit/exceeded');
+    expectHeaders(refused, 0);
+    expect(refused.headers['retry-after']).toBe(/t=(\d+)/.exec(String(refused.headers.ratelimit))?.[1]);
+  });
+
+  it('counts another client and another project on their own, and before the token', async () => {
+    const otherClient = await list({ localAddress: '127.0.0.2' });
+    expect(otherClient.status).toBe(200);
+    expectHeaders(otherClient, 99);
+    const otherProject = await list({ project: randomUUID() });
+    expectError(otherProject, 'auth/forbidden');
+    expectHeaders(otherProject, 99);
+    const noToken = await list({ localAddress: '127.0.0.3', headers: { authorization: '' } });
+    expectError(noToken, 'auth/unauthorized');
+    expectHeaders(noToken, 99);
+  });
+
+  it('lets exactly the limit pass of many at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 130 }, () => list({ localAddress: '127.0.0.4' })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+  });
+
+  it('has a ceiling per client where no token is asked for', async () => {
+    const gateway = await test.another({
+      env: { RATE_LIMITS: '{"identity.sign-in":{"max":1,"windowSeconds":300}}' },
+    });
+    const post = () =>
+      send(gateway.port, {
+        method: 'POST',
+        path: `/${randomUUID()}/auth/sign-in`,
+        localAddress: '127.0.0.5',
+      });
+    for (let n = 0; n < 20; n++) expect((await post()).status).toBe(200);
+    const refused = await post();
+    expectError(refused, 'rate-limit/exceeded');
+    expect(refused.headers['ratelimit-policy']).toBe('"identity.sign-in";q=1;w=300');
+  });
+
+  it('goes by X-Forwarded-For over as many proxies as are configured, and by nothing that is no address', async () => {
+    const gateway = await test.another({ env: { TRUST_PROXY_HOPS: '1', RATE_LIMIT_SCALE: '0.01' } });
+    const through = async (forwarded: string, localAddress = '127.0.0.6') => {
+      const headers = { 'x-forwarded-for': forwarded, authorization: `Bearer ${token}` };
+      return (await send(gateway.port, { path: `/${project}/connections`, headers, localAddress })).status;
+    };
+    expect(await through('203.0.113.1')).toBe(200);
+    expect(await through('203.0.113.1')).toBe(429);
+    expect(await through('198.51.100.7, 203.0.113.1')).toBe(429);
+    expect(await through('203.0.113.2')).toBe(200);
+    expect(await through('2001:db8::1')).toBe(200);
+    expect(await through('2001:db8::2')).toBe(429);
+    expect(await through('::ffff:203.0.113.2')).toBe(429);
+    expect(await through('unknown')).toBe(200);
+    expect(await through('also unknown')).toBe(429);
+  });
+
+  it('puts no headers on answers that are not limited', async () => {
+    const off = await test.another({ env: { RATE_LIMIT_SCALE: '0' } });
+    const answers = await Promise.all([
+      send(off.port, { path: `/${project}/connections` }),
+      send(ports[0]!, { path: '/.well-known/jwks.json' }),
+      send(ports[0]!, { path: '/nothing' }),
+    ]);
+    for (const { headers } of answers) {
+      expect(Object.keys(headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { listConnections, noticeSubject, type RevocationNotice, revocationNotice } from '@kith/contracts';
+import type { Bus } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Revocations } from '../src/revocations.ts';
+import {
+  expectError,
+  projectId,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+  type TestIssuer,
+  userId,
+} from './harness.ts';
+
+const soon = () => new Date(Date.now() + 60_000).toISOString();
+
+describe.each(availableEngines())('revocations on %s', (engine) => {
+  let test: TestGateway;
+  let issuer: TestIssuer;
+  beforeEach(async () => {
+    test = await startTestGateway(engine, { env: { RATE_LIMIT_SCALE: '0' } });
+    issuer = await serveIssuer(test.bus);
+    await serveEcho(test.bus, listConnections);
+    await waitFor(async () => (await test.gateway.notReady()).length === 0, { what: 'readiness' });
+  });
+  afterEach(() => test[Symbol.asyncDispose]());
+
+  const tell = (bus: Bus, notice: Partial<RevocationNotice>) =>
+    bus.broadcast(
+      noticeSubject(bus.prefix, revocationNotice),
+      new TextEncoder().encode(JSON.stringify({ sessions: [], suspended: [], restored: [], ...notice })),
+    );
+  const ask = async (token: string, port = test.gateway.port) =>
+    send(port, {
+      path: `/${projectId}/connections`,
+      headers: { authorization: `Bearer ${token}` },
+    });
+  const until = (token: string, status: number) =>
+    waitFor(async () => (await ask(token)).status === status, { timeoutMs: 1_000, what: `a ${status}` });
+
+  it('refuses a session at once, also a token that was verified before, and no other session', async () => {
+    const sessionId = randomUUID();
+    const token = await issuer.token({ sid: sessionId });
+    const other = await issuer.token();
+    expect((await ask(token)).status).toBe(200);
+    await tell(test.bus, { sessions: [{ sessionId, until: soon() }] });
+    await until(token, 401);
+    const answer = await ask(token);
+    expectError(answer, 'auth/unauthorized');
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expectError(await ask(await issuer.token({ sid: sessionId })), 'auth/unauthorized');
+    expect((await ask(other)).status).toBe(200);
+  });
+
+  it('tells a suspended user so, whatever the session, until it is restored', async () => {
+    const sessionId = randomUUID();
+    const token = await issuer.token({ sid: sessionId });
+    const stranger = await issuer.token({ sub: randomUUID() });
+    await tell(test.bus, {
+      sessions: [{ sessionId, until: soon() }],
+      suspended: [{ userId, until: soon() }],
+    });
+    await until(token, 403);
+    expectError(await ask(token), 'auth/suspended');
+    expectError(await ask(await issuer.token()), 'auth/suspended');
+    expect((await ask(stranger)).status).toBe(200);
+    await tell(test.bus, { restored: [userId] });
+    await until(token, 401);
+    expect((await ask(await issuer.token())).status).toBe(200);
+  });
+
+  it('forgets what is over', async () => {
+    const sessionId = randomUUID();
+    const over = new Date(Date.now() - 1).toISOString();
+    await tell(test.bus, { sessions: [{ sessionId, until: over }], suspended: [{ userId, until: over }] });
+    const later = await issuer.token();
+    await tell(test.bus, { sessions: [{ sessionId: 'last', until: soon() }] });
+    await until(await issuer.token({ sid: 'last' }), 401);
+    expect((await ask(await issuer.token({ sid: sessionId }))).status).toBe(200);
+    expect((await ask(later)).status).toBe(200);
+  });
+
+  it('bears a notice that is none', async () => {
+    await test.bus.broadcast(
+      noticeSubject(test.bus.prefix, revocationNotice),
+      new TextEncoder().encode('nonsense'),
+    );
+    await tell(test.bus, { sessions: [{ sessionId: 'after', until: soon() }] });
+    await until(await issuer.token({ sid: 'after' }), 401);
+  });
+
+  it('asks what it could not hear before it takes any token, and keeps it while identity is away', async () => {
+    const sessionId = randomUUID();
+    issuer.revoked.sessions.push({ sessionId, until: soon() });
+    issuer.revoked.suspended.push({ userId, until: soon() });
+    const gateway = await test.another();
+    expect(await gateway.notReady()).toEqual([]);
+    const revoked = await issuer.token({ sid: sessionId, sub: randomUUID() });
+    await issuer.stop();
+    expectError(await ask(revoked, gateway.port), 'auth/unauthorized');
+    expectError(await ask(await issuer.token(), gateway.port), 'auth/suspended');
+  });
+
+  it('lets an answer not undo what was heard while it was on its way', async () => {
+    const [heard, restored, gone] = [randomUUID(), randomUUID(), randomUUID()];
+    const { log } = test.runtime;
+    issuer.revoked.suspended.push({ userId: restored, until: soon() }, { userId: gone, until: soon() });
+    const revocations = await Revocations.open({ bus: test.bus, log, refreshMs: 0 });
+    const codeOf = (user: string) =>
+      revocations.check({ userId: user, sessionId: 's' }).then(
+        () => 'fine',
+        (error) => error.code,
+      );
+    expect(await codeOf(gone)).toBe('auth/suspended');
+    const { promise: asked, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: over, resolve: finish } = Promise.withResolvers<void>();
+    const { promise: told, resolve: end } = Promise.withResolvers<void>();
+    issuer.revoked.suspended.pop();
+    let asks = 0;
+    issuer.hold = async () => {
+      begin();
+      // A second answer, made after the notice, would take back what the test alone has told.
+      await (asks++ === 0 ? told : over);
+    };
+    await asked;
+    await tell(test.bus, { suspended: [{ userId: heard, until: soon() }], restored: [restored] });
+    await waitFor(async () => (await codeOf(heard)) === 'auth/suspended');
+    end();
+    await waitFor(async () => (await codeOf(gone)) === 'fine', { what: 'the answer' });
+    expect(await codeOf(heard)).toBe('auth/suspended');
+    expect(await codeOf(restored)).toBe('fine');
+    finish();
+    await revocations.stop();
+  });
+});

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { getUser, listConnections, listUserConnections, projectOfUser } from '@kith/contracts';
+import { serveInternal } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  expectError,
+  projectId,
+  type Seen,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+  type TestIssuer,
+  userId,
+} from './harness.ts';
+
+const prefixes = ['/v6', '/v7', '/api/v6', '/api/v7'];
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+// SPEC B9: addresses without a project.
+describe.each(availableEngines())('short forms on %s', (engine) => {
+  let test: TestGateway;
+  let issuer: TestIssuer;
+  let lists: { seen: Seen[] };
+  let reads: { seen: Seen[] };
+  const there = { userId: randomUUID(), projectId: randomUUID() };
+
+  beforeAll(async () => {
+    test = await startTestGateway(engine, { env: { RATE_LIMIT_SCALE: '0' } });
+    issuer = await serveIssuer(test.bus);
+    lists = await serveEcho(test.bus, listConnections);
+    reads = await serveEcho(test.bus, listUserConnections);
+    await serveEcho(test.bus, getUser);
+    await serveInternal(
+      {
+        spec: projectOfUser,
+        handle: async (asked: { userId: string }) => ({
+          projectId: asked.userId === there.userId ? there.projectId : null,
+        }),
+      },
+      { ...test.runtime, app: {}, checkOutput: true },
+    );
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const ask = (path: string, headers: Record<string, string> = {}) =>
+    send(test.gateway.port, { path, headers });
+
+  it.each(prefixes)('%s/connections is in the token’s project', async (prefix) => {
+    const answer = await ask(`${prefix}/connections?page=2`, bearer(await issuer.token()));
+    expect(answer.status).toBe(200);
+    const wireVersion = prefix.endsWith('v7') ? 'v7' : 'v6';
+    expect(lists.seen.at(-1)?.context).toMatchObject({
+      projectId,
+      caller: { userId },
+      wireVersion,
+      form: prefix,
+      isShort: true,
+      query: 'page=2',
+    });
+  });
+
+  it('needs a token where the operation does', async () => {
+    expectError(await ask('/v7/connections'), 'auth/unauthorized');
+    expectError(await ask('/v7/connections', bearer('null')), 'auth/unauthorized');
+  });
+
+  it('tells an expired token by 403 under v7 only, and only there', async () => {
+    const past = Math.floor(Date.now() / 1000) - 60;
+    const expired = bearer(await issuer.token({ iat: past - 600, exp: past }));
+    expectError(await ask('/v7/connections', expired), 'auth/token-expired');
+    expectError(await ask('/api/v7/connections', expired), 'auth/token-expired');
+    expectError(await ask('/v6/connections', expired), 'auth/unauthorized');
+    expectError(await ask(`/v7/${projectId}/connections`, expired), 'auth/unauthorized');
+    const forged = bearer(`${(await issuer.token()).slice(0, -4)}AAAA`);
+    expectError(await ask('/v7/connections', forged), 'auth/unauthorized');
+  });
+
+  it('reads of a user are in that user’s project; a token of another one counts as none', async () => {
+    const path = `/v7/users/${there.userId}/connections`;
+    expect((await ask(path)).status).toBe(200);
+    expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });
+    await ask(path, bearer(await issuer.token()));
+    expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });
+    await ask(path, bearer(await issuer.token({ projectId: there.projectId })));
+    expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: { userId } });
+    const past = Math.floor(Date.now() / 1000) - 60;
+    expect((await ask(path, bearer(await issuer.token({ exp: past })))).status).toBe(200);
+  });
+
+  it('a user who is not there, or no id at all, is the operation’s not-found', async () => {
+    expectError(await ask(`/v7/users/${randomUUID()}/connections`), 'connection/user-not-found');
+    expectError(await ask('/v7/users/nonsense/connections'), 'connection/user-not-found');
+  });
+
+  it('opens no other operation', async () => {
+    for (const path of [
+      `/v7/users/${there.userId}`,
+      '/v7/connections/x/y/z',
+      '/connections',
+      '/v7/blocks/x',
+    ]) {
+      expectError(await ask(path), 'route/not-found');
+    }
+    expectError(await ask('/v7/collections/root'), 'project/invalid-id');
+    const wrong = await send(test.gateway.port, { method: 'PUT', path: '/v7/blocks' });
+    expectError(wrong, 'route/method-not-allowed');
+    expect(wrong.headers.allow).toBe('GET, HEAD, OPTIONS');
+  });
+});

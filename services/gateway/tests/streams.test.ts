@@ -1,0 +1,256 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { errorBody } from '@kith/contracts';
+import { availableEngines, waitFor } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import type { RunningGateway } from '../src/index.ts';
+import { expectError, projectId, send } from './harness.ts';
+import type { EventSource } from './support/event-source.ts';
+import { FeedWorld } from './support/feed-world.ts';
+
+const dayMs = 24 * 3600 * 1000;
+const idsOf = (source: EventSource) => source.events.map(({ event, id }) => `${event} ${id}`);
+
+describe.each(availableEngines())('streams (%s)', (engine) => {
+  it('tells what comes from now on, with its sequence as id, and resumes from there', async () => {
+    await using world = await FeedWorld.start(engine);
+    const userId = randomUUID();
+    await world.tell(userId);
+    using first = await waitFor(async () => {
+      const source = await world.stream(userId);
+      await waitFor(() => source.lastId !== undefined);
+      return source.lastId === '1' && source;
+    });
+    expect(first.status).toBe(200);
+    expect(first.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String),
+    });
+    expect(first.retryMs).toBeGreaterThan(0);
+    await world.tell(userId);
+    await waitFor(() => first.events.length === 1);
+    expect(first.events).toEqual([
+      {
+        event: 'notification',
+        id: '2',
+        data: expect.objectContaining({ userId, projectId, type: 'connection-request', isRead: false }),
+      },
+    ]);
+    const told = performance.now();
+    await world.tell(userId);
+    await waitFor(() => first.events.length === 2);
+    // It was woken: by itself it asks every 15 s.
+    expect(performance.now() - told).toBeLessThan(5_000);
+    using second = await world.stream(userId, { lastEventId: '0' });
+    await waitFor(() => second.events.length === 3);
+    expect(idsOf(second)).toEqual(['notification 1', 'notification 2', 'notification 3']);
+    const items = await send(world.test.gateway.port, {
+      path: `/v7/${projectId}/app-notifications`,
+      headers: { authorization: `Bearer ${await world.token(userId)}` },
+    });
+    expect(JSON.parse(items.text).data).toEqual(second.events.map(({ data }) => data).reverse());
+  });
+
+  it('misses nothing and repeats nothing, however often it is cut, over gateways that come and go', async () => {
+    await using world = await FeedWorld.start(engine);
+    const userId = randomUUID();
+    const total = 120;
+    const ahead = 9;
+    const gateways: RunningGateway[] = [world.test.gateway, await world.test.another()];
+    const anyGateway = () => gateways[randomInt(gateways.length)] as RunningGateway;
+    const seen: string[] = [];
+    let connections = 0;
+
+    const listening = (async () => {
+      while (seen.length < total) {
+        const options = { gateway: anyGateway(), lastEventId: String(seen.length) };
+        // A gateway that is about to go may refuse; then another is tried, as any client would.
+        const source = await world.stream(userId, options).catch(() => undefined);
+        if (source?.status !== 200) continue;
+        connections++;
+        const enough = randomInt(0, 8);
+        await waitFor(
+          () =>
+            source.isEnded || source.events.length >= enough || seen.length + source.events.length >= total,
+        );
+        source[Symbol.dispose]();
+        seen.push(...source.events.map(({ id }) => String(id)));
+      }
+    })();
+    for (let told = 1; told <= total; told++) {
+      await world.tell(userId);
+      // So many at most come between two cuts.
+      await waitFor(() => seen.length >= told - ahead);
+      if (told % 30 === 0) {
+        const fresh = await world.test.another();
+        const old = gateways.shift();
+        gateways.push(fresh);
+        await old?.stop();
+      }
+    }
+    await listening;
+    expect(seen).toEqual(Array.from({ length: total }, (_, index) => String(index + 1)));
+    expect(connections).toBeGreaterThan(total / (ahead + 2));
+  }, 60_000);
+
+  it('finds by itself what nobody has woken it for', async () => {
+    await using world = await FeedWorld.start(engine, { streamTimes: { check: 20, heartbeat: 50 } });
+    const userId = randomUUID();
+    using source = await world.stream(userId);
+    await waitFor(() => source.lastId === '0');
+    await world.addSilently(userId);
+    await waitFor(() => source.events.length === 1);
+    expect(idsOf(source)).toEqual(['notification 1']);
+  });
+
+  it.each(['7', '999999999999999', 'x', '-1'])(
+    'resets a client that claims to be at %s',
+    async (lastEventId) => {
+      await using world = await FeedWorld.start(engine);
+      const userId = randomUUID();
+      using before = await world.stream(userId);
+      await world.tell(userId);
+      await waitFor(() => before.events.length === 1);
+      using source = await world.stream(userId, { lastEventId });
+      await waitFor(() => source.events.length === 1);
+      expect(source.events).toEqual([{ event: 'reset', id: '1', data: { id: 1 } }]);
+      await world.tell(userId);
+      await waitFor(() => source.events.length === 2);
+      expect(idsOf(source)[1]).toBe('notification 2');
+    },
+  );
+
+  it('resets a client that was away for longer than notifications are kept', async () => {
+    await using world = await FeedWorld.start(engine, { notifications: { keepDays: 1, expireEveryMs: 50 } });
+    const userId = randomUUID();
+    using before = await world.stream(userId);
+    await world.tell(userId, new Date(Date.now() - dayMs + 5_000));
+    await world.tell(userId);
+    await waitFor(() => before.events.length === 2);
+    const again = await waitFor(async () => {
+      const source = await world.stream(userId, { lastEventId: '0' });
+      await waitFor(() => source.events.length > 0);
+      source[Symbol.dispose]();
+      return source.events[0]?.event === 'reset' && source;
+    });
+    expect(again.events).toEqual([{ event: 'reset', id: '2', data: { id: 2 } }]);
+    using atOne = await world.stream(userId, { lastEventId: '1' });
+    await waitFor(() => atOne.events.length === 1);
+    expect(idsOf(atOne)).toEqual(['notification 2']);
+  });
+
+  it('ends when the token expires, and beats until then', async () => {
+    await using world = await FeedWorld.start(engine, { streamTimes: { check: 20, heartbeat: 40 } });
+    const userId = randomUUID();
+    const token = await world.token(userId, { exp: Math.floor(Date.now() / 1000) + 3 });
+    const opened = Date.now();
+    const source = await world.stream(userId, { token });
+    await waitFor(() => source.comments >= 3);
+    await waitFor(() => source.isEnded);
+    expect(Date.now() - opened).toBeGreaterThan(1_500);
+    expectErrorOf(await world.stream(userId, { token }));
+  });
+
+  it('keeps the five newest of a user, whichever gateway holds them', async () => {
+    await using world = await FeedWorld.start(engine);
+    const other = await world.test.another();
+    const userId = randomUUID();
+    const sources: EventSource[] = [];
+    for (let opened = 0; opened < 7; opened++) {
+      const gateway = opened % 2 === 0 ? world.test.gateway : other;
+      const source = await world.stream(userId, { gateway });
+      await waitFor(() => source.lastId !== undefined);
+      sources.push(source);
+    }
+    await waitFor(() => sources[0]?.isEnded && sources[1]?.isEnded);
+    expect(sources.slice(0, 2).flatMap(({ events }) => events.map(({ event }) => event))).toEqual([
+      'evicted',
+      'evicted',
+    ]);
+    expect(sources[0]?.retryMs).toBe(60_000);
+    // One that goes makes room, so that the next evicts nobody.
+    sources[6]?.[Symbol.dispose]();
+    const open = sources.slice(2, 6);
+    const own = async () => {
+      const source = await world.stream(userId);
+      await waitFor(() => source.lastId !== undefined);
+      return source;
+    };
+    await waitFor(async () => (await world.places(userId)) === 4);
+    open.push(await own());
+    await world.tell(userId);
+    await waitFor(() => open.every(({ events }) => events.length === 1));
+    expect(open.map(({ isEnded }) => isEnded)).toEqual([false, false, false, false, false]);
+    // Another user's are not among them.
+    using stranger = await world.stream(randomUUID());
+    expect(stranger.status).toBe(200);
+    for (const source of open) source[Symbol.dispose]();
+  });
+
+  it('ends a client that does not read', async () => {
+    // Large enough that no buffer on the way takes all of them.
+    const avatar = 'x'.repeat(40_000);
+    await using world = await FeedWorld.start(engine, { avatar, streamTimes: { check: 50, unread: 500 } });
+    const userId = randomUUID();
+    using witness = await world.stream(userId);
+    for (let told = 0; told < 200; told++) await world.tell(userId);
+    await waitFor(() => witness.events.length === 200, { timeoutMs: 45_000 });
+    using source = await world.stream(userId, { lastEventId: '0' });
+    source.pause();
+    await waitFor(async () => (await world.places(userId)) === 1, { what: 'the end of the stream' });
+    expect(source.events.length).toBeLessThan(200);
+    expect(witness.isEnded).toBe(false);
+  }, 60_000);
+
+  it('a gateway that stops ends its streams at once, and tells when to come again', async () => {
+    await using world = await FeedWorld.start(engine);
+    const userId = randomUUID();
+    const sources = await Promise.all(Array.from({ length: 3 }, () => world.stream(userId)));
+    await waitFor(() => sources.every(({ lastId }) => lastId !== undefined));
+    const started = performance.now();
+    await world.test.gateway.stop();
+    expect(performance.now() - started).toBeLessThan(3_000);
+    await waitFor(() => sources.every(({ isEnded }) => isEnded));
+    for (const { retryMs } of sources) {
+      expect(retryMs).toBeGreaterThanOrEqual(500);
+      expect(retryMs).toBeLessThanOrEqual(3_000);
+    }
+    expect(await world.places(userId)).toBe(0);
+  });
+
+  it('goes on when the service behind it was away, and can not begin meanwhile', async () => {
+    await using world = await FeedWorld.start(engine);
+    const userId = randomUUID();
+    using source = await world.stream(userId);
+    await world.tell(userId);
+    await waitFor(() => source.events.length === 1);
+    await world.service.stop();
+    const refused = await world.stream(userId);
+    await waitFor(() => refused.isEnded);
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([503, errorBody('gateway/unavailable')]);
+    for (let told = 0; told < 3; told++) await world.tell(userId);
+    await using _service = await world.startService();
+    await waitFor(() => source.events.length === 4);
+    expect(idsOf(source)).toEqual([1, 2, 3, 4].map((id) => `notification ${id}`));
+    expect(source.isEnded).toBe(false);
+  });
+
+  it('is an operation like any other: token, project, method, HEAD', async () => {
+    await using world = await FeedWorld.start(engine);
+    const { port } = world.test.gateway;
+    const path = `/v7/${projectId}/app-notifications/stream`;
+    expectError(await send(port, { path }), 'auth/unauthorized');
+    const authorization = `Bearer ${await world.token(randomUUID(), { projectId: randomUUID() })}`;
+    expectError(await send(port, { path, headers: { authorization } }), 'auth/forbidden');
+    expectError(await send(port, { method: 'POST', path }), 'route/method-not-allowed');
+    const own = `Bearer ${await world.token(randomUUID())}`;
+    const head = await send(port, { method: 'HEAD', path, headers: { authorization: own } });
+    expect([head.status, head.headers['content-type'], head.text]).toEqual([200, 'text/event-stream', '']);
+  });
+});
+
+function expectErrorOf(source: EventSource): void {
+  expect(source.status).toBe(401);
+  expect(source.headers['content-type']).toBe('application/json');
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { connectionRequested, type EventEnvelope, eventSubject, userCreated } from '@kith/contracts';
+import { startNotifications } from '@kith/notifications';
+import { makeEvent, type RunningService, type StoreConfig } from '@kith/service';
+import { createStore, type EngineKind } from '@kith/testing';
+import { append } from '../../../notifications/src/feed.ts';
+import { openStore } from '../../../notifications/src/store/index.ts';
+import type { RunningGateway } from '../../src/index.ts';
+import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIssuer } from '../harness.ts';
+import { EventSource } from './event-source.ts';
+
+/** A gateway before the real notifications service, which is fed with events as connections publishes them. */
+export class FeedWorld implements AsyncDisposable {
+  readonly test: TestGateway;
+  readonly issuer: TestIssuer;
+  readonly initiatorId: string;
+  readonly service: RunningService;
+  readonly #ends: AsyncDisposableStack;
+  readonly #store: StoreConfig;
+
+  private constructor(
+    parts: {
+      test: TestGateway;
+      issuer: TestIssuer;
+      initiatorId: string;
+      store: StoreConfig;
+      service: RunningService;
+    },
+    ends: AsyncDisposableStack,
+  ) {
+    this.test = parts.test;
+    this.issuer = parts.issuer;
+    this.initiatorId = parts.initiatorId;
+    this.service = parts.service;
+    this.#store = parts.store;
+    this.#ends = ends;
+  }
+
+  static async start(
+    engine: EngineKind,
+    options: Parameters<typeof startTestGateway>[1] & {
+      avatar?: string;
+      notifications?: Omit<Parameters<typeof startNotifications>[1], 'store'>;
+    } = {},
+  ): Promise<FeedWorld> {
+    await using undo = new AsyncDisposableStack();
+    const { config: store } = undo.use(await createStore(engine));
+    const env = { RATE_LIMIT_SCALE: '0', ...options.env };
+    const test = undo.use(await startTestGateway(engine, { ...options, env }));
+    const issuer = await serveIssuer(test.bus);
+    const service = undo.use(await startNotifications(test.runtime, { store, ...options.notifications }));
+    const initiatorId = randomUUID();
+    const world = new FeedWorld({ test, issuer, initiatorId, store, service }, undo.move());
+    await world.#introduce(options.avatar ?? 'https://example.com/ann.png');
+    return world;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ends.disposeAsync();
+  }
+
+  /** Starts the service once more on the same store. */
+  startService(): Promise<RunningService> {
+    return startNotifications(this.test.runtime, { store: this.#store });
+  }
+
+  /** How many streams of a user hold a place. */
+  async places(userId: string): Promise<number> {
+    const store = await openStore(this.#store);
+    const { streams } = await store.feed({ projectId, userId });
+    await store.close();
+    return streams.length;
+  }
+
+  token(userId: string, changes: Record<string, unknown> = {}): Promise<string> {
+    return this.issuer.token({ sub: userId, ...changes });
+  }
+
+  async stream(
+    userId: string,
+    options: {
+      lastEventId?: string | undefined;
+      gateway?: RunningGateway;
+      token?: string;
+      method?: string;
+    } = {},
+  ): Promise<EventSource> {
+    const { gateway = this.test.gateway, ...rest } = options;
+    const url = `${gateway.url}/v7/${projectId}/app-notifications/stream`;
+    return EventSource.open(url, { token: await this.token(userId), ...rest });
+  }
+
+  /** Puts a notification into a feed past the service, so that no stream is woken. */
+  async addSilently(userId: string): Promise<void> {
+    const store = await openStore(this.#store);
+    const before = await store.feed({ projectId, userId });
+    const initiator = { initiatorName: null, initiatorUsername: null, initiatorAvatar: null };
+    const { feed, entry } = append(before, {
+      projectId,
+      userId,
+      id: randomUUID(),
+      type: 'connection-accepted',
+      metadata: { connectionId: randomUUID(), initiatorId: this.initiatorId, ...initiator },
+      createdAt: Date.now(),
+      keepUntil: Date.now() + 60_000,
+    });
+    if (!(await store.change(before, { feed, put: [entry] }))) throw new Error('lost a race');
+    await store.close();
+  }
+
+  /** Lets a user be told of a connection request. */
+  async tell(userId: string, occurredAt = new Date()): Promise<void> {
+    const ids = { connectionId: randomUUID(), requesterId: this.initiatorId, receiverId: userId };
+    await this.#publish(
+      makeEvent(connectionRequested, {
+        projectId,
+        actorId: this.initiatorId,
+        aggregate: { type: 'connection', id: ids.connectionId, seq: 1 },
+        data: { ...ids, message: null },
+        occurredAt,
+      }),
+    );
+  }
+
+  async #introduce(avatar: string): Promise<void> {
+    const nothing = { foreignId: null, bannerFileId: null, avatarFileId: null, bio: null, birthdate: null };
+    const user = { ...nothing, location: null, role: 'visitor', metadata: {}, reputation: 0 };
+    await this.#publish(
+      makeEvent(userCreated, {
+        projectId,
+        actorId: this.initiatorId,
+        aggregate: { type: 'user', id: this.initiatorId, seq: 1 },
+        data: {
+          ...user,
+          id: this.initiatorId,
+          projectId,
+          name: 'Ann',
+          username: 'ann',
+          avatar,
+          createdAt: new Date().toISOString(),
+        },
+        occurredAt: new Date(),
+      }),
+    );
+  }
+
+  async #publish(event: EventEnvelope): Promise<void> {
+    const { bus } = this.test;
+    const body = new TextEncoder().encode(JSON.stringify(event));
+    await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
+  }
+}

@@ -1,0 +1,21 @@
+import type { Bus, Relay } from '@kith/service';
+import type { Notices } from './notices.ts';
+import type { Passwords } from './passwords.ts';
+import type { IdentityStore } from './store/index.ts';
+import type { AccessTokens } from './tokens/access-tokens.ts';
+import type { SigningKeys } from './tokens/signing-keys.ts';
+
+/** What the handlers work with. */
+export interface AppContext {
+  store: IdentityStore;
+  /** For asking connections about blocks. */
+  bus: Bus;
+  tokens: AccessTokens;
+  keys: SigningKeys;
+  /** `aud` of the tokens that projects' own back ends sign, too. */
+  tokenAudience: string;
+  notices: Notices;
+  passwords: Passwords;
+  /** Kicked after each commit that stored an event. */
+  relay: Relay;
+}

@@ -1,0 +1,17 @@
+import { connectionBlocked, connectionUnblocked } from '@kith/contracts';
+import { type EventSubscription, subscription } from '@kith/service';
+import type { AppContext } from './app.ts';
+
+/** Keeps the own copy of who blocks whom (ARCHITECTURE 6); by `seq`, so that order and repeats do not matter. */
+export const blockEvents: EventSubscription<AppContext> = subscription({
+  durable: 'identity-blocks',
+  events: [connectionBlocked, connectionUnblocked],
+  apply: ({ type, projectId, aggregate, data }, app: AppContext) =>
+    app.store.blocks.keep({
+      projectId,
+      blockerId: data.blockerId,
+      blockedId: data.blockedId,
+      isBlocked: type === connectionBlocked.type,
+      seq: aggregate.seq,
+    }),
+});

@@ -1,0 +1,26 @@
+import type { AppContext } from './app.ts';
+import { endSessionsOf } from './sessions.ts';
+
+export interface ErasureTimes {
+  /** How often is looked for what deletions have left. */
+  everyMs: number;
+  /** How long after its deletion a user's mark stays: longer than any request lives that met the user before. */
+  settleMs: number;
+}
+
+export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
+const batch = 100;
+
+/**
+ * Finishes what deletions have left: sessions that a process did not get to revoke or that were opened meanwhile, its
+ * blocks, and what a user's document and earlier events told of it. Repeatable; run by a sweep.
+ */
+export async function finishErasures(app: AppContext, settleMs: number): Promise<void> {
+  for (const deleted of await app.store.erasure.unfinished(batch)) {
+    await endSessionsOf(app, deleted, 'deleted');
+    const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
+    if (!isSettled) continue;
+    await app.store.blocks.forget(deleted.projectId, deleted.userId);
+    await app.store.erasure.finish(deleted);
+  }
+}

@@ -1,0 +1,44 @@
+import { DeadlinePassed } from '@kith/service';
+import { expect, test } from 'vitest';
+import { Gate } from './gate.ts';
+
+const later = Date.now() + 60_000;
+
+test('lets no more than the limit run at once, in the order they came', async () => {
+  const gate = new Gate(2);
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  let running = 0;
+  const all = [0, 1, 2, 3, 4].map((index) =>
+    gate.run(later, async () => {
+      begun.push(index);
+      running += 1;
+      expect(running).toBeLessThanOrEqual(2);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      running -= 1;
+      return index;
+    }),
+  );
+  expect(begun).toEqual([0, 1]);
+  for (const index of [0, 1, 2, 3, 4]) {
+    ends[index]?.();
+    expect(await all[index]).toBe(index);
+  }
+  expect(begun).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('does not begin what nobody waits for any more, and goes on after failures', async () => {
+  const gate = new Gate(1);
+  let begun = false;
+  const failing = gate.run(later, async () => {
+    throw new Error('failed');
+  });
+  const late = gate.run(Date.now() - 1, async () => {
+    begun = true;
+  });
+  const good = gate.run(Number.NaN, async () => 'done');
+  await expect(failing).rejects.toThrow('failed');
+  await expect(late).rejects.toThrow(DeadlinePassed);
+  expect(begun).toBe(false);
+  expect(await good).toBe('done');
+});

@@ -1,0 +1,2 @@
+export { identityConfig } from './config.ts';
+export { type IdentityOptions, startIdentity } from './service.ts';

@@ -1,0 +1,56 @@
+import type { ErrorCode } from '@kith/contracts';
+import { ApiError, decodeCursor, encodeCursor } from '@kith/service';
+
+/** Which rows of a list are asked for: those after `skip` others, or after the row at a place. */
+export interface ListRange {
+  from: { skip: number } | { after: string };
+  /** At most as many rows. */
+  limit: number;
+}
+
+/** Rows of a list, newest first; the total counts the whole list. */
+export interface ListPage<Row> {
+  rows: Row[];
+  total: number;
+}
+
+const lastMs = 9_999_999_999_999;
+const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
+
+/** Where a row stands in a list: newest first, ties by id. Fixed width, so that text sorts it. */
+export function placeOf(row: { createdAt: Date; id: string }): string {
+  return `${String(lastMs - row.createdAt.getTime()).padStart(13, '0')}|${row.id}`;
+}
+
+interface ListRequest {
+  query: { page: number; limit: number; cursor?: string | undefined };
+  linkNext(cursor: string): void;
+}
+
+/**
+ * Reads one page of a list by number or by cursor, and links to the next (SPEC A7). Throws `code` with
+ * `field: "cursor"` for a cursor that is not of this list.
+ */
+export async function readPage<Row extends { createdAt: Date; id: string }>(
+  request: ListRequest,
+  list: {
+    binding: readonly string[];
+    code: ErrorCode;
+    read(range: ListRange): Promise<ListPage<Row>>;
+  },
+): Promise<{ rows: Row[]; page: number; limit: number; total: number; hasMore: boolean }> {
+  const { limit, cursor } = request.query;
+  const position = cursor === undefined ? undefined : decodeCursor(cursor, list.binding, list.code);
+  if (position && !placePattern.test(position.after)) {
+    throw new ApiError(list.code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+  }
+  const page = position?.page ?? request.query.page;
+  const from = position ? { after: position.after } : { skip: (page - 1) * limit };
+  // One more, to know whether a row follows.
+  const { rows: found, total } = await list.read({ from, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const last = rows.at(-1);
+  if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, list.binding));
+  return { rows, page, limit, total, hasMore };
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorCode, Session as SessionAnswer } from '@kith/contracts';
+import type { AppContext } from './app.ts';
+import { confirmSession } from './sessions.ts';
+import type { Session, User } from './store/index.ts';
+import { hashFamily, hashRefreshToken, makeRefreshToken } from './tokens/refresh-token.ts';
+import { ownUserOf } from './user-views.ts';
+
+const refreshLifetimeMs = 30 * 24 * 3600 * 1000;
+const userAgentLength = 512;
+
+/** What a request tells of the device a session is on, and how to answer it. */
+export interface FromRequest {
+  userAgent: string;
+  clientIp: string;
+  setHeader(name: string, value: string): void;
+}
+
+/**
+ * Opens a session of a user: the answer of sign-up, sign-in and verify-external-user (SPEC B1).
+ * @param changed What to throw when the user has changed meanwhile what the session was opened on; a new user has not.
+ */
+export async function openSession(
+  app: AppContext,
+  user: User,
+  request: FromRequest,
+  at: Date,
+  changed?: ErrorCode,
+): Promise<SessionAnswer> {
+  const refreshToken = makeRefreshToken();
+  const session: Session = {
+    sid: randomUUID(),
+    projectId: user.projectId,
+    userId: user.id,
+    familyHash: hashFamily(refreshToken) ?? '',
+    tokenHash: hashRefreshToken(refreshToken),
+    rotated: null,
+    epoch: user.sessionEpoch,
+    createdAt: at,
+    ...useOf(request, at),
+    revokedAt: null,
+  };
+  const answer = await sessionAnswer(app, user, session, refreshToken, request);
+  await app.store.sessions.add(session);
+  if (changed) await confirmSession(app, session, changed);
+  return answer;
+}
+
+/** What each use of a session notes. */
+export function useOf(
+  request: FromRequest,
+  at: Date,
+): Pick<Session, 'lastUsedAt' | 'expiresAt' | 'userAgent' | 'ip'> {
+  return {
+    lastUsedAt: at,
+    expiresAt: new Date(at.getTime() + refreshLifetimeMs),
+    userAgent: request.userAgent.slice(0, userAgentLength).toWellFormed() || null,
+    ip: request.clientIp || null,
+  };
+}
+
+/** A session's tokens as the contract has them, the access token made anew. */
+export async function sessionAnswer(
+  app: AppContext,
+  user: User,
+  session: Session,
+  refreshToken: string,
+  request: FromRequest,
+): Promise<SessionAnswer> {
+  const { id: userId, projectId, role } = user;
+  const accessToken = await app.tokens.issue({ userId, projectId, role, sessionId: session.sid });
+  // Tokens must not stay in a cache on the way (RFC 6749 5.1).
+  request.setHeader('Cache-Control', 'no-store');
+  return { success: true, accessToken, refreshToken, user: ownUserOf(user) };
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { createProject } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { projectAnswer, settingsOf } from '../project-settings.ts';
+import type { Project } from '../store/index.ts';
+
+/** Registers a project under a new id (SPEC B7). */
+export const createProjectHandler = handler(createProject, async (request, app: AppContext) => {
+  const now = new Date();
+  const project: Project = {
+    publicKey: null,
+    limits: {},
+    webOrigins: [],
+    publicProfiles: true,
+    publicConnections: true,
+    ...settingsOf(request.body),
+    name: request.body.name,
+    id: randomUUID(),
+    createdAt: now,
+    updatedAt: now,
+  };
+  await app.store.projects.add(project);
+  return projectAnswer(project);
+});

@@ -1,0 +1,17 @@
+import { deleteSession } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { revokeSession } from '../sessions.ts';
+
+/** Ends one of the caller's sessions, which may be the one it calls from (SPEC B1). */
+export const deleteSessionHandler = handler(
+  deleteSession,
+  async ({ projectId, caller, params }, app: AppContext) => {
+    const session = await app.store.sessions.find(projectId, caller.userId, params.sessionId);
+    if (!session || session.revokedAt || session.expiresAt <= new Date()) {
+      throw new ApiError('auth/session-not-found');
+    }
+    await revokeSession(app, session, 'ended');
+    return undefined;
+  },
+);

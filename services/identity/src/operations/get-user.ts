@@ -1,0 +1,9 @@
+import { getUser } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { showUser } from '../show-user.ts';
+
+/** Answers a user's public profile; to the user itself the own one (SPEC B2). */
+export const getUserHandler = handler(getUser, async (request, app: AppContext) =>
+  showUser(app, request, () => app.store.users.find(request.projectId, request.params.userId)),
+);

@@ -1,0 +1,9 @@
+import { getJwks } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Answers the public keys (SPEC B1), from memory: verifiers get them while the database is away, too. */
+export const getJwksHandler = handler(getJwks, async (request, app: AppContext) => {
+  request.setHeader('Cache-Control', 'public, max-age=300');
+  return { keys: [...app.tokens.publicKeys] };
+});

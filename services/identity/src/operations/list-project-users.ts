@@ -1,0 +1,18 @@
+import { generalPaginationOf, listProjectUsers } from '@kith/contracts';
+import { ApiError, fold, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { readPage } from '../listing.ts';
+import { ownUserOf } from '../user-views.ts';
+
+/** Lists a project's users for operators, newest first, by page or by cursor (SPEC A7, B7). */
+export const listProjectUsersHandler = handler(listProjectUsers, async (request, app: AppContext) => {
+  const { projectId } = request.params;
+  if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
+  const search = fold(request.query.query ?? '');
+  const found = await readPage(request, {
+    binding: [listProjectUsers.name, projectId, search],
+    code: 'project/invalid-query',
+    read: (range) => app.store.people.list(projectId, search, range),
+  });
+  return { data: found.rows.map(ownUserOf), pagination: generalPaginationOf(found) };
+});

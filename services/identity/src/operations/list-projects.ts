@@ -1,0 +1,15 @@
+import { generalPaginationOf, listProjects } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { readPage } from '../listing.ts';
+import { projectAnswer } from '../project-settings.ts';
+
+/** Lists the projects, newest first, by page or by cursor (SPEC A7, B7). */
+export const listProjectsHandler = handler(listProjects, async (request, app: AppContext) => {
+  const found = await readPage(request, {
+    binding: [listProjects.name],
+    code: 'project/invalid-query',
+    read: (range) => app.store.projects.list(range),
+  });
+  return { data: found.rows.map(projectAnswer), pagination: generalPaginationOf(found) };
+});

@@ -1,0 +1,10 @@
+import { blocksPage, rebuildIdentityBlocks } from '@kith/contracts';
+import { ask, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Copies a page of connections' blocks; what is held and newer stays. */
+export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
+  const { blocks, next } = await ask(app.bus, blocksPage, { after: request.body.after }, request);
+  for (const block of blocks) await app.store.blocks.keep({ ...block, isBlocked: true });
+  return { copied: blocks.length, next };
+});

@@ -1,0 +1,60 @@
+import { requestNewAccessToken } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { sessionAnswer, useOf } from '../open-session.ts';
+import { isOpen, revokeSession } from '../sessions.ts';
+import type { Session } from '../store/index.ts';
+import {
+  hashFamily,
+  hashRefreshToken,
+  makeRefreshToken,
+  openSuccessor,
+  sealSuccessor,
+} from '../tokens/refresh-token.ts';
+
+const graceMs = 30_000;
+// Each loss means that the same token was rotated or its session revoked.
+const attempts = 5;
+
+/**
+ * Exchanges a refresh token for its successor, in one conditional write. A retry, or a second tab, gets the same
+ * successor for 30 s; a used token that comes after that, or after its successor was used, ends the family (SPEC B1).
+ */
+export const requestNewAccessTokenHandler = handler(
+  requestNewAccessToken,
+  async (request, app: AppContext) => {
+    const { refreshToken } = request.body;
+    const family = hashFamily(refreshToken);
+    if (!family) throw new ApiError('auth/unauthorized');
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const now = new Date();
+      const session = await app.store.sessions.findFamily(request.projectId, family);
+      if (!session || session.expiresAt <= now) throw new ApiError('auth/unauthorized');
+      const user = await app.store.users.find(session.projectId, session.userId);
+      if (!user) throw new ApiError('auth/unauthorized');
+      if (!user.isActive) throw new ApiError('auth/suspended');
+      if (!isOpen(session, user, now)) throw new ApiError('auth/unauthorized');
+      const hash = hashRefreshToken(refreshToken);
+      if (hash === session.tokenHash) {
+        const successor = makeRefreshToken(refreshToken);
+        const next: Session = {
+          ...session,
+          ...useOf(request, now),
+          tokenHash: hashRefreshToken(successor),
+          rotated: { hash, sealed: sealSuccessor(successor, refreshToken), at: now },
+        };
+        if (await app.store.sessions.rotate(next, hash)) {
+          return sessionAnswer(app, user, next, successor, request);
+        }
+        continue;
+      }
+      const { rotated } = session;
+      if (rotated?.hash === hash && now.getTime() - rotated.at.getTime() <= graceMs) {
+        return sessionAnswer(app, user, session, openSuccessor(rotated.sealed, refreshToken), request);
+      }
+      await revokeSession(app, session, 'token-reused');
+      throw new ApiError('auth/token-reuse-detected');
+    }
+    throw new Error('A refresh token was neither current nor used, again and again.');
+  },
+);

@@ -1,0 +1,20 @@
+import { getRevocations } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { tokensEnd } from '../sessions.ts';
+import { revokedPlace } from '../store/index.ts';
+
+const pageSize = 10_000;
+
+/** Answers what gateways must refuse while tokens of before it may live; users stand on the first page. */
+export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
+  // What is as old as this has no token left.
+  const since = new Date(2 * Date.now() - tokensEnd(new Date()).getTime());
+  const found = await app.store.sessions.revoked(after ?? revokedPlace(since), pageSize);
+  const suspended = after === null ? await app.store.accounts.suspendedSince(since) : [];
+  return {
+    sessions: found.map(({ sid, at }) => ({ sessionId: sid, until: tokensEnd(at).toISOString() })),
+    suspended: suspended.map(({ userId, at }) => ({ userId, until: tokensEnd(at).toISOString() })),
+    next: found.length === pageSize ? (found.at(-1)?.place ?? null) : null,
+  };
+});

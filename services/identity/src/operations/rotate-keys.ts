@@ -1,0 +1,16 @@
+import { rotateKeys } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Makes the next key of access tokens, and answers all there are, newest first (SPEC B1). */
+export const rotateKeysHandler = handler(rotateKeys, async (_request, app: AppContext) => {
+  await app.keys.rotate();
+  return {
+    keys: app.keys.current().map((key) => ({
+      kid: key.kid,
+      state: app.keys.stateOf(key),
+      createdAt: key.createdAt.toISOString(),
+      signsFrom: key.signsFrom.toISOString(),
+    })),
+  };
+});

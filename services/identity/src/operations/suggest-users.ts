@@ -1,0 +1,18 @@
+import { suggestUsers } from '@kith/contracts';
+import { fold, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { seesProfiles } from '../show-user.ts';
+import { publicUserOf } from '../user-views.ts';
+
+const most = 5;
+
+/** Suggests users by a part of their username or name, in any script (SPEC B2). A blank query suggests nobody, and no
+ * user is suggested to one who is blocked by it or blocks it (SPEC B3). */
+export const suggestUsersHandler = handler(suggestUsers, async (request, app: AppContext) => {
+  const search = fold(request.query.query);
+  if (search === '' || !(await seesProfiles(app, request))) return [];
+  const { projectId, caller } = request;
+  const except = caller ? await app.store.blocks.hiddenFrom(projectId, caller.userId) : [];
+  const users = await app.store.people.suggest(projectId, search, { limit: most, except });
+  return users.map(publicUserOf);
+});

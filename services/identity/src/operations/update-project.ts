@@ -1,0 +1,16 @@
+import { updateProject } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { projectAnswer, settingsOf } from '../project-settings.ts';
+
+/** Changes what is given of a project's settings, in one write, and keeps the rest (SPEC B7). */
+export const updateProjectHandler = handler(updateProject, async (request, app: AppContext) => {
+  const { projectId } = request.params;
+  const settings = settingsOf(request.body);
+  const project =
+    Object.keys(settings).length > 0
+      ? await app.store.projects.update(projectId, settings, new Date())
+      : await app.store.projects.find(projectId);
+  if (!project) throw new ApiError('project/not-found');
+  return projectAnswer(project);
+});

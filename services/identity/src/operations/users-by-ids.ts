@@ -1,0 +1,13 @@
+import { usersByIds } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { publicUserOf } from '../user-views.ts';
+
+/** Answers users for other services' copies; an unknown id is simply absent. */
+export const usersByIdsHandler = internalHandler(
+  usersByIds,
+  async ({ projectId, userIds }, app: AppContext) => {
+    const users = await app.store.users.findMany(projectId, userIds);
+    return { users: users.map((user) => ({ seq: user.seq, user: publicUserOf(user) })) };
+  },
+);

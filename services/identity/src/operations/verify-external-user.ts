@@ -1,0 +1,85 @@
+import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { newUser } from '../new-user.ts';
+import { openSession } from '../open-session.ts';
+import { changesProfile, type GivenProfile, withProfile } from '../profile.ts';
+import type { User } from '../store/index.ts';
+import { type ExternalUser, verifyExternalToken } from '../tokens/external-token.ts';
+import { userEvent } from '../user-events.ts';
+
+// Each loss means that another change of the same user got through.
+const attempts = 100;
+
+/**
+ * Signs in whom the project's own back end vouches for. The user is created, or its profile updated, from what the
+ * token says; what of that the profile does not take is left out (SPEC B1).
+ */
+export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
+  const { projectId, body } = request;
+  const project = await app.store.projects.find(projectId);
+  if (!project) throw new ApiError('project/not-found');
+  if (project.publicKey === null) throw new ApiError('auth/missing-keys');
+  const { publicKey } = project;
+  const external = await verifyExternalToken(body.userJwt, {
+    publicKey,
+    projectId,
+    audience: app.tokenAudience,
+  });
+  if (!external) throw new ApiError('auth/invalid-token');
+  const now = new Date();
+  const user = await upsert(app, projectId, external, now);
+  return openSession(app, user, request, now, 'auth/invalid-token');
+});
+
+async function upsert(app: AppContext, projectId: string, external: ExternalUser, now: Date): Promise<User> {
+  const { foreignId, userData } = external;
+  const given = profileOf(userData);
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const before = await app.store.people.findByForeignId(projectId, foreignId);
+    if (before && !before.isActive) throw new ApiError('auth/suspended');
+    const after = before
+      ? await update(app, before, given, now)
+      : await create(
+          app,
+          newUser({ projectId, foreignId, email: null, passwordHash: null }, withProfile(given), now),
+        );
+    if (after) return after;
+  }
+  throw new Error('The user was changed by others again and again.');
+}
+
+/** Null when somebody else has made it meanwhile. */
+async function create(app: AppContext, user: User): Promise<User | null> {
+  const outcome = await app.store.users.add(user, userEvent(userCreated, user));
+  if (outcome === 'foreign-id-taken') return null;
+  if (outcome !== 'stored') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
+  app.relay.kick();
+  return user;
+}
+
+/** Null when somebody else has changed it meanwhile. */
+async function update(app: AppContext, before: User, given: GivenProfile, now: Date): Promise<User | null> {
+  const profile = withProfile(given, before);
+  const after: User = { ...before, lastActive: now };
+  if (changesProfile(profile, before)) {
+    Object.assign(after, profile, { updatedAt: now, rev: before.rev + 1, seq: before.seq + 1 });
+    const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
+    if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
+    if (outcome === 'stale') return null;
+    app.relay.kick();
+  }
+  await app.store.users.touch(after.projectId, after.id, now);
+  return after;
+}
+
+/** The profile fields of what a token says, each by the contract's own rule; the others are not looked at. */
+function profileOf(userData: Record<string, unknown>): GivenProfile {
+  const given: Record<string, unknown> = {};
+  for (const [field, schema] of Object.entries(profileFields)) {
+    if (!Object.hasOwn(userData, field)) continue;
+    const parsed = schema.safeParse(userData[field]);
+    if (parsed.success) given[field] = parsed.data;
+  }
+  return given as GivenProfile;
+}

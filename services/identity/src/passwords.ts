@@ -1,0 +1,72 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { promisify } from 'node:util';
+import { Gate } from './gate.ts';
+
+const deriveKey = promisify(argon2);
+
+interface Hashed {
+  memory: number;
+  passes: number;
+  parallelism: number;
+  salt: Buffer;
+  hash: Buffer;
+}
+
+/** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, two passes, one lane. */
+const cost = { memory: 19 * 1024, passes: 2, parallelism: 1 };
+const saltBytes = 16;
+const hashBytes = 32;
+// Each takes 19 MiB and a thread of libuv's four, which DNS look-ups and signatures need too.
+const atOnce = Math.min(3, availableParallelism());
+
+/** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups can not eat the memory. */
+export class Passwords {
+  readonly #gate = new Gate(atOnce);
+  // What an unknown address is checked against: no password gives this hash.
+  readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
+
+  /** Hashes a password as a PHC string. Throws `DeadlinePassed` when its turn comes after `deadline` (Unix ms). */
+  async hash(password: string, deadline: number): Promise<string> {
+    const salt = randomBytes(saltBytes);
+    const hash = await this.#gate.run(deadline, () => derive(password, { ...cost, salt, bytes: hashBytes }));
+    return formatPhc({ ...cost, salt, hash });
+  }
+
+  /** Tells whether a password gives a PHC string's hash. `null`, for no such user, takes the same time: `false`. */
+  async verify(password: string, phc: string | null, deadline: number): Promise<boolean> {
+    const stored = phc === null ? this.#nobody : parsePhc(phc);
+    const given = await this.#gate.run(deadline, () =>
+      derive(password, { ...stored, bytes: stored.hash.length }),
+    );
+    return timingSafeEqual(given, stored.hash);
+  }
+}
+
+function derive(
+  password: string,
+  { memory, passes, parallelism, salt, bytes }: Omit<Hashed, 'hash'> & { bytes: number },
+): Promise<Buffer> {
+  // One password has several spellings in Unicode, by keyboard and system (NIST SP 800-63B 5.1.1.2).
+  const message = password.normalize('NFKC');
+  return deriveKey('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: bytes });
+}
+
+const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+function formatPhc({ memory, passes, parallelism, salt, hash }: Hashed): string {
+  const base64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`;
+}
+
+function parsePhc(phc: string): Hashed {
+  const [, memory, passes, parallelism, salt, hash] = phcPattern.exec(phc) ?? [];
+  if (!salt || !hash) throw new Error('A stored password hash can not be read.');
+  return {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  };
+}

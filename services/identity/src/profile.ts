@@ -1,0 +1,38 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { BodyOf, updateUser } from '@kith/contracts';
+import type { Profile } from './store/index.ts';
+
+/** Profile fields as a request gives them. */
+export type GivenProfile = BodyOf<typeof updateUser>;
+
+const emptyProfile: Profile = {
+  username: null,
+  name: null,
+  avatar: null,
+  bio: null,
+  location: null,
+  birthdate: null,
+  metadata: {},
+};
+
+/** The profile after what was given: an absent field stays, null empties it. Nothing but profile fields is read. */
+export function withProfile(given: GivenProfile, before: Profile = emptyProfile): Profile {
+  const after = (field: Exclude<keyof Profile, 'metadata'>) =>
+    given[field] === undefined ? before[field] : given[field];
+  return {
+    username: after('username'),
+    name: after('name'),
+    avatar: after('avatar'),
+    bio: after('bio'),
+    location: after('location'),
+    birthdate: after('birthdate'),
+    metadata: given.metadata === undefined ? before.metadata : (given.metadata ?? {}),
+  };
+}
+
+/** Tells whether a profile differs from what is stored. */
+export function changesProfile(after: Profile, before: Profile): boolean {
+  return (Object.keys(after) as (keyof Profile)[]).some(
+    (field) => !isDeepStrictEqual(after[field], before[field]),
+  );
+}

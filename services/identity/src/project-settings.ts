@@ -1,0 +1,39 @@
+import { type BodyOf, operations, type Project as ProjectAnswer, type updateProject } from '@kith/contracts';
+import { ApiError } from '@kith/service';
+import { readPublicKey } from './public-key.ts';
+import type { Project, ProjectSettings } from './store/index.ts';
+
+/** The settings a request gives, field by field; an absent field is absent. Throws `project/invalid-body`. */
+export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectSettings> {
+  const { name, publicKey, limits, webOrigins, publicProfiles, publicConnections } = body;
+  const settings: Partial<ProjectSettings> = {};
+  if (name !== undefined) settings.name = name;
+  if (publicKey !== undefined) settings.publicKey = publicKey === null ? null : readPublicKey(publicKey);
+  if (limits !== undefined) settings.limits = ofOperations(limits);
+  if (webOrigins !== undefined) settings.webOrigins = webOrigins;
+  if (publicProfiles !== undefined) settings.publicProfiles = publicProfiles;
+  if (publicConnections !== undefined) settings.publicConnections = publicConnections;
+  return settings;
+}
+
+function ofOperations(limits: Project['limits']): Project['limits'] {
+  const unknown = Object.keys(limits).find((name) => !operations.some((one) => one.name === name));
+  if (unknown === undefined) return limits;
+  const field = 'limits';
+  throw new ApiError('project/invalid-body', { message: `${field}: An operation is not known.`, field });
+}
+
+/** A project as the contract has it. */
+export function projectAnswer(project: Project): ProjectAnswer {
+  return {
+    id: project.id,
+    name: project.name,
+    publicKey: project.publicKey,
+    limits: project.limits,
+    webOrigins: [...project.webOrigins],
+    publicProfiles: project.publicProfiles,
+    publicConnections: project.publicConnections,
+    createdAt: project.createdAt.toISOString(),
+    updatedAt: project.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,59 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { ApiError } from '@kith/service';
+
+const pemForm = /^-----BEGIN ((?:RSA )?PUBLIC KEY)-----[A-Za-z0-9+/=\s]+-----END \1-----$/;
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+/**
+ * Reads a public key for external sign-in, PEM or JWK (an object or its text), and gives it as SPKI in PEM. Taken are
+ * RSA from 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"` and says why
+ * without a word of what was given: it may be a private key.
+ */
+export function readPublicKey(given: string | Record<string, unknown>): string {
+  const value = typeof given === 'string' ? textOrJwk(given.trim()) : given;
+  const isPrivate =
+    typeof value === 'string'
+      ? value.includes('PRIVATE KEY')
+      : privateMembers.some((member) => member in value);
+  if (isPrivate) throw refused('It is a private key: keep it, and register the public one.');
+  const key = parse(value);
+  if (!key) throw refused('It must be a public key as PEM or JWK.');
+  if (!isStrong(key)) throw refused('It must be RSA from 2,048 bits, EC P-256 or Ed25519.');
+  return key.export({ type: 'spki', format: 'pem' }) as string;
+}
+
+function textOrJwk(text: string): string | Record<string, unknown> {
+  if (!text.startsWith('{')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function parse(value: string | Record<string, unknown>): KeyObject | null {
+  try {
+    // Node would also take a certificate or a private key, and make a public key of it.
+    if (typeof value === 'string') return pemForm.test(value) ? createPublicKey(value) : null;
+    return createPublicKey({ key: value as JsonWebKey, format: 'jwk' });
+  } catch {
+    return null;
+  }
+}
+
+function isStrong(key: KeyObject): boolean {
+  const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      // With an exponent of 1 a signature is its own content: anybody could make one.
+      return modulusLength >= 2048 && modulusLength <= 16_384 && publicExponent >= 3n;
+    case 'ec':
+      return namedCurve === 'prime256v1';
+    default:
+      return key.asymmetricKeyType === 'ed25519';
+  }
+}
+
+function refused(reason: string): ApiError {
+  return new ApiError('project/invalid-body', { message: `publicKey: ${reason}`, field: 'publicKey' });
+}

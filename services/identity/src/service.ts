@@ -1,0 +1,124 @@
+import {
+  Relay,
+  type RunningService,
+  type ServiceRuntime,
+  type StoreConfig,
+  Sweeper,
+  startService,
+} from '@kith/service';
+import type { AppContext } from './app.ts';
+import { blockEvents } from './blocks.ts';
+import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
+import { Notices } from './notices.ts';
+import { changePasswordHandler } from './operations/change-password.ts';
+import { checkUsernameHandler } from './operations/check-username.ts';
+import { createProjectHandler } from './operations/create-project.ts';
+import { deleteSessionHandler } from './operations/delete-session.ts';
+import { deleteUserHandler } from './operations/delete-user.ts';
+import { getProjectHandler } from './operations/get-project.ts';
+import { getProjectLeanHandler } from './operations/get-project-lean.ts';
+import { getUserHandler } from './operations/get-user.ts';
+import { getUserByForeignIdHandler } from './operations/get-user-by-foreign-id.ts';
+import { getUserByUsernameHandler } from './operations/get-user-by-username.ts';
+import { getJwksHandler } from './operations/jwks.ts';
+import { listProjectUsersHandler } from './operations/list-project-users.ts';
+import { listProjectsHandler } from './operations/list-projects.ts';
+import { listSessionsHandler } from './operations/list-sessions.ts';
+import { projectOfUserHandler } from './operations/project-of-user.ts';
+import { rebuildBlocksHandler } from './operations/rebuild-blocks.ts';
+import { requestNewAccessTokenHandler } from './operations/request-new-access-token.ts';
+import { revocationsHandler } from './operations/revocations.ts';
+import { rotateKeysHandler } from './operations/rotate-keys.ts';
+import { signInHandler } from './operations/sign-in.ts';
+import { signOutHandler } from './operations/sign-out.ts';
+import { signUpHandler } from './operations/sign-up.ts';
+import { suggestUsersHandler } from './operations/suggest-users.ts';
+import { restoreUserHandler, suspendUserHandler } from './operations/suspend-user.ts';
+import { updateProjectHandler } from './operations/update-project.ts';
+import { updateUserHandler } from './operations/update-user.ts';
+import { usersByIdsHandler } from './operations/users-by-ids.ts';
+import { usersPageHandler } from './operations/users-page.ts';
+import { verifyExternalUserHandler } from './operations/verify-external-user.ts';
+import { Passwords } from './passwords.ts';
+import { openStore } from './store/index.ts';
+import { AccessTokens } from './tokens/access-tokens.ts';
+import { type KeyTimes, keyTimes, SigningKeys } from './tokens/signing-keys.ts';
+import { startUpkeep } from './upkeep.ts';
+
+export interface IdentityOptions {
+  store: StoreConfig;
+  /** `iss` of access tokens. */
+  tokenIssuer?: string;
+  /** `aud` of access tokens. */
+  tokenAudience?: string;
+  /** Times of the signing keys' lives, where they are to differ. */
+  keyTimes?: Partial<KeyTimes>;
+  /** Times of erasure, where they are to differ. */
+  erasureTimes?: Partial<ErasureTimes>;
+}
+
+/** Starts identity: accounts, tokens, users and projects (SPEC B1, B2, B7). Makes the signing key on first start. */
+export async function startIdentity(
+  runtime: ServiceRuntime,
+  options: IdentityOptions,
+): Promise<RunningService> {
+  const { tokenIssuer = 'kith', tokenAudience = 'kith.dev' } = options;
+  await using undo = new AsyncDisposableStack();
+  const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
+  const times = { ...keyTimes, ...options.keyTimes };
+  const keys = await SigningKeys.open(store.keys, times);
+  const tokens = new AccessTokens(keys, { issuer: tokenIssuer, audience: tokenAudience });
+  const relay = undo.adopt(
+    new Relay({ bus: runtime.bus, outbox: store.outbox, log: runtime.log, metrics: runtime.metrics }),
+    (started) => started.stop(),
+  );
+  const notices = new Notices(runtime.bus, runtime.log);
+  const passwords = new Passwords();
+  const app: AppContext = { bus: runtime.bus, store, tokens, keys, tokenAudience, notices, passwords, relay };
+  const { everyMs, settleMs } = { ...erasureTimes, ...options.erasureTimes };
+  const erasure = undo.adopt(
+    new Sweeper(() => finishErasures(app, settleMs), { everyMs, log: runtime.log }),
+    (started) => started.stop(),
+  );
+  const upkeep = startUpkeep(app, { times, log: runtime.log });
+  for (const sweeper of upkeep) undo.adopt(sweeper, (started) => started.stop());
+  const service = await startService<AppContext>(runtime, {
+    name: 'identity',
+    app,
+    operations: [
+      signUpHandler,
+      signInHandler,
+      signOutHandler,
+      requestNewAccessTokenHandler,
+      verifyExternalUserHandler,
+      changePasswordHandler,
+      listSessionsHandler,
+      deleteSessionHandler,
+      getJwksHandler,
+      rotateKeysHandler,
+      suspendUserHandler,
+      restoreUserHandler,
+      getUserHandler,
+      getUserByUsernameHandler,
+      getUserByForeignIdHandler,
+      suggestUsersHandler,
+      checkUsernameHandler,
+      deleteUserHandler,
+      updateUserHandler,
+      createProjectHandler,
+      getProjectHandler,
+      getProjectLeanHandler,
+      rebuildBlocksHandler,
+      listProjectsHandler,
+      updateProjectHandler,
+      listProjectUsersHandler,
+    ],
+    internal: [usersByIdsHandler, projectOfUserHandler, usersPageHandler, revocationsHandler],
+    subscriptions: [blockEvents],
+    background: [erasure, ...upkeep, relay],
+    checkStore: () => store.check(),
+    close: () => store.close(),
+  });
+  undo.move();
+  return service;
+}

@@ -1,0 +1,87 @@
+import { type ErrorCode, sessionRevoked } from '@kith/contracts';
+import { ApiError, makeEvent } from '@kith/service';
+import type { AppContext } from './app.ts';
+import type { Ending, RevocationReason, Session, User } from './store/index.ts';
+import { accessLifetimeMs } from './tokens/signing-keys.ts';
+
+const batch = 100;
+
+/** When the last access token that was issued before `at` is over, a minute of clocks' difference included. */
+export function tokensEnd(at: Date): Date {
+  return new Date(at.getTime() + accessLifetimeMs + 60_000);
+}
+
+/** Tells whether a session is still its user's: not revoked, not over, and not of before the user's last ending. */
+export function isOpen(session: Session, user: User, at: Date): boolean {
+  return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
+}
+
+function isOfNow(session: Session, user: User): boolean {
+  return session.epoch === user.sessionEpoch || session.sid === user.keptSession;
+}
+
+/** Revokes a session for good and tells gateways. One that is over already stays as it is. */
+export async function revokeSession(
+  app: AppContext,
+  session: Session,
+  reason: RevocationReason,
+): Promise<void> {
+  const at = new Date();
+  const until = tokensEnd(at);
+  const event = makeEvent(sessionRevoked, {
+    projectId: session.projectId,
+    actorId: reason === 'suspended' ? null : session.userId,
+    aggregate: { type: 'session', id: session.sid, seq: 1 },
+    data: { sessionId: session.sid, userId: session.userId, reason },
+    occurredAt: at,
+  });
+  // A suspended user is told so as long as its refresh token would have lived.
+  const keepUntil = reason === 'suspended' && session.expiresAt > until ? session.expiresAt : until;
+  if (!(await app.store.sessions.revoke(session, { at, keepUntil, event }))) return;
+  app.relay.kick();
+  app.notices.tell({ sessions: [{ sessionId: session.sid, until: until.toISOString() }] });
+}
+
+/**
+ * Revokes the sessions that a stored change of their user made outdated. Repeatable: what a process that died has
+ * left is finished by any other.
+ */
+export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
+  const { projectId, userId, reason } = ending;
+  const user = await app.store.users.find(projectId, userId);
+  for (const session of await app.store.sessions.live(projectId, userId)) {
+    if (!user || !isOfNow(session, user)) await revokeSession(app, session, reason);
+  }
+  await app.store.accounts.ended(ending);
+}
+
+/** Revokes every session of a user who is there no more. Repeatable. */
+export async function endSessionsOf(
+  app: AppContext,
+  { projectId, userId }: { projectId: string; userId: string },
+  reason: RevocationReason,
+): Promise<void> {
+  for (const session of await app.store.sessions.live(projectId, userId)) {
+    await revokeSession(app, session, reason);
+  }
+}
+
+/** Finishes every ending that is left. */
+export async function finishEndings(app: AppContext): Promise<void> {
+  for (;;) {
+    const endings = await app.store.accounts.endings(batch);
+    for (const ending of endings) await finishEnding(app, ending);
+    if (endings.length < batch) return;
+  }
+}
+
+/**
+ * Looks whether the user has changed what sessions depend on while one was being opened; an ending that has not seen
+ * the session is made good here. Throws `auth/suspended`, or `code`.
+ */
+export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
+  const user = await app.store.users.find(session.projectId, session.userId);
+  if (user && isOfNow(session, user)) return;
+  await revokeSession(app, session, 'ended');
+  throw new ApiError(user && !user.isActive ? 'auth/suspended' : code);
+}

@@ -1,0 +1,58 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { EventEnvelope } from '@kith/contracts';
+import { type SqliteOutbox, transaction } from '@kith/service';
+import type { DeletedUser, ErasureStore, User } from './index.ts';
+
+/** Ends accounts on SQLite: the row goes at once, a mark stays until the rest can go. */
+export class SqliteErasure implements ErasureStore {
+  readonly #db: DatabaseSync;
+  readonly #outbox: SqliteOutbox;
+  readonly #deleteUser: StatementSync;
+  readonly #mark: StatementSync;
+  readonly #unmark: StatementSync;
+  readonly #marked: StatementSync;
+  readonly #isWaiting: StatementSync;
+  readonly #deleteEvents: StatementSync;
+
+  constructor(db: DatabaseSync, outbox: SqliteOutbox) {
+    this.#db = db;
+    this.#outbox = outbox;
+    this.#deleteUser = db.prepare('DELETE FROM users WHERE projectId = ? AND id = ? AND rev = ?');
+    this.#mark = db.prepare('INSERT INTO deleted_users (projectId, id, seq, deletedAt) VALUES (?, ?, ?, ?)');
+    this.#unmark = db.prepare('DELETE FROM deleted_users WHERE projectId = ? AND id = ?');
+    this.#marked = db.prepare(
+      'SELECT projectId, id AS userId, seq, deletedAt FROM deleted_users ORDER BY deletedAt LIMIT ?',
+    );
+    this.#isWaiting = db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? AND published = 0 LIMIT 1');
+    this.#deleteEvents = db.prepare('DELETE FROM events WHERE key > ? AND key < ? AND key <> ?');
+  }
+
+  async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
+    const { projectId, id, rev } = user;
+    return transaction(this.#db, () => {
+      if (this.#deleteUser.run(projectId, id, rev).changes === 0) return 'stale';
+      this.#mark.run(projectId, id, event.aggregate.seq, Date.parse(event.occurredAt));
+      this.#outbox.add(event);
+      return 'stored';
+    });
+  }
+
+  async unfinished(limit: number): Promise<DeletedUser[]> {
+    const rows = this.#marked.all(limit) as unknown as (Omit<DeletedUser, 'deletedAt'> & {
+      deletedAt: number;
+    })[];
+    return rows.map((row) => ({ ...row, deletedAt: new Date(row.deletedAt) }));
+  }
+
+  async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
+    const key = `${projectId}|user|${userId}`;
+    // The character after the bar.
+    const events = [`${key}|`, `${key}}`] as const;
+    return transaction(this.#db, () => {
+      if (this.#isWaiting.get(...events)) return false;
+      this.#deleteEvents.run(...events, `${key}|${seq}`);
+      this.#unmark.run(projectId, userId);
+      return true;
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose';
+import { expect, test } from 'vitest';
+import type { SigningKey } from '../store/index.ts';
+import { AccessTokens } from './access-tokens.ts';
+
+const claims = { issuer: 'i', audience: 'a' };
+const subject = { userId: 'u', projectId: 'p', role: 'visitor', sessionId: 's' };
+
+async function key(ordinal: number): Promise<SigningKey> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const privateJwk = await exportJWK(privateKey);
+  return { ordinal, kid: `key-${ordinal}`, privateJwk, signsFrom: new Date(), createdAt: new Date() };
+}
+
+test('signs with the key of the moment and publishes them all', async () => {
+  const keys = await Promise.all([key(3), key(2), key(1)]);
+  let signing = keys[1] as SigningKey;
+  const tokens = new AccessTokens({ current: () => keys, signing: () => signing }, claims);
+  const jwks = createLocalJWKSet({ keys: tokens.publicKeys });
+  const kid = async () => (await jwtVerify(await tokens.issue(subject), jwks, claims)).protectedHeader.kid;
+  expect(await kid()).toBe('key-2');
+  signing = keys[0] as SigningKey;
+  expect(await kid()).toBe('key-3');
+  expect(tokens.publicKeys.map(({ kid }) => kid)).toEqual(['key-3', 'key-2', 'key-1']);
+  for (const published of tokens.publicKeys) {
+    expect(Object.keys(published).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+  }
+});

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { type CryptoKey, importJWK, type JWK, SignJWT } from 'jose';
+import type { SigningKey } from '../store/index.ts';
+import { accessLifetimeMs, algorithm, type SigningKeys } from './signing-keys.ts';
+
+/** Whom a token speaks for: claims `sub`, `projectId`, `role` and `sid`. */
+export interface TokenSubject {
+  userId: string;
+  projectId: string;
+  role: string;
+  sessionId: string;
+}
+
+/** Signs access tokens and publishes what verifies them (SPEC A4, B1). */
+export class AccessTokens {
+  readonly #keys: Pick<SigningKeys, 'current' | 'signing'>;
+  readonly #claims: { issuer: string; audience: string };
+  #imported: { kid: string; key: Promise<CryptoKey> } | undefined;
+
+  constructor(keys: Pick<SigningKeys, 'current' | 'signing'>, claims: { issuer: string; audience: string }) {
+    this.#keys = keys;
+    this.#claims = claims;
+  }
+
+  /** The public parts of all keys, as a JSON Web Key Set has them (RFC 7517). */
+  get publicKeys(): (JWK & { kty: string; kid: string })[] {
+    return this.#keys.current().map(publicPart);
+  }
+
+  /** Signs a token that is valid for 30 minutes. */
+  async issue(subject: TokenSubject): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const signing = this.#keys.signing();
+    return new SignJWT({ projectId: subject.projectId, role: subject.role, sid: subject.sessionId })
+      .setProtectedHeader({ alg: algorithm, kid: signing.kid, typ: 'JWT' })
+      .setSubject(subject.userId)
+      .setIssuer(this.#claims.issuer)
+      .setAudience(this.#claims.audience)
+      .setIssuedAt(now)
+      .setExpirationTime(now + accessLifetimeMs / 1000)
+      .setJti(randomUUID())
+      .sign(await this.#import(signing));
+  }
+
+  #import({ kid, privateJwk }: SigningKey): Promise<CryptoKey> {
+    if (this.#imported?.kid !== kid) {
+      this.#imported = { kid, key: importJWK(privateJwk, algorithm) as Promise<CryptoKey> };
+    }
+    return this.#imported.key;
+  }
+}
+
+/** Named one by one, so that no private member can slip through. */
+function publicPart({ kid, privateJwk: { n, e } }: SigningKey) {
+  if (!n || !e) throw new Error('A stored signing key is no RSA key.');
+  return { kty: 'RSA', n, e, kid, use: 'sig', alg: algorithm };
+}

@@ -1,0 +1,54 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { jwtVerify } from 'jose';
+
+const leewaySeconds = 30;
+const longestId = 512;
+
+/** Whom a project's own back end vouches for, and what it says of that user. */
+export interface ExternalUser {
+  foreignId: string;
+  userData: Record<string, unknown>;
+}
+
+/**
+ * Verifies a JWT of a project's own key: `iss` the project's id, `aud`, `sub`, `iat` and `exp` are required, and the
+ * algorithm is the key's, whatever the token names. Null for any that does not hold.
+ * @param of.publicKey SPKI as PEM.
+ */
+export async function verifyExternalToken(
+  text: string,
+  of: { publicKey: string; projectId: string; audience: string },
+): Promise<ExternalUser | null> {
+  const key = createPublicKey(of.publicKey);
+  const claims = await jwtVerify(text, key, {
+    algorithms: algorithmsOf(key),
+    audience: of.audience,
+    clockTolerance: leewaySeconds,
+    requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp'],
+  }).then(
+    ({ payload }) => payload,
+    () => null,
+  );
+  if (!claims) return null;
+  const { iss, sub, iat = 0, userData } = claims;
+  // A UUID is the same in either case (SPEC A1).
+  if (iss?.toLowerCase() !== of.projectId) return null;
+  if (iat > Date.now() / 1000 + leewaySeconds) return null;
+  if (typeof sub !== 'string' || sub === '' || sub.length > longestId || !sub.isWellFormed()) return null;
+  const isObject = typeof userData === 'object' && userData !== null && !Array.isArray(userData);
+  return { foreignId: sub, userData: isObject ? (userData as Record<string, unknown>) : {} };
+}
+
+function algorithmsOf(key: KeyObject): string[] {
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      return ['RS256'];
+    case 'ec':
+      return ['ES256'];
+    case 'ed25519':
+      // The one name is RFC 8037's, the other RFC 9864's.
+      return ['EdDSA', 'Ed25519'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { KeyStore, SigningKey } from '../store/index.ts';
+import { SigningKeys } from './signing-keys.ts';
+
+const times = { announceMs: 1_000, reloadMs: 100, verifyMs: 5_000, maxAgeMs: 60_000 };
+
+/** A store that replicas share. */
+function memory(): KeyStore {
+  let keys: SigningKey[] = [];
+  return {
+    async add(key) {
+      if (keys.every(({ ordinal }) => ordinal !== key.ordinal)) keys = [key, ...keys];
+    },
+    list: async () => keys,
+    async remove(ordinal) {
+      keys = keys.filter((key) => key.ordinal !== ordinal);
+    },
+  };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+const states = (keys: SigningKeys) => keys.current().map((key) => `${key.ordinal} ${keys.stateOf(key)}`);
+
+test('a key is published, then signs, then verifies, then is gone', async () => {
+  const store = memory();
+  const keys = await SigningKeys.open(store, times);
+  expect(states(keys)).toEqual(['1 signing']);
+  await keys.rotate();
+  expect(states(keys)).toEqual(['2 published', '1 signing']);
+  await keys.rotate();
+  expect(states(keys)).toEqual(['2 published', '1 signing']);
+  pass(1_000);
+  expect(states(keys)).toEqual(['2 signing', '1 verifying']);
+  pass(4_999);
+  expect(states(keys)).toEqual(['2 signing', '1 verifying']);
+  pass(1);
+  expect(states(keys)).toEqual(['2 signing']);
+  expect(await store.list()).toHaveLength(2);
+  await keys.keepUp();
+  expect(await store.list()).toHaveLength(1);
+});
+
+test('replicas that rotate at once make one key, and go over to it at one time', async () => {
+  const store = memory();
+  const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, times)));
+  await Promise.all(replicas.slice(0, 2).map((keys) => keys.rotate()));
+  await replicas[2]?.keepUp();
+  const kids = () => new Set(replicas.map((keys) => keys.signing().kid));
+  const before = kids();
+  expect(before.size).toBe(1);
+  pass(1_000);
+  const after = kids();
+  expect(after.size).toBe(1);
+  expect(after).not.toEqual(before);
+  expect(await store.list()).toHaveLength(2);
+});
+
+test('the signing key is replaced by age', async () => {
+  const keys = await SigningKeys.open(memory(), times);
+  pass(59_999);
+  await keys.keepUp();
+  expect(states(keys)).toEqual(['1 signing']);
+  pass(1);
+  await keys.keepUp();
+  expect(states(keys)).toEqual(['2 published', '1 signing']);
+});
+
+test('a replica whose clock is behind signs with the only key', async () => {
+  const store = memory();
+  await SigningKeys.open(store, times);
+  pass(-10_000);
+  expect(states(await SigningKeys.open(store, times))).toEqual(['1 signing']);
+});

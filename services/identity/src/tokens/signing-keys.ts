@@ -1,0 +1,108 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
+import type { KeyStore, SigningKey } from '../store/index.ts';
+
+/** The algorithm of access tokens; verifiers pin it (SPEC A4). */
+export const algorithm = 'RS256';
+/** How long an access token is valid (SPEC B1). */
+export const accessLifetimeMs = 30 * 60_000;
+
+/** The times of a key's life, in ms. */
+export interface KeyTimes {
+  /** From its making until it signs: longer than replicas, gateways and HTTP caches keep an older key set. */
+  announceMs: number;
+  /** How old a replica's knowledge of the keys may be. */
+  reloadMs: number;
+  /** How long a key verifies after the next one has begun to sign. */
+  verifyMs: number;
+  /** Age at which the signing key is replaced by itself. */
+  maxAgeMs: number;
+}
+
+export const keyTimes: KeyTimes = {
+  announceMs: 15 * 60_000,
+  reloadMs: 30_000,
+  verifyMs: accessLifetimeMs + 15 * 60_000,
+  maxAgeMs: 90 * 24 * 3600_000,
+};
+
+export type KeyState = 'published' | 'signing' | 'verifying';
+
+/**
+ * The keys of access tokens as the store has them: published, then signing, then verifying, then gone. Which of these
+ * follows from the clock alone, so that replicas agree without talking; machines' clocks are expected to (NTP).
+ */
+export class SigningKeys {
+  readonly #store: KeyStore;
+  readonly #times: KeyTimes;
+  #stored: readonly SigningKey[] = [];
+
+  private constructor(store: KeyStore, times: KeyTimes) {
+    this.#store = store;
+    this.#times = times;
+  }
+
+  /** Reads the keys; makes one where there is none. Replicas that start at once share the one that was stored first. */
+  static async open(store: KeyStore, times: KeyTimes = keyTimes): Promise<SigningKeys> {
+    const keys = new SigningKeys(store, times);
+    await keys.#reload();
+    if (keys.#stored.length === 0) await keys.#add(1, new Date());
+    return keys;
+  }
+
+  /** The keys that verify now or will, newest first. */
+  current(at = Date.now()): readonly SigningKey[] {
+    return this.#stored.filter((key) => !this.#isOver(key, at));
+  }
+
+  /** The newest key whose time to sign has come. */
+  signing(at = Date.now()): SigningKey {
+    // A clock that is behind the one that made the only key finds none whose time has come.
+    const key = this.#stored.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? this.#stored.at(-1);
+    if (!key) throw new Error('There is no key to sign access tokens with.');
+    return key;
+  }
+
+  /** What a key is for now. */
+  stateOf(key: SigningKey, at = Date.now()): KeyState {
+    if (key.ordinal === this.signing(at).ordinal) return 'signing';
+    return key.signsFrom.getTime() > at ? 'published' : 'verifying';
+  }
+
+  /** Makes the next key, unless one waits already; replicas that do so at once make one. */
+  async rotate(): Promise<void> {
+    await this.#reload();
+    const [newest] = this.#stored;
+    if (!newest || newest.signsFrom.getTime() > Date.now()) return;
+    await this.#add(newest.ordinal + 1, new Date(Date.now() + this.#times.announceMs));
+  }
+
+  /** Reads the keys again, takes away those that are over, and rotates by age. */
+  async keepUp(): Promise<void> {
+    await this.#reload();
+    const now = Date.now();
+    for (const key of this.#stored) if (this.#isOver(key, now)) await this.#store.remove(key.ordinal);
+    const age = now - (this.#stored[0]?.signsFrom.getTime() ?? now);
+    if (age >= this.#times.maxAgeMs) await this.rotate();
+  }
+
+  async #reload(): Promise<void> {
+    this.#stored = await this.#store.list();
+  }
+
+  async #add(ordinal: number, signsFrom: Date): Promise<void> {
+    await this.#store.add(await generateKey(ordinal, signsFrom));
+    await this.#reload();
+  }
+
+  #isOver(key: SigningKey, at: number): boolean {
+    const next = this.#stored.find(({ ordinal }) => ordinal === key.ordinal + 1);
+    return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
+  }
+}
+
+async function generateKey(ordinal: number, signsFrom: Date): Promise<SigningKey> {
+  const { privateKey } = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
+  const privateJwk = await exportJWK(privateKey);
+  const kid = await calculateJwkThumbprint(privateJwk);
+  return { ordinal, kid, privateJwk, signsFrom, createdAt: new Date() };
+}

@@ -1,0 +1,19 @@
+import { type Logger, Sweeper } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { finishEndings } from './sessions.ts';
+import type { KeyTimes } from './tokens/signing-keys.ts';
+
+const everyMs = 5_000;
+
+/** What is done again and again: sessions that a process died over are ended, those over are taken away, keys kept up. */
+export function startUpkeep(app: AppContext, options: { times: KeyTimes; log: Logger }): Sweeper[] {
+  const { times, log } = options;
+  const sessions = async () => {
+    await finishEndings(app);
+    await app.store.sessions.purge(new Date());
+  };
+  return [
+    new Sweeper(sessions, { everyMs, log }),
+    new Sweeper(() => app.keys.keepUp(), { everyMs: times.reloadMs, log }),
+  ];
+}

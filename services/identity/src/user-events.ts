@@ -1,0 +1,36 @@
+import {
+  type EventEnvelope,
+  type userCreated,
+  userDeleted,
+  type userSuspended,
+  type userUpdated,
+} from '@kith/contracts';
+import { makeEvent } from '@kith/service';
+import type { User } from './store/index.ts';
+import { publicUserOf } from './user-views.ts';
+
+/** The event of a user's creation or change, at the `seq` the user has after it; the user itself is the actor, or an operator: null. */
+export function userEvent(
+  spec: typeof userCreated | typeof userUpdated | typeof userSuspended,
+  user: User,
+  actorId: string | null = user.id,
+): EventEnvelope {
+  return makeEvent(spec, {
+    projectId: user.projectId,
+    actorId,
+    aggregate: { type: 'user', id: user.id, seq: user.seq },
+    data: publicUserOf(user),
+    occurredAt: user.updatedAt,
+  });
+}
+
+/** The last event of a user, by itself. It tells the id alone: nothing of the user is to be kept. */
+export function userDeletedEvent(user: User, at: Date): EventEnvelope {
+  return makeEvent(userDeleted, {
+    projectId: user.projectId,
+    actorId: user.id,
+    aggregate: { type: 'user', id: user.id, seq: user.seq + 1 },
+    data: { id: user.id },
+    occurredAt: at,
+  });
+}

@@ -1,0 +1,35 @@
+import type { OwnUser, PublicUser } from '@kith/contracts';
+import type { User } from './store/index.ts';
+
+/** What anyone may see of a user (SPEC B2). Field by field, so that nothing else can leave. */
+export function publicUserOf(user: User): PublicUser {
+  return {
+    id: user.id,
+    foreignId: user.foreignId,
+    projectId: user.projectId,
+    role: user.role,
+    name: user.name,
+    username: user.username,
+    avatar: user.avatar,
+    bannerFileId: user.bannerFileId,
+    avatarFileId: user.avatarFileId,
+    bio: user.bio,
+    birthdate: user.birthdate,
+    location: user.location,
+    metadata: user.metadata,
+    reputation: user.reputation,
+    createdAt: user.createdAt.toISOString(),
+  };
+}
+
+/** What a user sees of itself (SPEC B2). */
+export function ownUserOf(user: User): OwnUser {
+  return {
+    ...publicUserOf(user),
+    email: user.email,
+    isVerified: user.isVerified,
+    isActive: user.isActive,
+    lastActive: user.lastActive?.toISOString() ?? null,
+    updatedAt: user.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { userCreated, userUpdated } from '@kith/contracts';
+import type { StoreConfig } from '@kith/service';
+import { availableEngines, createStore } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type IdentityStore, openStore, type User } from '../src/store/index.ts';
+import { userDeletedEvent, userEvent } from '../src/user-events.ts';
+import { dumpStore } from './support/raw-store.ts';
+import { makeUser } from './support/users.ts';
+
+const at = new Date('2026-04-01T00:00:00.000Z');
+
+describe.each(availableEngines())('erasure in the store on %s', (engine) => {
+  let place: { config: StoreConfig } & AsyncDisposable;
+  let store: IdentityStore;
+
+  beforeEach(async () => {
+    place = await createStore(engine);
+    store = await openStore(place.config);
+  });
+  afterEach(async () => {
+    await store.close();
+    await place[Symbol.asyncDispose]();
+  });
+
+  const add = async (fields: Partial<User> = {}) => {
+    const user = makeUser(fields);
+    await store.users.add(user, userEvent(userCreated, user));
+    return user;
+  };
+  const remove = (user: User) => store.erasure.remove(user, userDeletedEvent(user, at));
+  const publish = async () => {
+    const events = await store.outbox.unpublished(1000);
+    await store.outbox.markPublished(events.map(({ key }) => key));
+    return events.map(({ event }) => event);
+  };
+
+  test('finds the user no more by anything, and has its names free at once', async () => {
+    const user = await add({ foreignId: 'f' });
+    const other = await add({ projectId: user.projectId });
+    const { projectId, id, email, username } = user;
+    expect(await remove(user)).toBe('stored');
+    expect(await store.users.find(projectId, id)).toBeNull();
+    expect(await store.users.findMany(projectId, [id, other.id])).toEqual([other]);
+    expect(await store.users.findByEmail(projectId, email ?? '')).toBeNull();
+    expect(await store.people.findByUsername(projectId, username ?? '')).toBeNull();
+    expect(await store.people.findByForeignId(projectId, 'f')).toBeNull();
+    const range = { from: { skip: 0 }, limit: 10 };
+    expect(await store.people.list(projectId, '', range)).toEqual({ rows: [other], total: 1 });
+    expect(await store.people.suggest(projectId, 'zoe', { limit: 5, except: [] })).toEqual([other]);
+    await store.users.touch(projectId, id, new Date());
+    const left = (await dumpStore(place.config)).users?.filter((row) => row.userId === id);
+    for (const row of left ?? []) expect(row).not.toHaveProperty('lastActive');
+    await add({ projectId, email, username, foreignId: 'f' });
+  });
+
+  test('leaves the id, the events and a mark, until the last event is out; then the last event alone', async () => {
+    const user = await add();
+    const renamed = { ...user, name: 'Renamed', rev: 2, seq: 2 };
+    await store.users.update(renamed, userEvent(userUpdated, renamed));
+    expect(await remove(renamed)).toBe('stored');
+    const { projectId, id: userId } = user;
+    const deleted = { projectId, userId, seq: 3, deletedAt: at };
+    expect(await store.erasure.unfinished(10)).toEqual([deleted]);
+    expect(await store.erasure.finish(deleted)).toBe(false);
+    const users = JSON.stringify((await dumpStore(place.config)).users?.map(({ outbox, ...rest }) => rest));
+    for (const value of [user.email, user.username, user.bio, user.passwordHash, 'Renamed', 'zoe']) {
+      expect(users).not.toContain(value);
+    }
+    await store.outbox.unpublished(1000);
+    expect(await store.erasure.finish(deleted)).toBe(false);
+    const events = await publish();
+    expect(events.map(({ type, aggregate }) => [type, aggregate.seq])).toEqual([
+      ['user.created', 1],
+      ['user.updated', 2],
+      ['user.deleted', 3],
+    ]);
+    expect(events[2]).toMatchObject({ projectId, actorId: userId, data: { id: userId } });
+    const other = await add();
+    expect(await store.erasure.finish(deleted)).toBe(true);
+    expect(await store.erasure.finish(deleted)).toBe(true);
+    expect(await store.erasure.unfinished(10)).toEqual([]);
+    const dump = await dumpStore(place.config);
+    expect(dump.users).toHaveLength(1);
+    const rows = JSON.stringify(dump);
+    for (const value of [user.email, user.username, user.foreignId, 'Renamed'])
+      expect(rows).not.toContain(value);
+    expect(JSON.stringify(dump.events)).toContain('user.deleted');
+    expect(await store.users.find(other.projectId, other.id)).toEqual(other);
+    expect((await publish()).map(({ aggregate }) => aggregate.id)).toEqual([other.id]);
+  });
+
+  test('is stale for another revision, an unknown user and one that is gone', async () => {
+    const user = await add();
+    const renamed = { ...user, name: 'Renamed', rev: 2, seq: 2 };
+    await store.users.update(renamed, userEvent(userUpdated, renamed));
+    expect(await remove(user)).toBe('stale');
+    expect(await remove(makeUser())).toBe('stale');
+    expect(await remove({ ...renamed, projectId: randomUUID() })).toBe('stale');
+    expect(await store.users.find(user.projectId, user.id)).toEqual(renamed);
+    expect(await remove(renamed)).toBe('stored');
+    expect(await remove(renamed)).toBe('stale');
+    expect(await publish()).toHaveLength(3);
+  });
+
+  test('lets one of many racing deletions and changes of a revision through', async () => {
+    for (let round = 0; round < 5; round++) {
+      const user = await add();
+      const changes = Array.from({ length: 5 }, (_, index) => ({
+        ...user,
+        name: `N ${index}`,
+        rev: 2,
+        seq: 2,
+      }));
+      const outcomes = await Promise.all([
+        ...changes.slice(0, 2).map((after) => store.users.update(after, userEvent(userUpdated, after))),
+        remove(user),
+        remove(user),
+        ...changes.slice(2).map((after) => store.users.update(after, userEvent(userUpdated, after))),
+      ]);
+      expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(1);
+      const isDeleted = outcomes.slice(2, 4).includes('stored');
+      expect((await store.users.find(user.projectId, user.id)) === null).toBe(isDeleted);
+      expect((await publish()).map(({ aggregate }) => aggregate.seq).sort()).toEqual([1, 2]);
+    }
+  });
+
+  test('gives the unfinished in the order of their deletion, as many as are asked for', async () => {
+    const users = [await add(), await add(), await add()];
+    for (const [index, user] of users.entries()) {
+      await store.erasure.remove(user, userDeletedEvent(user, new Date(at.getTime() - index)));
+    }
+    const unfinished = await store.erasure.unfinished(2);
+    expect(unfinished.map(({ userId }) => userId)).toEqual([users[2]?.id, users[1]?.id]);
+  });
+});

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import {
+  checkUsername,
+  createProject,
+  deleteUser,
+  getJwks,
+  getProject,
+  getUser,
+  getUserByForeignId,
+  getUserByUsername,
+  listProjects,
+  listProjectUsers,
+  signIn,
+  signUp,
+  suggestUsers,
+  updateProject,
+  updateUser,
+  usersByIds,
+} from '@kith/contracts';
+import type { RunningService, ServiceRuntime } from '@kith/service';
+import { availableEngines, createRuntime } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startIdentity } from '../src/index.ts';
+import { createBreakableStore } from './support/breakable.ts';
+import { call, callInternal } from './support/call.ts';
+import { password } from './support/people.ts';
+
+const projectId = randomUUID();
+const userId = randomUUID();
+const caller = { userId, sessionId: randomUUID(), role: 'visitor' };
+const credentials = { email: 'a@example.org', password };
+
+describe.each(availableEngines())('with its database down on %s', (engine) => {
+  let undo: AsyncDisposableStack;
+  let runtime: ServiceRuntime;
+  let service: RunningService;
+
+  beforeAll(async () => {
+    undo = new AsyncDisposableStack();
+    const place = undo.use(await createBreakableStore(engine));
+    runtime = undo.use(await createRuntime(engine));
+    service = undo.use(await startIdentity(runtime, { store: place.config }));
+    expect(await service.notReady()).toEqual([]);
+    await place.takeDown();
+  });
+  afterAll(() => undo.disposeAsync());
+
+  test.each([
+    ['auth', signUp, { projectId, body: credentials }],
+    ['auth', signIn, { projectId, body: credentials }],
+    ['user', getUser, { projectId, params: { userId } }],
+    ['user', updateUser, { projectId, params: { userId }, caller, body: { name: 'x' } }],
+    ['user', getUserByUsername, { projectId, caller, query: 'username=ada' }],
+    ['user', getUserByForeignId, { projectId, caller, query: 'foreignId=f' }],
+    ['user', suggestUsers, { projectId, caller, query: 'query=ada' }],
+    ['user', suggestUsers, { projectId, query: 'query=ada' }],
+    ['user', checkUsername, { projectId, query: 'username=ada' }],
+    ['user', deleteUser, { projectId, params: { userId }, caller }],
+    ['project', listProjects, {}],
+    ['project', updateProject, { params: { projectId }, body: { name: 'x' } }],
+    ['project', listProjectUsers, { params: { projectId } }],
+    ['project', createProject, { body: { name: 'x' } }],
+    ['project', getProject, { params: { projectId } }],
+  ] as const)(
+    'answers %s/server-error, and why to nobody, within the deadline',
+    async (feature, spec, given) => {
+      const { status, body } = await call(runtime.bus, spec, { ...given, timeoutMs: 5_000 });
+      expect(status).toBe(500);
+      expect(body).toEqual({ error: 'Something went wrong.', code: `${feature}/server-error` });
+    },
+  );
+
+  test('answers other services user/server-error', async () => {
+    const text = await callInternal(runtime.bus, usersByIds, { projectId, userIds: [userId] });
+    expect(JSON.parse(text)).toEqual({ error: 'Something went wrong.', code: 'user/server-error' });
+  });
+
+  test('is not ready, and goes on giving out its keys', async () => {
+    expect(await service.notReady()).toEqual(['store']);
+    const { status, body } = await call(runtime.bus, getJwks);
+    expect(status).toBe(200);
+    expect(body.keys).toHaveLength(1);
+  });
+});

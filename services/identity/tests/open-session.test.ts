@@ -1,0 +1,55 @@
+import { userCreated } from '@kith/contracts';
+import { Relay } from '@kith/service';
+import { availableEngines, createRuntime, createStore } from '@kith/testing';
+import { expect, test } from 'vitest';
+import type { AppContext } from '../src/app.ts';
+import { Notices } from '../src/notices.ts';
+import { openSession } from '../src/open-session.ts';
+import { Passwords } from '../src/passwords.ts';
+import { openStore, type User } from '../src/store/index.ts';
+import { AccessTokens } from '../src/tokens/access-tokens.ts';
+import { SigningKeys } from '../src/tokens/signing-keys.ts';
+import { userEvent } from '../src/user-events.ts';
+import { makeUser } from './support/users.ts';
+
+const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
+
+test.each(availableEngines())(
+  'a session that was opened on what has changed meanwhile is ended again, on %s',
+  async (engine) => {
+    await using undo = new AsyncDisposableStack();
+    const { bus, log, metrics } = undo.use(await createRuntime(engine));
+    const place = undo.use(await createStore(engine));
+    const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
+    const keys = await SigningKeys.open(store.keys);
+    const tokens = new AccessTokens(keys, { issuer: 'kith', audience: 'kith.dev' });
+    const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
+    const parts = {
+      bus,
+      store,
+      tokens,
+      keys,
+      relay,
+      passwords: new Passwords(),
+      notices: new Notices(bus, log),
+    };
+    const app: AppContext = { ...parts, tokenAudience: 'kith.dev' };
+
+    const user = makeUser();
+    const { projectId, id } = user;
+    await store.users.add(user, userEvent(userCreated, user));
+    const open = (as: User) => openSession(app, as, request, new Date(), 'auth/invalid-credentials');
+    await open(user);
+    expect(await store.sessions.live(projectId, id)).toHaveLength(1);
+
+    const changed = { ...user, sessionEpoch: 1, rev: 2 };
+    await store.accounts.update(changed, { event: null, ending: null });
+    await expect(open(user)).rejects.toMatchObject({ code: 'auth/invalid-credentials' });
+    await open(changed);
+    const suspended = { ...changed, isActive: false, suspendedAt: new Date(), sessionEpoch: 2, rev: 3 };
+    await store.accounts.update(suspended, { event: null, ending: null });
+    await expect(open(changed)).rejects.toMatchObject({ code: 'auth/suspended' });
+    // The two that held when they were opened: to end those is the change's own work.
+    expect(await store.sessions.live(projectId, id)).toHaveLength(2);
+  },
+);

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { userCreated, userUpdated } from '@kith/contracts';
+import { fold, type StoreConfig } from '@kith/service';
+import { availableEngines, createStore } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { placeOf } from '../src/listing.ts';
+import { type IdentityStore, openStore, type User } from '../src/store/index.ts';
+import { userEvent } from '../src/user-events.ts';
+import { makeUser } from './support/users.ts';
+
+describe.each(availableEngines())('looking people up in the store on %s', (engine) => {
+  let place: { config: StoreConfig } & AsyncDisposable;
+  let store: IdentityStore;
+  let projectId: string;
+
+  beforeEach(async () => {
+    place = await createStore(engine);
+    store = await openStore(place.config);
+    projectId = randomUUID();
+  });
+  afterEach(async () => {
+    await store.close();
+    await place[Symbol.asyncDispose]();
+  });
+
+  const add = async (fields: Partial<User> = {}) => {
+    const user = makeUser({ projectId, ...fields });
+    expect(await store.users.add(user, userEvent(userCreated, user))).toBe('stored');
+    return user;
+  };
+  const suggest = (search: string, limit: number, except: string[] = []) =>
+    store.people.suggest(projectId, search, { limit, except });
+  const names = (users: readonly User[]) => users.map(({ name, username }) => username ?? name);
+
+  test('finds by username in any case and by foreign id as it is, in its project alone', async () => {
+    const user = await add({ username: 'Some.One', foreignId: 'a.$b' });
+    await add();
+    const { people } = store;
+    expect(await people.findByUsername(projectId, 'sOME.oNE')).toEqual(user);
+    expect(await people.findByForeignId(projectId, 'a.$b')).toEqual(user);
+    for (const found of [
+      await people.findByUsername(projectId, 'Some_One'),
+      await people.findByUsername(projectId, ''),
+      await people.findByForeignId(projectId, 'A.$b'),
+      await people.findByForeignId(projectId, 'a\0'),
+      await people.findByUsername(randomUUID(), 'some.one'),
+      await people.findByForeignId(randomUUID(), 'a.$b'),
+    ]) {
+      expect(found).toBeNull();
+    }
+  });
+
+  test('lets one user of a project have a foreign id, told before the other names', async () => {
+    const { foreignId, email } = await add({ foreignId: 'f' });
+    const again = makeUser({ projectId, foreignId, email });
+    expect(await store.users.add(again, userEvent(userCreated, again))).toBe('foreign-id-taken');
+    await add({ foreignId: 'F' });
+    await add({ projectId: randomUUID(), foreignId: 'f' });
+    const racers = Array.from({ length: 10 }, () => makeUser({ projectId, foreignId: 'race' }));
+    const outcomes = await Promise.all(
+      racers.map((user) => store.users.add(user, userEvent(userCreated, user))),
+    );
+    expect(outcomes.sort()).toEqual([...Array.from({ length: 9 }, () => 'foreign-id-taken'), 'stored']);
+  });
+
+  test('lists newest first, ties by id, from anywhere', async () => {
+    const users: User[] = [];
+    for (let index = 0; index < 7; index++) {
+      users.push(await add({ createdAt: new Date(1_000_000_000_000 + Math.floor(index / 2) * 1_000) }));
+    }
+    await add({ projectId: randomUUID() });
+    const sorted = users.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+    expect(sorted[0]).toBe(users[6]);
+    const list = (from: { skip: number } | { after: string }, limit = 3) =>
+      store.people.list(projectId, '', { from, limit });
+    expect(await list({ skip: 0 }, 100)).toEqual({ rows: sorted, total: 7 });
+    expect(await list({ skip: 2 })).toEqual({ rows: sorted.slice(2, 5), total: 7 });
+    expect(await list({ skip: Number.MAX_SAFE_INTEGER })).toEqual({ rows: [], total: 7 });
+    const after = placeOf(sorted[4] as User);
+    expect(await list({ after })).toEqual({ rows: sorted.slice(5), total: 7 });
+  });
+
+  test('lists those whose username, name or e-mail address has a part, which is no pattern', async () => {
+    const at = (minute: number) => ({ createdAt: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
+    const ada = await add({ ...at(3), username: 'ada', name: null, email: 'a@example.org' });
+    const byName = await add({ ...at(2), username: null, name: 'An ADA', email: 'b@example.org' });
+    const byEmail = await add({ ...at(1), username: null, name: 'C', email: 'c.ada@example.org' });
+    const none = await add({ ...at(0), username: 'a.a', name: 'A*A (a|b) \\', email: null });
+    const list = (search: string, from: { skip: number } | { after: string } = { skip: 0 }) =>
+      store.people.list(projectId, search, { from, limit: 10 });
+    expect(await list('ada')).toEqual({ rows: [ada, byName, byEmail], total: 3 });
+    expect(await list('ada', { skip: 1 })).toEqual({ rows: [byName, byEmail], total: 3 });
+    expect(await list('ada', { after: placeOf(ada) })).toEqual({ rows: [byName, byEmail], total: 3 });
+    for (const part of ['a*a', '(a|b)', '\\', 'a.a']) expect((await list(part)).rows).toEqual([none]);
+    for (const part of ['.*', 'a_a', '%', '^a', '\0', 'ada\0']) expect((await list(part)).total).toBe(0);
+  });
+
+  test('suggests usernames that begin so, then names that do, then those that have it inside', async () => {
+    await add({ username: 'x.ann', name: null });
+    await add({ username: null, name: 'Anna' });
+    await add({ username: 'annb', name: 'Ann' });
+    await add({ username: 'anna', name: null });
+    await add({ username: null, name: 'Joanne' });
+    await add({ username: 'bob', name: 'Bob' });
+    await add({ projectId: randomUUID(), username: 'ann' });
+    const found = names(await suggest('ann', 5));
+    expect(found.slice(0, 3)).toEqual(['anna', 'annb', 'Anna']);
+    expect(found.slice(3).sort()).toEqual(['Joanne', 'x.ann']);
+    expect(names(await suggest('ann', 2))).toEqual(['anna', 'annb']);
+    expect(names(await suggest('ann', 4))).toHaveLength(4);
+    for (const part of ['.*', 'a_n', '%', '\0']) {
+      expect(await suggest(part, 5)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['İstanbul', 'ISTAN'],
+    ['Jörg Straße', 'STRASSE'],
+    ['Zoë', 'zoe'],
+    ['Фёдор', 'ФЕД'],
+    ['Ελένη Σοφός', 'σοφοσ'],
+    ['田中太郎', '中太'],
+    ['🦊 fox', '🦊'],
+  ])('suggests %s for %s', async (name, query) => {
+    const user = await add({ username: null, name });
+    await add({ username: null, name: 'Other' });
+    expect(await suggest(fold(query), 5)).toEqual([user]);
+  });
+
+  test('goes by the name of now', async () => {
+    const user = await add({ name: 'Before' });
+    const after = { ...user, name: 'Áfter', rev: 2, seq: 2 };
+    expect(await store.users.update(after, userEvent(userUpdated, after))).toBe('stored');
+    expect(await suggest('before', 5)).toEqual([]);
+    expect(await suggest('after', 5)).toEqual([after]);
+    const nameless = { ...after, name: null, rev: 3, seq: 3 };
+    expect(await store.users.update(nameless, userEvent(userUpdated, nameless))).toBe('stored');
+    expect(await suggest('after', 5)).toEqual([]);
+  });
+});

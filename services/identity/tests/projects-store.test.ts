@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { StoreConfig } from '@kith/service';
+import { availableEngines, createStore } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { placeOf } from '../src/listing.ts';
+import { type IdentityStore, openStore } from '../src/store/index.ts';
+import { makeProjectRow } from './support/projects.ts';
+
+describe.each(availableEngines())('projects in the store on %s', (engine) => {
+  let place: { config: StoreConfig } & AsyncDisposable;
+  let store: IdentityStore;
+
+  beforeEach(async () => {
+    place = await createStore(engine);
+    store = await openStore(place.config);
+  });
+  afterEach(async () => {
+    await store.close();
+    await place[Symbol.asyncDispose]();
+  });
+
+  test('are given back as they were stored, also after it is opened again', async () => {
+    const project = makeProjectRow();
+    await store.projects.add(project);
+    expect(await store.projects.find(project.id)).toEqual(project);
+    expect(await store.projects.find(randomUUID())).toBeNull();
+    await store.close();
+    store = await openStore(place.config);
+    expect(await store.projects.find(project.id)).toEqual(project);
+  });
+
+  test('are changed in what is given alone', async () => {
+    const project = makeProjectRow();
+    await store.projects.add(project);
+    const at = new Date('2026-03-01T00:00:00.000Z');
+    const change = { publicKey: null, limits: {}, publicProfiles: true };
+    const after = { ...project, ...change, updatedAt: at };
+    expect(await store.projects.update(project.id, change, at)).toEqual(after);
+    expect(await store.projects.find(project.id)).toEqual(after);
+    expect(await store.projects.update(randomUUID(), change, at)).toBeNull();
+    const changes = [{ name: 'New' }, { webOrigins: [] }, { publicConnections: false }, { publicKey: 'key' }];
+    await Promise.all(changes.map((one) => store.projects.update(project.id, one, at)));
+    expect(await store.projects.find(project.id)).toEqual(Object.assign({}, after, ...changes));
+  });
+
+  test('are listed newest first, ties by id, from anywhere', async () => {
+    const projects = Array.from({ length: 7 }, (_, index) =>
+      makeProjectRow({ createdAt: new Date(1_000_000_000_000 + Math.floor(index / 2) * 1_000) }),
+    );
+    for (const project of projects) await store.projects.add(project);
+    const sorted = projects.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+    expect(sorted[0]).toBe(projects[6]);
+    const list = (from: { skip: number } | { after: string }, limit = 3) =>
+      store.projects.list({ from, limit });
+    expect(await list({ skip: 0 }, 100)).toEqual({ rows: sorted, total: 7 });
+    expect(await list({ skip: 2 })).toEqual({ rows: sorted.slice(2, 5), total: 7 });
+    expect(await list({ skip: 6 })).toEqual({ rows: sorted.slice(6), total: 7 });
+    expect(await list({ skip: Number.MAX_SAFE_INTEGER })).toEqual({ rows: [], total: 7 });
+    const after = placeOf(sorted[4] ?? makeProjectRow());
+    expect(await list({ after })).toEqual({ rows: sorted.slice(5), total: 7 });
+  });
+});

@@ -1,0 +1,50 @@
+import { signIn, signUp, updateUser } from '@kith/contracts';
+import { createLogger } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { expect, test } from 'vitest';
+import { call } from './support/call.ts';
+import { startTestIdentity } from './support/identity.ts';
+import { callerOf, makeProject, password, signUpUser } from './support/people.ts';
+import { dumpStore } from './support/raw-store.ts';
+
+test.each(availableEngines())('no log line and no row gives a secret away on %s', async (engine) => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => lines.push(line) };
+  const log = createLogger({ name: 'test', level: 'trace', destination });
+  const tokens: string[] = [];
+  await using identity = await startTestIdentity(engine, { log });
+  const { bus } = identity;
+  const projectId = await makeProject(bus);
+  const first = await signUpUser(bus, projectId, { username: 'ada' });
+  const { email } = first.user;
+  tokens.push(first.accessToken, first.refreshToken);
+  await call(bus, signUp, { projectId, body: { email, password } });
+  await call(bus, signUp, { projectId, body: { email: 'b@example.org', password, username: 'ADA' } });
+  await call(bus, signUp, { projectId, body: { email, password, bio: 7 } });
+  await call(bus, signUp, { projectId, body: `{"password":"${password}"` });
+  await call(bus, signIn, { projectId, body: { email, password: `${password}?` } });
+  const params = { userId: first.user.id };
+  await call(bus, updateUser, { projectId, params, caller: callerOf(first.user), body: { name: 'Ada' } });
+  const second = await call(bus, signIn, { projectId, body: { email, password } });
+  tokens.push(second.body.accessToken, second.body.refreshToken);
+  const dump = await dumpStore(identity.store);
+  await identity.service.stop();
+
+  expect(lines.join('')).toContain('"msg":"served"');
+  const [user] = dump.users ?? [];
+  const [key] = dump.keys ?? [];
+  const { d, p, q } = JSON.parse(String(key?.privateJwk));
+  const hashes = [
+    String(user?.passwordHash),
+    ...(dump.sessions ?? []).map(({ tokenHash }) => String(tokenHash)),
+  ];
+  expect(hashes).toHaveLength(3);
+  for (const secret of [password, ...tokens, ...hashes, d, p, q]) {
+    expect(secret.length).toBeGreaterThan(20);
+    expect(lines.filter((line) => line.includes(secret))).toEqual([]);
+  }
+  const rows = JSON.stringify(dump);
+  for (const secret of [password, ...tokens]) expect(rows).not.toContain(secret);
+  const others = JSON.stringify({ ...dump, users: [], keys: [] });
+  for (const secret of [hashes[0] ?? '', d]) expect(others).not.toContain(secret);
+});

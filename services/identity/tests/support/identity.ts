@@ -1,0 +1,31 @@
+import type { Bus, Logger, RunningService, ServiceRuntime, StoreConfig } from '@kith/service';
+import { createRuntime, createStore, type EngineKind } from '@kith/testing';
+import { type IdentityOptions, startIdentity } from '../../src/index.ts';
+
+export interface TestIdentity extends AsyncDisposable {
+  bus: Bus;
+  runtime: ServiceRuntime;
+  service: RunningService;
+  store: StoreConfig;
+}
+
+/** Starts identity on a bus and a store of its own. */
+export async function startTestIdentity(
+  engine: EngineKind,
+  options: { log?: Logger } & Omit<IdentityOptions, 'store'> = {},
+): Promise<TestIdentity> {
+  await using undo = new AsyncDisposableStack();
+  const place = undo.use(await createStore(engine));
+  const created = undo.use(await createRuntime(engine));
+  const { log = created.log, ...others } = options;
+  const runtime = { ...created, log };
+  const service = undo.use(await startIdentity(runtime, { ...others, store: place.config }));
+  const kept = undo.move();
+  return {
+    bus: runtime.bus,
+    runtime,
+    service,
+    store: place.config,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

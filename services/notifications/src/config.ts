@@ -1,0 +1,6 @@
+import { storingServiceConfig, wholeNumber } from '@kith/service';
+
+/** The environment of notifications. */
+export const notificationsConfig = storingServiceConfig.extend({
+  NOTIFICATION_DAYS: wholeNumber(1, 36_500).default(90).describe('how long a notification is kept, in days'),
+});

@@ -1,0 +1,94 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Logger, Sweeper } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { changeFeed } from './change-feed.ts';
+import type { Owner } from './feed.ts';
+import { blanked } from './initiator.ts';
+
+const everyMs = 1_000;
+const usersAtOnce = 10;
+/** A process that has begun with a user and died leaves it to others after so long. */
+const claimMs = 10_000;
+const againMs = 5_000;
+/** How long after its end a user is looked for again: longer than anything that began before it is under way. */
+const lastLookMs = 10 * 60_000;
+const batch = 100;
+
+/** Erases what is held of users whose accounts have ended, in the background, until nothing is left (SPEC B2). */
+export function startEraser(app: AppContext, options: { log: Logger }): { stop(): Promise<void> } {
+  let stopped = false;
+  const sweeper = new Sweeper(() => eraseDue(app, { isStopped: () => stopped }), {
+    everyMs,
+    log: options.log,
+  });
+  return {
+    stop() {
+      stopped = true;
+      return sweeper.stop();
+    },
+  };
+}
+
+/** Erases those whose turn it is. A user that can not be erased keeps nobody else from it. */
+export async function eraseDue(
+  app: AppContext,
+  { now = Date.now(), isStopped = () => false }: { now?: number; isStopped?: () => boolean } = {},
+): Promise<void> {
+  const { erasure } = app.store;
+  const failures: unknown[] = [];
+  for (const { endedAt, ...user } of await erasure.due(now, usersAtOnce)) {
+    try {
+      await erasure.lookAgain(user, now + claimMs);
+      const isDone = await eraseUser(app, user, isStopped);
+      if (isStopped()) return;
+      await erasure.lookAgain(user, isDone ? nextLook(endedAt, now) : now + everyMs);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
+}
+
+/** Ever later, as ever less can still come; none after the last. */
+function nextLook(endedAt: number, now: number): number | null {
+  const last = endedAt + lastLookMs;
+  return now >= last ? null : Math.min(last, Math.max(now + againMs, 2 * now - endedAt));
+}
+
+/** Resolves to whether nothing is left that waits for something else, an event to be published say. */
+async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean): Promise<boolean> {
+  const { erasure } = app.store;
+  await blankSnapshots(app, user, isStopped);
+  while (!isStopped() && (await erasure.blankEvents(user, batch)) === batch) await nextTurn();
+  if (isStopped()) return false;
+  // Before its entries: nothing puts one there any more then, but for a process that is asleep since.
+  const isDone = await erasure.removeFeed(user);
+  if (!isDone) app.relay.kick();
+  while ((await erasure.removeEntries(user, batch)) === batch) {
+    if (isStopped()) return false;
+    await nextTurn();
+  }
+  return isDone;
+}
+
+/** Blanks what others' notifications say of a user: a change of their feed like any other, their counts as they were. */
+async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
+  for (let hasMore = true; hasMore && !isStopped(); ) {
+    const entries = await app.store.erasure.tellingOf(user, batch);
+    let blankedCount = 0;
+    for (const [userId, own] of Map.groupBy(entries, (entry) => entry.userId)) {
+      const owner = { projectId: user.projectId, userId };
+      blankedCount += await changeFeed(app, owner, async (feed) => {
+        // A row without its feed is of one that is being erased.
+        if (feed.rev === 0) return { result: 0 };
+        const found = await Promise.all(own.map(({ id }) => app.store.find(owner, id)));
+        const put = found
+          .filter((entry) => entry?.metadata.initiatorId === user.userId)
+          .flatMap((entry) => (entry ? [{ ...entry, metadata: blanked(entry.metadata) }] : []));
+        return put.length === 0 ? { result: 0 } : { change: { feed, put }, result: put.length };
+      });
+    }
+    hasMore = entries.length === batch && blankedCount > 0;
+    await nextTurn();
+  }
+}

@@ -1,0 +1,63 @@
+import { type AppNotification, type EventEnvelope, notificationCreated } from '@kith/contracts';
+import { findUsers, makeEvent } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { changeFeed } from '../change-feed.ts';
+import { append, type NewNotification, toItem } from '../feed.ts';
+import { blankSnapshot, nobody } from '../initiator.ts';
+import { notificationIdOf } from '../notification-id.ts';
+import { wake } from '../wake.ts';
+
+const askMs = 4_000;
+
+/**
+ * Tells a user of an event, once however often it comes: the notification's id is the event's. What is not kept any
+ * more is not made again, and neither is one of a request that was withdrawn, or for a user whose account has ended.
+ */
+export async function addNotification(
+  app: AppContext,
+  event: EventEnvelope,
+  of: { userId: string; type: AppNotification['type']; connectionId: string; initiatorId: string },
+): Promise<void> {
+  const createdAt = Date.parse(event.occurredAt);
+  const keepUntil = createdAt + app.keepMs;
+  if (keepUntil <= Date.now()) return;
+  const { projectId } = event;
+  const { userId, type, connectionId, initiatorId } = of;
+  const owner = { projectId, userId };
+  const ended = await app.store.profiles.forgotten(projectId, [userId, initiatorId]);
+  if (ended.has(userId)) return;
+  const about = ended.has(initiatorId) ? blankSnapshot : await snapshot(app, event, initiatorId);
+  const metadata = { connectionId, ...about };
+  const id = notificationIdOf(event);
+  const notification: NewNotification = { ...owner, id, type, metadata, createdAt, keepUntil };
+
+  const isNew = await changeFeed(app, owner, async (before) => {
+    const isWithdrawn =
+      type === 'connection-request' && (await app.store.isWithdrawn(projectId, connectionId));
+    if (isWithdrawn || (await app.store.find(owner, id))) return { result: false };
+    const { feed, entry } = append(before, notification);
+    const created = makeEvent(notificationCreated, {
+      projectId,
+      actorId: about.initiatorId === nobody ? null : initiatorId,
+      aggregate: { type: 'feed', id: userId, seq: entry.seq },
+      data: toItem(entry, feed),
+      occurredAt: new Date(),
+    });
+    return { change: { feed, put: [entry], event: created }, result: true };
+  });
+  if (isNew) await wake(app, owner);
+}
+
+/** The initiator as he is now; without a name when nobody knows him any more. */
+async function snapshot(app: AppContext, event: EventEnvelope, initiatorId: string) {
+  const parts = { bus: app.bus, profiles: app.store.profiles };
+  const of = { projectId: event.projectId, userIds: [initiatorId] };
+  const users = await findUsers(parts, of, { requestId: event.id, deadline: Date.now() + askMs });
+  const user = users.get(initiatorId);
+  return {
+    initiatorId,
+    initiatorName: user?.name ?? null,
+    initiatorUsername: user?.username ?? null,
+    initiatorAvatar: user?.avatar ?? null,
+  };
+}

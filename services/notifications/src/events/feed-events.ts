@@ -1,0 +1,41 @@
+import {
+  connectionAccepted,
+  connectionBlocked,
+  connectionRequested,
+  connectionWithdrawn,
+  type EventEnvelope,
+  type EventOf,
+  type EventSpec,
+} from '@kith/contracts';
+import { type EventSubscription, subscription } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { addNotification } from './add.ts';
+import { takeBackRequest } from './take-back.ts';
+
+/** What users are told of (SPEC B5). Any order and any number of deliveries come to the same. */
+export const feedEvents: EventSubscription<AppContext> = subscription({
+  durable: 'notifications-feed',
+  events: [connectionRequested, connectionAccepted, connectionWithdrawn, connectionBlocked],
+  async apply(event: EventEnvelope, app: AppContext) {
+    if (is(event, connectionRequested)) {
+      const { connectionId, requesterId, receiverId } = event.data;
+      const of = { userId: receiverId, initiatorId: requesterId, connectionId };
+      await addNotification(app, event, { ...of, type: 'connection-request' });
+    } else if (is(event, connectionAccepted)) {
+      const { connectionId, requesterId, receiverId } = event.data;
+      const of = { userId: requesterId, initiatorId: receiverId, connectionId };
+      await addNotification(app, event, { ...of, type: 'connection-accepted' });
+    } else if (is(event, connectionWithdrawn)) {
+      const { connectionId, receiverId } = event.data;
+      await takeBackRequest(app, event, { connectionId, userIds: [receiverId] });
+    } else if (is(event, connectionBlocked)) {
+      // Which of the two was asked is not said.
+      const { connectionId, blockerId, blockedId } = event.data;
+      if (connectionId) await takeBackRequest(app, event, { connectionId, userIds: [blockerId, blockedId] });
+    }
+  },
+});
+
+function is<E extends EventSpec>(event: EventEnvelope, spec: E): event is EventOf<E> {
+  return event.type === spec.type;
+}

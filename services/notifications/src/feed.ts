@@ -1,0 +1,111 @@
+import type { AppNotification } from '@kith/contracts';
+
+/** Whose notifications: every one belongs to one user of one project. */
+export interface Owner {
+  projectId: string;
+  userId: string;
+}
+
+/** A notification before it has its place in the user's feed. Times are Unix ms. */
+export interface NewNotification extends Owner {
+  id: string;
+  type: AppNotification['type'];
+  metadata: AppNotification['metadata'];
+  createdAt: number;
+  /** When it goes. */
+  keepUntil: number;
+}
+
+/** A notification in its place. `readAt` is when it alone was marked; `marks` of the feed may have read it, too. */
+export interface Entry extends NewNotification {
+  /** Feed sequence: counts up from 1 in the order in which notifications became visible. */
+  seq: number;
+  readAt: number | null;
+}
+
+/** All up to a feed sequence was marked as read at a time. */
+export interface Mark {
+  upTo: number;
+  at: number;
+}
+
+/** What a user's feed comes to; every change of the feed is a change of this one record. */
+export interface Feed {
+  /** The last feed sequence that was given out. */
+  seq: number;
+  total: number;
+  unread: number;
+  /** Highest sequence that is not kept any more: what follows it is complete, but for what was taken back. */
+  expiredTo: number;
+  /** Oldest first. */
+  marks: readonly Mark[];
+  /** Open streams, oldest first. */
+  streams: readonly string[];
+}
+
+export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, marks: [], streams: [] };
+
+/** Most streams a user may have open (SPEC B5). */
+export const maxStreams = 5;
+/** Beyond so many marks the two oldest become one: only `updatedAt` of what the older had read comes out later. */
+const maxMarks = 50;
+
+/** When an entry was read: alone, or with all others. */
+export function readAtOf(entry: Entry, feed: Pick<Feed, 'marks'>): number | null {
+  if (entry.readAt !== null) return entry.readAt;
+  return feed.marks.find(({ upTo }) => entry.seq <= upTo)?.at ?? null;
+}
+
+/** Gives a new notification the feed's next place. */
+export function append(feed: Feed, notification: NewNotification): { feed: Feed; entry: Entry } {
+  const seq = feed.seq + 1;
+  return {
+    feed: { ...feed, seq, total: feed.total + 1, unread: feed.unread + 1 },
+    entry: { ...notification, seq, readAt: null },
+  };
+}
+
+/** Takes entries out of the feed. */
+export function remove(feed: Feed, entries: readonly Entry[]): Feed {
+  const unread = entries.filter((entry) => readAtOf(entry, feed) === null).length;
+  return { ...feed, total: feed.total - entries.length, unread: feed.unread - unread };
+}
+
+/** Takes out what is not kept any more, and remembers how far that goes. */
+export function expire(feed: Feed, entries: readonly Entry[]): Feed {
+  const expiredTo = Math.max(feed.expiredTo, ...entries.map(({ seq }) => seq));
+  return { ...remove(feed, entries), expiredTo };
+}
+
+/** Marks all that is there as read. */
+export function markAll(feed: Feed, at: number): Feed {
+  const marks = [...feed.marks, { upTo: feed.seq, at }];
+  return { ...feed, unread: 0, marks: marks.slice(-maxMarks) };
+}
+
+/** Gives a stream a place; the oldest loses its own when there are too many. */
+export function openStream(feed: Feed, streamId: string): Feed {
+  return { ...feed, streams: [...feed.streams, streamId].slice(-maxStreams) };
+}
+
+/** Takes a stream's place back. */
+export function closeStream(feed: Feed, streamId: string): Feed {
+  return { ...feed, streams: feed.streams.filter((one) => one !== streamId) };
+}
+
+/** The notification as the API shows it (SPEC B5). */
+export function toItem(entry: Entry, feed: Pick<Feed, 'marks'>): AppNotification {
+  const { id, projectId, userId, type, metadata, createdAt } = entry;
+  const readAt = readAtOf(entry, feed);
+  return {
+    id,
+    projectId,
+    userId,
+    type,
+    action: 'open-profile',
+    isRead: readAt !== null,
+    metadata,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(Math.max(readAt ?? createdAt, createdAt)).toISOString(),
+  };
+}

@@ -1,0 +1,2 @@
+export { notificationsConfig } from './config.ts';
+export { type NotificationsOptions, startNotifications } from './service.ts';

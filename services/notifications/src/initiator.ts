@@ -1,0 +1,29 @@
+import type { AppNotification, EventEnvelope } from '@kith/contracts';
+
+type Metadata = AppNotification['metadata'];
+
+/**
+ * Who stands in place of an initiator whose account has ended: the nil UUID (RFC 9562 section 5.9). The contract asks
+ * for a UUID, and the user's own would be something left of it (SPEC B2).
+ */
+export const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** A snapshot that says nothing of anybody. */
+export const blankSnapshot = {
+  initiatorId: nobody,
+  initiatorName: null,
+  initiatorUsername: null,
+  initiatorAvatar: null,
+} as const;
+
+/** What is left of a notification's metadata when its initiator's account has ended. */
+export function blanked({ connectionId }: Metadata): Metadata {
+  return { connectionId, ...blankSnapshot };
+}
+
+/** A `notification.created`, given and returned as JSON text, that says nothing of its initiator any more. */
+export function blankedEvent(json: string): string {
+  const event = JSON.parse(json) as EventEnvelope<string, AppNotification>;
+  const data = { ...event.data, metadata: blanked(event.data.metadata) };
+  return JSON.stringify({ ...event, actorId: null, data });
+}

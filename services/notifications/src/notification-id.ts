@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * The id of the notification an event makes: always the same for the same event, so that a second delivery finds the
+ * first one's. A UUID of version 8 (RFC 9562 section 5.8): the front of a SHA-256.
+ */
+export function notificationIdOf(event: { projectId: string; id: string }): string {
+  const bytes = createHash('sha256').update(`app-notification|${event.projectId}|${event.id}`).digest();
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex', 0, 16);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

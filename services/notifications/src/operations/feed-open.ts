@@ -1,0 +1,19 @@
+import { openFeed } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { changeFeed } from '../change-feed.ts';
+import { openStream } from '../feed.ts';
+import { wake } from '../wake.ts';
+
+/** Gives a stream a place among the user's five; one that loses its own is woken, so that it ends (SPEC B5). */
+export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppContext) => {
+  const { projectId, userId, streamId } = body;
+  const owner = { projectId, userId };
+  const { seq, hasEvicted } = await changeFeed(app, owner, (before) => {
+    const feed = openStream(before, streamId);
+    const result = { seq: feed.seq, hasEvicted: feed.streams.length <= before.streams.length };
+    return { change: { feed }, result };
+  });
+  if (hasEvicted) await wake(app, owner);
+  return { seq };
+});

@@ -1,0 +1,39 @@
+import { generalPaginationOf, listNotifications } from '@kith/contracts';
+import { ApiError, decodeCursor, encodeCursor, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { toItem } from '../feed.ts';
+
+/** The address form of old clients, which take the bare array (SPEC B5). */
+const bareForm = '/api/v6';
+
+/** The caller's notifications, newest first, by page or by cursor (SPEC B5, A7). */
+export const listHandler = handler(listNotifications, async (request, app: AppContext) => {
+  const { projectId, caller, query } = request;
+  const { limit } = query;
+  const owner = { projectId, userId: caller.userId };
+  const binding = [listNotifications.name, projectId, caller.userId];
+  const position = query.cursor === undefined ? undefined : readCursor(query.cursor, binding);
+  const page = position?.page ?? query.page;
+
+  const feed = await app.store.feed(owner);
+  const upTo = Math.min(feed.seq, position ? position.after - 1 : feed.seq);
+  const skip = position ? 0 : (page - 1) * limit;
+  // One more, to know whether a row follows.
+  const found = skip >= feed.total ? [] : await app.store.newest(owner, { upTo, skip, limit: limit + 1 });
+  const entries = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const last = entries.at(-1);
+  if (hasMore && last) {
+    request.linkNext(encodeCursor({ after: String(last.seq), page: page + 1 }, binding));
+  }
+  const data = entries.map((entry) => toItem(entry, feed));
+  if (request.form === bareForm) return data;
+  return { data, pagination: generalPaginationOf({ page, limit, total: feed.total, hasMore }) };
+});
+
+function readCursor(cursor: string, binding: readonly string[]): { after: number; page: number } {
+  const code = 'app-notification/invalid-query';
+  const { after, page } = decodeCursor(cursor, binding, code);
+  if (/^[1-9]\d{0,14}$/.test(after)) return { after: Number(after), page };
+  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+}

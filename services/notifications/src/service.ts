@@ -1,0 +1,66 @@
+import {
+  Relay,
+  type RunningService,
+  type ServiceRuntime,
+  type StoreConfig,
+  Sweeper,
+  startService,
+  Turns,
+} from '@kith/service';
+import type { AppContext } from './app.ts';
+import { startEraser } from './eraser.ts';
+import { feedEvents } from './events/feed-events.ts';
+import { profileEvents } from './events/profile-events.ts';
+import { userEvents } from './events/user-events.ts';
+import { expireOld } from './expire-old.ts';
+import { countHandler } from './operations/count.ts';
+import { feedAfterHandler } from './operations/feed-after.ts';
+import { feedCloseHandler } from './operations/feed-close.ts';
+import { feedOpenHandler } from './operations/feed-open.ts';
+import { listHandler } from './operations/list.ts';
+import { markAllAsReadHandler } from './operations/mark-all-as-read.ts';
+import { markAsReadHandler } from './operations/mark-as-read.ts';
+import { rebuildProfilesHandler } from './operations/rebuild-profiles.ts';
+import { openStore } from './store/index.ts';
+
+export interface NotificationsOptions {
+  store: StoreConfig;
+  /** How long a notification is kept, in days; 90 by default. */
+  keepDays?: number;
+  /** How often what is old is looked for, in ms. */
+  expireEveryMs?: number;
+}
+
+const dayMs = 24 * 3600 * 1000;
+const sweepMs = 5_000;
+
+/** Starts notifications: what users are told of, made of events alone (SPEC B5). */
+export async function startNotifications(
+  runtime: ServiceRuntime,
+  options: NotificationsOptions,
+): Promise<RunningService> {
+  const { keepDays = 90, expireEveryMs = 60_000 } = options;
+  const { bus, log, metrics } = runtime;
+  await using undo = new AsyncDisposableStack();
+  const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
+  const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
+  const app: AppContext = { store, bus, relay, turns: new Turns(), keepMs: keepDays * dayMs };
+  const sweeps = [
+    new Sweeper(() => store.sweep(), { everyMs: sweepMs, log }),
+    new Sweeper(() => expireOld(app), { everyMs: expireEveryMs, log }),
+  ];
+  for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
+  const eraser = undo.adopt(startEraser(app, { log }), (one) => one.stop());
+  const service = await startService<AppContext>(runtime, {
+    name: 'notifications',
+    app,
+    operations: [listHandler, countHandler, markAsReadHandler, markAllAsReadHandler, rebuildProfilesHandler],
+    internal: [feedOpenHandler, feedAfterHandler, feedCloseHandler],
+    subscriptions: [profileEvents, userEvents, feedEvents],
+    background: [eraser, ...sweeps, relay],
+    checkStore: () => store.check(),
+    close: () => store.close(),
+  });
+  undo.move();
+  return service;
+}

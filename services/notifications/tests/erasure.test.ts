@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  markAllNotificationsAsRead,
+  openFeed,
+  type PublicUser,
+  userDeleted,
+  userUpdated,
+} from '@kith/contracts';
+import { ask, makeEvent, Turns } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { MongoClient } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { changeFeed } from '../src/change-feed.ts';
+import { eraseDue } from '../src/eraser.ts';
+import { append } from '../src/feed.ts';
+import { nobody } from '../src/initiator.ts';
+import { notificationIdOf } from '../src/notification-id.ts';
+import { World } from './support/world.ts';
+
+const patience = { timeoutMs: 25_000 };
+const tenMinutes = 10 * 60_000;
+
+/** All that the store holds, as one text, but for the marks of those whose accounts have ended. */
+async function contentOf({ place }: World): Promise<string> {
+  if (place.kind === 'sqlite') {
+    using db = new DatabaseSync(place.file, { readOnly: true });
+    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    const rows = tables
+      .filter(({ name }) => name !== 'ended_users')
+      .map(({ name }) =>
+        db.prepare(`SELECT * FROM ${name}${name === 'profiles' ? " WHERE user <> ''" : ''}`).all(),
+      );
+    return JSON.stringify(rows);
+  }
+  await using client = new MongoClient(place.url);
+  const db = client.db(place.database);
+  const collections = await db.collections();
+  const rows = collections
+    .filter(({ collectionName }) => collectionName !== 'endedUsers')
+    .map((one) => one.find(one.collectionName === 'profiles' ? { user: { $exists: true } } : {}).toArray());
+  return JSON.stringify(await Promise.all(rows));
+}
+
+const common = ({ id, projectId }: PublicUser, seq: number) => ({
+  projectId,
+  actorId: id,
+  aggregate: { type: 'user', id, seq },
+  occurredAt: new Date(),
+});
+const deletedOf = (user: PublicUser) => makeEvent(userDeleted, { ...common(user, 3), data: { id: user.id } });
+const updatedOf = (user: PublicUser) => makeEvent(userUpdated, { ...common(user, 2), data: user });
+
+/** What the eraser of the service works with, for a test to turn its clock. */
+const appOf = ({ runtime, store }: World) => ({
+  store,
+  bus: runtime.bus,
+  relay: { kick() {} },
+  turns: new Turns(),
+  keepMs: 1,
+});
+
+describe.each(availableEngines())('a user whose account has ended (%s)', (engine) => {
+  test('leaves nothing behind, and others keep their notifications and counts', async () => {
+    await using world = await World.start(engine, { instances: 2 });
+    const [gone, stays, reader] = await Promise.all(
+      ['Vanya', 'Stays', 'Reader'].map((name) => world.user(name)),
+    );
+    if (!gone || !stays || !reader) throw new Error('They are there.');
+    const lives = [world.life(gone, stays), world.life(gone, reader), world.life(stays, reader)];
+    const toGone = Array.from({ length: 3 }, () => world.life(stays, gone));
+    const withdrawn = world.life(gone, stays);
+    await world.publish(...lives.map(({ requested }) => requested), withdrawn.requested);
+    await world.publish(...toGone.flatMap(({ requested, accepted }) => [requested, accepted]));
+    await waitFor(async () => (await world.count(gone.id)) === 3 && (await world.count(stays.id)) === 5);
+    await waitFor(async () => (await world.count(reader.id)) === 2);
+    // Its notification goes, the event that told of it stays.
+    await world.publish(withdrawn.withdrawn);
+    await waitFor(async () => (await world.count(stays.id)) === 4);
+    await world.call(markAllNotificationsAsRead, reader.id);
+    await world.call(markAllNotificationsAsRead, gone.id);
+    const stream = { projectId: world.projectId, userId: gone.id, streamId: randomUUID() };
+    await ask(world.runtime.bus, openFeed, stream, { requestId: 't', deadline: Date.now() + 5_000 });
+    expect(await contentOf(world)).toContain(gone.id);
+    const [toStays, toReader] = [await world.list(stays.id), await world.list(reader.id)];
+
+    await world.publish(deletedOf(gone));
+    await waitFor(async () => !(await contentOf(world)).includes(gone.id), {
+      ...patience,
+      what: 'the erasure',
+    });
+    expect(await contentOf(world)).not.toMatch(/vanya/i);
+    expect(await world.count(gone.id)).toBe(0);
+    expect((await world.list(gone.id)).pagination.totalItems).toBe(0);
+
+    const blank = {
+      initiatorId: nobody,
+      initiatorName: null,
+      initiatorUsername: null,
+      initiatorAvatar: null,
+    };
+    const expected = ({ data, pagination }: typeof toStays) => ({
+      data: data.map((item) =>
+        item.metadata.initiatorId === gone.id
+          ? { ...item, metadata: { ...blank, connectionId: item.metadata.connectionId } }
+          : item,
+      ),
+      pagination,
+    });
+    expect(await world.list(stays.id)).toEqual(expected(toStays));
+    expect(await world.list(reader.id)).toEqual(expected(toReader));
+    expect([await world.count(stays.id), await world.count(reader.id)]).toEqual([4, 0]);
+
+    // Delivered again, the end comes to the same.
+    await world.publish(deletedOf(gone));
+    await world.quiet(stays);
+    expect(await world.list(stays.id)).toEqual(expected(toStays));
+  }, 60_000);
+
+  test('is not brought back by events that come after the end', async () => {
+    await using world = await World.start(engine);
+    const [gone, stays] = [await world.user('Vanya'), await world.user('Stays')];
+    const isForgotten = async () =>
+      (await world.store.profiles.forgotten(world.projectId, [gone.id, stays.id])).has(gone.id);
+    await world.publish(deletedOf(gone));
+    await waitFor(isForgotten);
+    // Nobody looks for the user any more: what comes now has to be kept out.
+    const { erasure } = world.store;
+    await waitFor(async () => (await erasure.due(Date.now() + tenMinutes, 10)).length === 1);
+    await eraseDue(appOf(world), { now: Date.now() + 2 * tenMinutes });
+    expect(await erasure.due(Date.now() + 3 * tenMinutes, 10)).toEqual([]);
+    const [asked, told, ended] = [world.life(gone, stays), world.life(stays, gone), world.life(stays, gone)];
+    await world.publish(updatedOf(gone), asked.requested, told.requested, told.accepted, ended.blocked);
+    await world.quiet(stays);
+    await waitFor(async () => (await world.count(stays.id)) === 2);
+    const { data } = await world.list(stays.id);
+    expect(data.map(({ metadata }) => [metadata.initiatorId, metadata.initiatorName])).toEqual([
+      [nobody, null],
+      [nobody, null],
+    ]);
+    expect(data.map(({ id }) => id).sort()).toEqual(
+      [notificationIdOf(asked.requested), notificationIdOf(told.accepted)].sort(),
+    );
+    expect(await world.store.profiles.find(world.projectId, [gone.id])).toEqual(new Map());
+    expect(await contentOf(world)).not.toContain(gone.id);
+    expect(await isForgotten()).toBe(true);
+  }, 60_000);
+
+  test('is looked for again for ten minutes: what was on its way goes as well', async () => {
+    await using world = await World.start(engine);
+    const { store, projectId } = world;
+    const [gone, stays] = [await world.user('Vanya'), await world.user('Stays')];
+    await world.publish(deletedOf(gone));
+    await waitFor(async () => (await store.profiles.forgotten(projectId, [gone.id])).size === 1);
+    await waitFor(async () => (await store.erasure.due(Date.now() + tenMinutes, 10)).length === 1);
+    const metadata = {
+      connectionId: randomUUID(),
+      initiatorId: gone.id,
+      initiatorName: 'Vanya',
+      initiatorUsername: null,
+      initiatorAvatar: null,
+    };
+    const more = {
+      type: 'connection-accepted',
+      createdAt: Date.now(),
+      keepUntil: Date.now() + tenMinutes,
+    } as const;
+    // More than are blanked at once, and a feed of the user's own.
+    const app = appOf(world);
+    const owners = [gone, ...Array.from({ length: 120 }, () => stays)];
+    for (const { id: userId } of owners) {
+      const notification = { projectId, userId, id: randomUUID(), metadata, ...more };
+      await changeFeed(app, { projectId, userId }, (before) => {
+        const { feed, entry } = append(before, notification);
+        return { change: { feed, put: [entry] }, result: undefined };
+      });
+    }
+    await eraseDue(app, { now: Date.now() + tenMinutes / 2 });
+    expect(await contentOf(world)).not.toContain(gone.id);
+    expect(await world.count(stays.id)).toBe(120);
+    expect(await store.erasure.due(Date.now() + tenMinutes, 10)).toHaveLength(1);
+    await eraseDue(app, { now: Date.now() + 2 * tenMinutes });
+    expect(await store.erasure.due(Date.now() + 3 * tenMinutes, 10)).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { createProject, listNotifications, type Project, type Session, signUp } from '@kith/contracts';
+import { startIdentity } from '@kith/identity';
+import { availableEngines, createStore, waitFor } from '@kith/testing';
+import { MongoClient } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { lifeOf } from './support/events.ts';
+import { type Page, World } from './support/world.ts';
+
+/** Empties the own copy of profiles, as the README says. */
+async function dropProfiles({ place }: World): Promise<void> {
+  if (place.kind === 'sqlite') {
+    using db = new DatabaseSync(place.file, { timeout: 5_000 });
+    db.exec("DELETE FROM profiles WHERE user <> ''");
+    return;
+  }
+  await using client = new MongoClient(place.url);
+  await client
+    .db(place.database)
+    .collection('profiles')
+    .deleteMany({ user: { $exists: true } });
+}
+
+describe.each(availableEngines())('the own copy of profiles (%s)', (engine) => {
+  test('is made again of what identity knows when it was emptied', async () => {
+    await using place = await createStore(engine);
+    await using world = await World.start(engine);
+    await using _identity = await startIdentity(world.runtime, { store: place.config });
+    const anybody = randomUUID();
+    const project = await world.call(createProject, anybody, { body: JSON.stringify({ name: 'Test' }) });
+    const { id: projectId } = project.json as Project;
+    const body = JSON.stringify({ email: 'ann@example.org', password: 'a long password', name: 'Ann' });
+    const { user } = (await world.call(signUp, anybody, { projectId, body })).json as Session;
+    const held = async () => (await world.store.profiles.find(projectId, [user.id])).get(user.id);
+    await waitFor(async () => (await held())?.name === 'Ann');
+
+    await dropProfiles(world);
+    expect(await held()).toBeUndefined();
+    const receiverId = randomUUID();
+    await world.publish(lifeOf({ projectId, requesterId: user.id, receiverId }).requested);
+    const list = async () => (await world.call(listNotifications, receiverId, { projectId })).json as Page;
+    await waitFor(async () => (await list()).data.length === 1);
+    expect((await list()).data[0]?.metadata).toMatchObject({ initiatorId: user.id, initiatorName: 'Ann' });
+    expect((await held())?.name).toBe('Ann');
+  });
+});

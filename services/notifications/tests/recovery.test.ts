@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  countNotifications,
+  type EventEnvelope,
+  errorBody,
+  listNotifications,
+  markAllNotificationsAsRead,
+  markNotificationAsRead,
+} from '@kith/contracts';
+import { Turns } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { fragile } from '../../collections/tests/support/outage.ts';
+import type { AppContext } from '../src/app.ts';
+import { addNotification } from '../src/events/add.ts';
+import { startNotifications } from '../src/index.ts';
+import { newUser } from './support/events.ts';
+import { World } from './support/world.ts';
+
+describe.each(availableEngines())('trouble (%s)', (engine) => {
+  it('a database that is gone is answered as app-notification/server-error, before the caller gives up', async () => {
+    await using world = await World.start(engine, { instances: 0 });
+    await using place = await fragile(world.place);
+    await using service = await startNotifications(world.runtime, { store: place.config });
+    const userId = randomUUID();
+    expect(await world.count(userId)).toBe(0);
+    expect(await service.notReady()).toEqual([]);
+    if (world.place.kind === 'mongo') await place.break();
+    else {
+      const db = new DatabaseSync(world.place.file);
+      db.exec('DROP TABLE feeds');
+      db.close();
+    }
+    const asked = Date.now();
+    const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
+    const answers = await Promise.all(
+      // Several changes of one user at once: none waits for the others to fail.
+      [...specs, markAllNotificationsAsRead].map((spec) =>
+        world.call(spec, userId, spec === markNotificationAsRead ? { notificationId: randomUUID() } : {}),
+      ),
+    );
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 500, json: errorBody('app-notification/server-error') });
+    }
+    expect(Date.now() - asked).toBeLessThan(4_500);
+  });
+
+  it('what a process stored and did not publish before it died is published by the next', async () => {
+    await using world = await World.start(engine, { instances: 0 });
+    const { bus } = world.runtime;
+    const told: EventEnvelope[] = [];
+    const subjects = [`${bus.prefix}.event.*.notification.>`];
+    await bus.consume({ durable: `t-${randomUUID()}`, subjects }, async ({ body }) => {
+      told.push(JSON.parse(new TextDecoder().decode(body)));
+    });
+    const relay = { kick: () => undefined };
+    const app: AppContext = { store: world.store, bus, relay, turns: new Turns(), keepMs: 60_000 };
+    const initiator = newUser(world.projectId, 'Ann');
+    await world.store.profiles.keep({ seq: 1, user: initiator });
+    const receiver = { id: randomUUID() };
+    const { requested, connectionId } = world.life(initiator, receiver);
+    const of = {
+      userId: receiver.id,
+      type: 'connection-request',
+      connectionId,
+      initiatorId: initiator.id,
+    } as const;
+    await addNotification(app, requested, of);
+    expect(told).toEqual([]);
+    await using _next = await startNotifications(world.runtime, { store: world.place });
+    await waitFor(() => told.length === 1);
+    // Its event comes again, as the process died before it said that it was done.
+    await world.publish(requested);
+    await world.quiet(initiator);
+    expect(await world.count(receiver.id)).toBe(1);
+    expect(told.filter(({ aggregate }) => aggregate.id === receiver.id)).toHaveLength(1);
+  });
+});

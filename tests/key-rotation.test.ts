@@ -1,0 +1,96 @@
+import type { Session } from '@kith/contracts';
+import { availableEngines, waitFor } from '@kith/testing';
+import { decodeProtectedHeader } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { operatorToken, startAuthWorld } from './support/auth-world.ts';
+import { http } from './support/http.ts';
+
+interface Key {
+  kid: string;
+  state: string;
+  createdAt: string;
+  signsFrom: string;
+}
+
+describe.each(availableEngines())('rotation of the signing key (%s)', (engine) => {
+  it('loses no request under load, over several replicas', async () => {
+    const keyTimes = { announceMs: 1_500, reloadMs: 100, verifyMs: 3_000 };
+    await using world = await startAuthWorld(engine, { keyTimes });
+    await world.anotherIdentity();
+    const second = await world.anotherGateway();
+    const { id: projectId } = await world.createProject();
+    const rotate = async () => {
+      const path = '/admin/keys/rotate';
+      const answer = await http(world.url, { method: 'POST', path, token: operatorToken });
+      expect(answer.status).toBe(200);
+      return (answer.json() as { keys: Key[] }).keys;
+    };
+    const published = async () => {
+      const answer = await http(world.url, { path: '/.well-known/jwks.json' });
+      return (answer.json() as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+    };
+
+    const used = new Map<string, number>();
+    const failures: string[] = [];
+    let isOver = false;
+    await using ending = new AsyncDisposableStack();
+    const load = async (url: string) => {
+      let session: Pick<Session, 'accessToken' | 'refreshToken'> = await world.createUser(projectId);
+      while (!isOver) {
+        const { accessToken, refreshToken } = session;
+        const kid = String(decodeProtectedHeader(accessToken).kid);
+        const path = `/v7/${projectId}/auth`;
+        const read = await http(url, { path: `${path}/sessions`, token: accessToken });
+        const body = { refreshToken };
+        const renewed = await http(url, { method: 'POST', path: `${path}/request-new-access-token`, body });
+        for (const answer of [read, renewed]) {
+          if (answer.status !== 200) failures.push(`${kid}: ${answer.status} ${answer.text}`);
+        }
+        used.set(kid, (used.get(kid) ?? 0) + 1);
+        session = renewed.json() as Session;
+      }
+    };
+    const [before = ''] = await published();
+    const running = [world.url, second.url, world.url, second.url].map(load);
+    const over = async () => {
+      isOver = true;
+      await Promise.allSettled(running);
+    };
+    ending.defer(over);
+    await waitFor(() => (used.get(before) ?? 0) > 20, { what: 'load' });
+
+    const keys = await rotate();
+    const timestamp = expect.stringMatching(/^\d{4}-.*Z$/);
+    const times = { createdAt: timestamp, signsFrom: timestamp };
+    expect(keys).toEqual([
+      { kid: expect.any(String), state: 'published', ...times },
+      { kid: before, state: 'signing', ...times },
+    ]);
+    const [{ kid: after } = { kid: '' }] = keys;
+    expect(await rotate()).toEqual(keys);
+    await waitFor(
+      async () => (await Promise.all([1, 2, 3, 4].map(published))).every((kids) => kids.includes(after)),
+      { what: 'the new key at every replica' },
+    );
+    expect(used.has(after)).toBe(false);
+
+    await waitFor(() => (used.get(after) ?? 0) > 20, { what: 'tokens of the new key' });
+    const [current, former] = await rotate().then((all) => all.slice(-2));
+    expect([current?.kid, current?.state, former?.kid, former?.state]).toEqual([
+      after,
+      'signing',
+      before,
+      'verifying',
+    ]);
+    await waitFor(async () => !(await published()).includes(before), { what: 'the end of the old key' });
+    await over();
+    await Promise.all(running);
+    expect(failures).toEqual([]);
+  });
+
+  it('wants an operator', async () => {
+    await using world = await startAuthWorld(engine);
+    const answer = await http(world.url, { method: 'POST', path: '/admin/keys/rotate' });
+    expect(answer.status).toBe(401);
+  });
+});

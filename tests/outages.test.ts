@@ -1,0 +1,82 @@
+import type { ServiceName } from '@kith/contracts';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { http } from './support/http.ts';
+import { privateKey } from './support/keys.ts';
+
+// Only services that are processes of their own can be stopped one by one.
+describe.runIf(availableEngines().includes('containers'))('outages', () => {
+  let platform: TestPlatform;
+  let user: TestUser;
+
+  beforeAll(async () => {
+    platform = await startPlatform({ engine: 'containers' });
+    user = await platform.createUser((await platform.createProject()).id);
+  });
+  afterAll(() => platform.stop());
+
+  const key = privateKey();
+  const asks: Record<ServiceName, () => ReturnType<typeof http>> = {
+    crypto: () =>
+      http(platform.url, {
+        method: 'POST',
+        path: `/${user.projectId}/crypto/sign-testing-jwt`,
+        body: { projectId: 'p', privateKey: key, payload: { id: 'u' } },
+      }),
+    identity: () => http(platform.url, { path: `/${user.projectId}/users/${user.id}` }),
+    connections: () =>
+      http(platform.url, { path: `/${user.projectId}/connections`, token: user.accessToken }),
+    collections: () =>
+      http(platform.url, { path: `/${user.projectId}/collections/root`, token: user.accessToken }),
+    notifications: () =>
+      http(platform.url, { path: `/${user.projectId}/app-notifications`, token: user.accessToken }),
+  };
+  const names = Object.keys(asks) as ServiceName[];
+
+  it.each(names.flatMap((name) => [[name, 'stop'] as const, [name, 'kill'] as const]))(
+    'while %s is gone (%s) it alone answers 503, and it serves again when it is back',
+    async (name, how) => {
+      await platform.processes?.process(name)?.[how]();
+      // A killed process is noticed when the broker sees its connection closed.
+      await waitFor(async () => (await asks[name]()).status === 503, { what: '503' });
+      // The quickest of several: the deadline is the platform's, not that of a busy machine.
+      let quickest = Number.POSITIVE_INFINITY;
+      let refused = await asks[name]();
+      for (let turn = 0; turn < 5; turn++) {
+        const started = performance.now();
+        refused = await asks[name]();
+        quickest = Math.min(quickest, performance.now() - started);
+      }
+      expect(quickest).toBeLessThan(100);
+      expect([refused.status, refused.json(), refused.headers['content-type']]).toEqual([
+        503,
+        { error: 'The service behind this endpoint is not available.', code: 'gateway/unavailable' },
+        'application/json',
+      ]);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+      for (const other of names.filter((one) => one !== name)) {
+        expect([other, (await asks[other]()).status]).toEqual([other, 200]);
+      }
+      await platform.processes?.start(name);
+      expect((await asks[name]()).status).toBe(200);
+    },
+  );
+
+  it('a service that is silent is 504 in time', async () => {
+    const { pid = 0 } = platform.processes?.process('collections') ?? {};
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const started = performance.now();
+      const answer = await asks.collections();
+      expect([answer.status, answer.json()]).toEqual([
+        504,
+        { error: 'The service behind this endpoint did not answer in time.', code: 'gateway/timeout' },
+      ]);
+      // REQUEST_TIMEOUT_MS is 5 s by default.
+      expect(performance.now() - started).toBeLessThan(8_000);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await waitFor(async () => (await asks.collections()).status === 200);
+  });
+});

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Connection, PublicUser } from '@kith/contracts';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { MongoClient } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** Empties a service's copy behind its back, as a lost or damaged database would. */
+async function empty(platform: TestPlatform, service: string, copy: string): Promise<void> {
+  if (!platform.engines) {
+    const db = new DatabaseSync(join(platform.dataFolder, `${service}.sqlite`), { timeout: 5_000 });
+    db.exec(`DELETE FROM ${copy}`);
+    db.close();
+    return;
+  }
+  await using client = new MongoClient(platform.engines.mongodbUrl);
+  await client.db(`${platform.prefix}_${service}`).collection(copy).deleteMany({});
+}
+
+// The command walks connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks.
+describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
+  it('makes emptied copies anew: profiles in connections and notifications, blocks in identity', async () => {
+    await using platform = await startPlatform({ engine });
+    const { id } = await platform.createProject();
+    const ada = await platform.createUser(id, { name: 'Ada', username: 'ada.one' });
+    const grace = await platform.createUser(id, { name: 'Grace', username: 'grace.one' });
+    const troll = await platform.createUser(id, { name: 'Troll', username: 'troll.one' });
+    await platform.connect(ada, grace);
+    const call = <T>(method: string, path: string, user: TestUser) =>
+      platform.call<T>(method, `/v7/${id}${path}`, { token: user.accessToken });
+    await call('POST', `/users/${troll.id}/block`, ada);
+    const suggested = async () => {
+      const users = await call<PublicUser[]>('GET', '/users/suggestions?query=troll', ada);
+      return users.map((user) => user.id);
+    };
+    await waitFor(async () => (await suggested()).length === 0, { what: 'the block to reach identity' });
+
+    for (const [service, copy] of [
+      ['connections', 'profiles'],
+      ['notifications', 'profiles'],
+      ['identity', 'blocks'],
+    ] as const) {
+      await empty(platform, service, copy);
+    }
+    expect(await suggested()).toEqual([troll.id]);
+
+    const env = { ...process.env, KITH_URL: platform.url, OPERATOR_TOKEN: platform.operatorToken };
+    const said: string[] = [];
+    for (const copy of ['connections-profiles', 'notifications-profiles', 'identity-blocks']) {
+      const { stdout } = await run(process.execPath, ['scripts/rebuild.ts', copy], { cwd: root, env });
+      said.push(stdout.trim());
+    }
+    expect(said).toEqual(['3 copied', '3 copied', '1 copied']);
+    expect(await suggested()).toEqual([]);
+    // Found by what the copy alone knows: a search does not ask identity.
+    const { connections } = await call<{ connections: Connection[] }>('GET', '/connections?query=grace', ada);
+    expect(connections).toMatchObject([{ connectedUser: { id: grace.id, name: 'Grace' } }]);
+    // Again changes nothing.
+    await run(process.execPath, ['scripts/rebuild.ts', 'identity-blocks'], { cwd: root, env });
+    expect(await suggested()).toEqual([]);
+  });
+
+  it('wants an operator, and a copy that there is', async () => {
+    await using platform = await startPlatform({ engine });
+    const env = { ...process.env, KITH_URL: platform.url, OPERATOR_TOKEN: 'wrong' };
+    const failed = (word: string) =>
+      run(process.execPath, ['scripts/rebuild.ts', word], { cwd: root, env }).catch((error) => error.stderr);
+    expect(await failed('nothing')).toMatch(/^Say which copy: connections-profiles, /);
+    expect(await failed('identity-blocks')).toContain('401');
+  });
+});

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { StartFile } from '@kith/platform';
+import { availableEngines, eraseEngines, startEngines, uniquePrefix } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { curlLines, startScript } from './support/start-script.ts';
+
+const run = promisify(execFile);
+
+describe.each(availableEngines().filter((engine) => engine === 'containers'))(
+  'npm run start:distributed (%s)',
+  () => {
+    it('prints three lines that work as they are, each service its own process, and ends them all', async () => {
+      await using engines = await startEngines();
+      const prefix = uniquePrefix();
+      const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));
+      const env = {
+        KITH_DATA: data,
+        KITH_PREFIX: prefix,
+        PORT: '0',
+        MONGODB_URL: engines.mongodbUrl,
+        NATS_URL: engines.natsUrl,
+        REDIS_URL: engines.redisUrl,
+      };
+      const kith = await startScript('scripts/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
+      const lines = curlLines(kith.output());
+      expect(lines.length, kith.output()).toBe(3);
+      const answers = await Promise.all(lines.map((line) => run('bash', ['-c', line])));
+      const [signed, renamed, listed] = answers.map(({ stdout }) => JSON.parse(stdout));
+      const file: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
+      expect(signed).toEqual({ token: expect.any(String) });
+      expect(renamed).toMatchObject({ id: file.collectionId, name: 'Books to read' });
+      expect(listed.connections).toMatchObject([{ connectedUser: { id: file.users[1]?.id } }]);
+      const { stdout } = await run('ps', ['-eo', 'pgid,args']);
+      const own = stdout.split('\n').filter((line) => line.trim().startsWith(`${kith.pid} `));
+      for (const name of ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications']) {
+        expect(own.filter((line) => line.includes(`services/${name}/src/main.ts`))).toHaveLength(1);
+      }
+      kith.signal('SIGINT');
+      expect(await kith.exited).toBe(0);
+      expect(() => process.kill(-kith.pid, 0)).toThrow();
+      await eraseEngines(engines, prefix);
+      await rm(data, { recursive: true, force: true });
+    }, 90_000);
+
+    it('says in one sentence which server refuses', async () => {
+      const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));
+      const dead = '127.0.0.1:1';
+      await using engines = await startEngines();
+      const env = {
+        KITH_DATA: data,
+        KITH_PREFIX: uniquePrefix(),
+        PORT: '0',
+        MONGODB_URL: engines.mongodbUrl,
+        NATS_URL: `nats://user:secret@${dead}`,
+        REDIS_URL: engines.redisUrl,
+      };
+      const kith = await startScript('scripts/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
+      expect(await kith.exited).toBe(1);
+      expect(kith.output()).toMatch(/NATS at nats:\/\/127\.0\.0\.1:1 does not answer\./);
+      expect(kith.output()).not.toContain('secret');
+      await rm(data, { recursive: true, force: true });
+    }, 60_000);
+  },
+);

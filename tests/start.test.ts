@@ -1,0 +1,172 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { caller, type StartFile } from '@kith/platform';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { curlLines, startScript } from './support/start-script.ts';
+
+const run = promisify(execFile);
+const ready = 'Ctrl-C ends it';
+
+describe('npm start', () => {
+  let data: string;
+  beforeAll(async () => {
+    data = await mkdtemp(join(tmpdir(), 'kith-start-'));
+  });
+  afterAll(() => rm(data, { recursive: true, force: true }));
+
+  const start = (env: NodeJS.ProcessEnv = {}) =>
+    startScript('scripts/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready });
+
+  it('prints three lines that work as they are, and start.json; a second start goes on with the same data', async () => {
+    let first: StartFile;
+    {
+      await using kith = await start();
+      const lines = curlLines(kith.output());
+      expect(lines.length, kith.output()).toBe(3);
+      const answers = await Promise.all(lines.map((line) => run('bash', ['-c', line])));
+      const [signed, renamed, listed] = answers.map(({ stdout }) => JSON.parse(stdout));
+      const claims = decodeJwt(signed.token);
+      expect(decodeProtectedHeader(signed.token).alg).toBe('RS256');
+      expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(300);
+
+      expect((await stat(join(data, 'start.json'))).mode & 0o777).toBe(0o600);
+      first = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
+      expect(first).toEqual({
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        projectId: expect.any(String),
+        operatorToken: expect.any(String),
+        users: [0, 1].map(() => ({
+          id: expect.any(String),
+          email: expect.any(String),
+          password: expect.any(String),
+          accessToken: expect.any(String),
+        })),
+        collectionId: expect.any(String),
+      });
+      expect(renamed).toMatchObject({ id: first.collectionId, name: 'Books to read' });
+      expect(listed.connections).toMatchObject([{ connectedUser: { id: first.users[1]?.id } }]);
+      // Every profile field and the message are filled.
+      const [{ connectedUser, message }] = listed.connections;
+      for (const field of ['name', 'username', 'avatar', 'bio', 'location', 'birthdate', 'metadata']) {
+        expect(connectedUser[field], field).toBeTruthy();
+      }
+      expect(message).toBeTruthy();
+    }
+    const began = performance.now();
+    await using again = await start();
+    expect(performance.now() - began).toBeLessThan(10_000);
+    const second: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
+    expect([second.projectId, second.collectionId]).toEqual([first.projectId, first.collectionId]);
+    const [, , list = ''] = curlLines(again.output());
+    expect(JSON.parse((await run('bash', ['-c', list])).stdout).connections).toHaveLength(1);
+    const mode = (await stat(join(data, 'identity.sqlite'))).mode & 0o777;
+    expect(mode).toBe(0o600);
+  });
+
+  it('ends with code 0 on Ctrl-C, and leaves no process', async () => {
+    const kith = await start();
+    kith.signal('SIGINT');
+    expect(await kith.exited).toBe(0);
+    expect(() => process.kill(-kith.pid, 0)).toThrow();
+  });
+
+  it('loses no acknowledged write when it is killed', async () => {
+    const acknowledged = new Map<string, string>();
+    for (let round = 0; round < 3; round++) {
+      await using kith = await start();
+      const file: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
+      const call = caller(file.url);
+      const token = file.users[0]?.accessToken ?? '';
+      const scope = `/v7/${file.projectId}/collections`;
+      for (const [id, name] of acknowledged) {
+        const renamed = await call<{ name: string }>('PATCH', `${scope}/${id}`, { token, body: { name } });
+        expect(renamed.name).toBe(name);
+      }
+      const listed = await call<{ id: string; name: string }[]>(
+        'GET',
+        `${scope}/${file.collectionId}/sub-collections`,
+        { token },
+      );
+      const names = new Map(listed.map(({ id, name }) => [id, name]));
+      for (const [id, name] of acknowledged) expect(names.get(id)).toBe(name);
+
+      // Writers go on until the process is gone; the kill comes in the middle of them.
+      const writer = async (index: number) => {
+        for (let turn = 0; ; turn++) {
+          const name = `r${round}-${index}-${turn}`;
+          const made = await call<{ id: string }>('POST', `${scope}/${file.collectionId}/sub-collections`, {
+            token,
+            body: { collectionName: name },
+          });
+          acknowledged.set(made.id, name);
+          if (acknowledged.size >= (round + 1) * 40) kith.signal('SIGKILL');
+        }
+      };
+      await Promise.allSettled([0, 1, 2].map(writer));
+      await kith.exited;
+    }
+    expect(acknowledged.size).toBeGreaterThanOrEqual(120);
+  });
+
+  it('says in one sentence why it can not start', async () => {
+    await using kith = await start();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    const other = await mkdtemp(join(tmpdir(), 'kith-other-'));
+    const cases: [NodeJS.ProcessEnv, RegExp][] = [
+      [{}, /Another Kith process uses the data folder .*; stop it, or set KITH_DATA to another folder\./],
+      [
+        { KITH_DATA: other, PORT: String(port) },
+        /127\.0\.0\.1:\d+ is taken by another program; set PORT to another port\./,
+      ],
+      [{ KITH_DATA: other, PORT: 'eighty' }, /PORT: /],
+      [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith can not be made/],
+    ];
+    for (const [env, sentence] of cases) {
+      const failed = await start(env);
+      expect(await failed.exited).toBe(1);
+      expect(failed.output()).toMatch(sentence);
+      expect(failed.output().trim().split('\n')).toHaveLength(1);
+    }
+    expect(curlLines(kith.output())).toHaveLength(3);
+    taken.close();
+    await rm(other, { recursive: true, force: true });
+  });
+
+  it('makes no demo and no test tokens in production', async () => {
+    const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
+    const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production' };
+    const kith = await startScript('scripts/start.ts', { env, until: 'no demo project' });
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(kith.output())?.[0];
+    const path = '/v7/00000000-0000-0000-0000-000000000000/crypto/sign-testing-jwt';
+    const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+      format: 'pem',
+      type: 'pkcs8',
+    });
+    const body = JSON.stringify({
+      projectId: 'p',
+      privateKey: Buffer.from(key).toString('base64'),
+      payload: { id: 'u' },
+    });
+    const answer = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      { error: 'No such endpoint.', code: 'route/not-found' },
+    ]);
+    expect((await fetch(`${url}${path}`)).status).toBe(404);
+    kith.signal('SIGINT');
+    expect(await kith.exited).toBe(0);
+    await rm(production, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,55 @@
+import { startCrypto } from '@kith/crypto';
+import { gatewayConfig, type RunningGateway, startGateway } from '@kith/gateway';
+import { type IdentityOptions, startIdentity } from '@kith/identity';
+import { caller } from '@kith/platform';
+import { type Bus, readConfig, type ServiceRuntime, type StoreConfig } from '@kith/service';
+import { createPeople, createRuntime, createStore, type EngineKind, type People } from '@kith/testing';
+
+export const operatorToken = 'the-operator';
+
+/** Gateway, identity and crypto in this process, on one bus: what signing in needs. */
+export interface AuthWorld extends People, AsyncDisposable {
+  url: string;
+  runtime: ServiceRuntime;
+  store: StoreConfig;
+  /** Starts one more gateway, on a bus of its own if given. */
+  anotherGateway(bus?: Bus): Promise<RunningGateway>;
+  /** Starts one more identity on the same store. */
+  anotherIdentity(): Promise<void>;
+}
+
+export async function startAuthWorld(
+  engine: EngineKind,
+  options: Omit<IdentityOptions, 'store'> = {},
+): Promise<AuthWorld> {
+  await using undo = new AsyncDisposableStack();
+  const runtime = undo.use(await createRuntime(engine));
+  const { config: store } = undo.use(await createStore(engine));
+  const anotherIdentity = async () => {
+    kept.use(await startIdentity(runtime, { store, ...options }));
+  };
+  const anotherGateway = async (bus: Bus = runtime.bus) => {
+    const env = { PORT: '0', RATE_LIMIT_SCALE: '0', OPERATOR_TOKEN: operatorToken };
+    const config = readConfig(gatewayConfig, env);
+    const gateway = await startGateway({
+      runtime: { ...runtime, bus },
+      config,
+      limiterStore: { kind: 'memory' },
+    });
+    return kept.use(gateway);
+  };
+  let kept = undo;
+  await anotherIdentity();
+  undo.use(await startCrypto(runtime, { allowTestTokens: true, tokenAudience: 'kith.dev' }));
+  const { url } = await anotherGateway();
+  kept = undo.move();
+  return {
+    ...createPeople(caller(url), operatorToken),
+    url,
+    runtime,
+    store,
+    anotherGateway,
+    anotherIdentity,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

@@ -1,0 +1,66 @@
+import { request } from 'node:http';
+
+/** An HTTP answer as it came: nothing parsed, followed or decoded on the way. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  /** The body as JSON. */
+  json(): unknown;
+}
+
+export interface Ask {
+  method?: string;
+  path: string;
+  token?: string;
+  headers?: Record<string, string>;
+  /** A string is sent as it is, anything else as JSON. */
+  body?: unknown;
+  /** Local address to connect from: another client IP on the loopback range. */
+  from?: string;
+}
+
+/** Sends one request on a connection of its own, the path untouched. */
+export function http(url: string, ask: Ask): Promise<Answer> {
+  const { hostname, port } = new URL(url);
+  const raw =
+    typeof ask.body === 'string' ? ask.body : ask.body === undefined ? undefined : JSON.stringify(ask.body);
+  const headers: Record<string, string> = {
+    ...(ask.token ? { authorization: `Bearer ${ask.token}` } : {}),
+    ...(raw === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(raw)) }),
+    ...ask.headers,
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        hostname,
+        port,
+        method: ask.method ?? 'GET',
+        path: ask.path,
+        headers,
+        agent: false,
+        localAddress: ask.from,
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: Object.fromEntries(
+              Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+            ),
+            text,
+            json: () => JSON.parse(text),
+          });
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(raw);
+  });
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServiceProcess } from '@kith/platform';
+import type { TestPlatform } from '@kith/testing';
+
+/** Starts one more gateway process of a platform on real engines. */
+export async function startSecondGateway(
+  platform: TestPlatform,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ url: string } & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'kith-gateway-'));
+  const gateway = await startServiceProcess('gateway', {
+    logFile: join(folder, 'gateway.log'),
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'test',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      INTERNAL_PORT: '0',
+      KITH_PREFIX: platform.prefix,
+      NATS_URL: platform.engines?.natsUrl,
+      REDIS_URL: platform.engines?.redisUrl,
+      OPERATOR_TOKEN: platform.operatorToken,
+      ...env,
+    },
+  });
+  return {
+    url: gateway.ready.url ?? '',
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
