@@ -61,7 +61,6 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
 
   it('serves the three requests', async () => {
     const token = (await call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')).trim();
-    // The gateway listens before identity's first answer.
     const { stdout } = await run(process.execPath, ['scripts/demo.ts'], {
       cwd: root,
       env: { ...process.env, KITH_URL: url, OPERATOR_TOKEN: token, KITH_DATA: join(folder, 'data') },
@@ -72,7 +71,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(signed).toEqual({ token: expect.any(String) });
     expect(renamed).toMatchObject({ id: start.collectionId, name: 'Books to read' });
     expect(listed.connections).toMatchObject([{ connectedUser: { id: start.users[1]?.id } }]);
-  }, 60_000);
+  }, 120_000);
 
   it('runs no service as root, and each with its own seed only', async () => {
     for (const service of ['gateway', 'identity', 'crypto', 'connections', 'collections']) {

@@ -38,6 +38,23 @@ export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } 
   };
 }
 
+/**
+ * Waits until a gateway answers at all, whatever it says. Only here is a failed connection tried again: nothing was asked
+ * yet, while a call whose connection breaks may have been done. Rejects with `StartError` after `patienceMs`.
+ */
+export async function answering(url: string, patienceMs: number): Promise<void> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      await (await send(url, 'GET', {})).arrayBuffer();
+      return;
+    } catch (error) {
+      if (Date.now() > until) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
 async function send(
   address: string,
   method: string,

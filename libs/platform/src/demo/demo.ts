@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Collection, Project, Session } from '@kith/contracts';
 import { StartError } from '@kith/service';
 import type { DataFolder } from '../data-folder.ts';
-import { type Call, CallError, caller } from './api.ts';
+import { answering, type Call, CallError, caller } from './api.ts';
 
 /** What `start.json` holds: all that is needed to try the platform. */
 export interface StartFile {
@@ -45,7 +45,8 @@ export async function ensureDemo(
   options: { url: string; operatorToken: string; stateName: string },
 ): Promise<StartFile> {
   const { url, operatorToken, stateName } = options;
-  // Services of a platform that was just started may still be on their way.
+  // The gateway of a platform that was just started may not listen yet, and its services may still be on their way.
+  await answering(url, 30_000);
   const call = caller(url, { patienceMs: 30_000 });
   const earlier = folder.read(stateName);
   const start = await resumeOrMake(call, { earlier, operatorToken });
