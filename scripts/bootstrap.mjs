@@ -56,4 +56,9 @@ const child = spawn(findNode(), [join(root, script), ...words], {
 // A terminal's Ctrl-C reaches the child by itself; what is sent to this process alone is handed on.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => child.kill('SIGTERM'));
+// npm hands a signal to the shell that started this, which ends and hands nothing on.
+const { ppid } = process;
+if (process.env.npm_lifecycle_event) {
+  setInterval(() => process.ppid !== ppid && child.kill('SIGTERM'), 250);
+}
 child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));

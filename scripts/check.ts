@@ -3,9 +3,15 @@ import { spawnSync } from 'node:child_process';
 
 const tools = [
   ['types', 'node_modules/typescript/bin/tsc', '-p', '.'],
+  ['types of the example', 'node_modules/typescript/bin/tsc', '-p', 'examples/people'],
   ['lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
   ["README's configuration table", 'scripts/readme-config.ts', '--check'],
   ['docs/operations.md', 'scripts/docs-operations.ts', '--check'],
+  ['docs/errors.md', 'scripts/docs-errors.ts', '--check'],
+  ['docs/metrics.md', 'scripts/docs-metrics.ts', '--check'],
+  ["the client's methods and types", 'scripts/client.ts', '--check'],
+  ['the OpenAPI document', 'scripts/openapi.ts', '--check'],
+  ['the OpenAPI document, by linters', 'scripts/openapi-lint.ts'],
 ] as const;
 
 for (const [what, script, ...words] of tools) {

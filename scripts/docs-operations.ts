@@ -1,12 +1,22 @@
-// Writes docs/operations.md: every operation with who may call, its limit, its codes, and the suites that name it.
-// `--check` only compares.
+// Writes docs/operations.md: every operation with who may call, its limit, its codes, the suites that reach all of them
+// through the gateway, and the others that name it; and every code with the suites that reach it. `--check` only compares.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import * as contracts from '@kith/contracts';
+import { fileOf, type PartName, parts } from '../tests/support/surface/parts.ts';
 
 const root = new URL('../', import.meta.url);
 const suites = globSync(['services/*/tests/**/*.test.ts', 'tests/**/*.test.ts'], { cwd: root })
   .toSorted()
   .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }));
+const others = suites.filter(({ path }) => !path.startsWith('tests/surface/'));
+const surface = (Object.keys(parts) as PartName[]).map((name) => ({
+  ...parts[name],
+  path: `tests/surface/${fileOf(name)}`,
+}));
+const linksTo = (paths: readonly string[]) =>
+  [...new Set(paths)]
+    .map((path) => `[${path.replace(/^services\/|(\.test)?\.ts$/g, '')}](../${path})`)
+    .join(' ');
 const names = new Map(
   Object.entries(contracts).map(([exported, value]) => [value as unknown, exported] as const),
 );
@@ -17,10 +27,11 @@ const rows = contracts.operations.map((operation) => {
   const said = [names.get(operation), operation.name, ...(path.includes(':') ? [] : [path])].map(
     (word) => new RegExp(`(?<![\\w-])${word}(?![\\w/-])`),
   );
-  const tests = suites.filter(({ text }) => said.some((word) => word.test(text)));
+  const whole = surface.filter((part) => part.operations.includes(operation));
+  const tests = others.filter(({ text }) => said.some((word) => word.test(text)));
   // These walk the contracts and so name none.
   if (auth === 'user' && scope === 'project')
-    tests.push(...suites.filter((one) => /cross-tenant/.test(one.path)));
+    tests.push(...others.filter((one) => /cross-tenant/.test(one.path)));
   const codes = [
     ...new Set([...errors, ...Object.values(operation.invalid ?? {}), `${feature}/server-error`]),
   ];
@@ -29,26 +40,48 @@ const rows = contracts.operations.map((operation) => {
     auth,
     limit ? `${limit.max} / ${limit.windowSeconds / 60} min` : '–',
     codes.map((code) => `\`${code}\``).join(' '),
-    [
-      ...new Set(tests.map((one) => `[${one.path.replace(/^services\/|\.test\.ts$/g, '')}](../${one.path})`)),
-    ].join(' '),
+    linksTo(whole.map(({ path }) => path)),
+    linksTo(tests.map(({ path }) => path)),
   ];
+});
+
+/** Of a code that no suite of the surface has to reach: those that name it. */
+const codeRows = Object.entries(contracts.errors).map(([code, { status }]) => {
+  const reached = surface.filter(({ operations, outcomes }) =>
+    operations.some((spec) => outcomes(spec).some((outcome) => outcome.split(' ', 1)[0] === code)),
+  );
+  const naming = reached.length > 0 ? [] : suites.filter(({ text }) => text.includes(`'${code}'`));
+  return [`\`${code}\``, String(status), linksTo([...reached, ...naming].map(({ path }) => path))];
 });
 
 const document = `# Operations
 
-Made from the contracts and the suites by \`scripts/docs-operations.ts\`. Paths are below the project scope, those of
+Made from the contracts and the suites by \`scripts/docs-operations.ts\`. The first suite of an operation calls it through
+the gateway of a whole platform, on every engine, and fails unless it has seen its success, each of its codes and a refusal
+of each field of body and query; so does its suite of outages with its \`…/server-error\`. Paths are below the project scope, those of
 \`/admin\` and \`/.well-known\` below the root. Beside its own codes every operation may answer those of the layers before it:
 \`request/…\`, \`route/…\`, \`rate-limit/exceeded\`, \`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\`
 ([services/gateway/tests](../services/gateway/tests)), and \`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
 
-| operation | who | limit | codes | suites |
-|---|---|---|---|---|
+| operation | who | limit | codes | through the gateway | others that name it |
+|---|---|---|---|---|---|
 ${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
+
+# Codes
+
+Where each code is reached by what causes it. Those without a suite are of a kind that no operation of the feature has: a
+body or a query that can be wrong without a code of its own.
+
+| code | status | suites |
+|---|---|---|
+${codeRows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 `;
 
 const file = new URL('docs/operations.md', root);
-const bare = rows.filter((row) => row[4] === '');
+const bare = [
+  ...rows.filter((row) => row[4] === ''),
+  ...codeRows.filter(([code, , tests]) => !tests && !/\/invalid-(body|query)`$/.test(code ?? '')),
+];
 if (bare.length > 0) {
   console.error(`No suite names ${bare.map((row) => row[0]).join(', ')}`);
   process.exit(1);

@@ -1,11 +1,12 @@
 // Writes the table of environment names into README.md from the zod schemas that read them; `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { accessConfig } from '@kith/cli';
 import { cryptoConfig } from '@kith/crypto';
 import { sharedGatewayConfig } from '@kith/gateway';
 import { identityConfig } from '@kith/identity';
 import { notificationsConfig } from '@kith/notifications';
 import { platformConfig } from '@kith/platform';
-import { commonConfig, natsConfig, storingServiceConfig } from '@kith/service';
+import { commonConfig, natsConfig, storingServiceConfig, tracingConfig } from '@kith/service';
 import type { z } from 'zod';
 
 const readers: [string, z.ZodObject][] = [
@@ -15,6 +16,8 @@ const readers: [string, z.ZodObject][] = [
   ['connections, collections', storingServiceConfig],
   ['notifications', notificationsConfig],
   ['`npm start`', platformConfig],
+  ['`kith`', accessConfig],
+  ['all', tracingConfig],
 ];
 const everywhere = new Set<string>(Object.keys(commonConfig.shape));
 const distributed = new Set<string>(Object.keys(natsConfig.shape));

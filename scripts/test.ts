@@ -1,5 +1,5 @@
-// `npm test`: brings the engines up once, runs every suite on them, takes them down again. Ends with a line
-// `N passed, N failed`. Arguments go to vitest.
+// `npm test`: brings the engines up once, runs every suite on them, takes them down again; with
+// KITH_TEST_ENGINES=embedded it needs none. Ends with a line `N passed, N failed`. Arguments go to vitest.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +22,7 @@ try {
 process.exit(code);
 
 async function run(): Promise<number> {
+  if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest({});
   const progress = (line: string) => console.error(`  ${line}`);
   const provided = await provideEngines({ env: process.env, progress });
   if (provided.kind === 'none') {

@@ -73,6 +73,14 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect(listed.connections).toMatchObject([{ connectedUser: { id: start.users[1]?.id } }]);
   }, 120_000);
 
+  it('serves the OpenAPI document and the reference page', async () => {
+    const document = await http(url, { path: '/openapi.json' });
+    expect(document.json()).toMatchObject({ openapi: '3.1.0' });
+    for (const path of ['/docs', '/docs/errors', '/docs/swagger-ui.js']) {
+      expect((await http(url, { path })).status).toBe(200);
+    }
+  });
+
   it('runs no service as root, and each with its own seed only', async () => {
     for (const service of ['gateway', 'identity', 'crypto', 'connections', 'collections']) {
       expect((await call('exec', '-T', service, 'id', '-u')).trim()).toBe('1000');

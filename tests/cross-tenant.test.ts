@@ -69,7 +69,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
     return answers.map(({ status, text }, index) => [
       reads[index]?.name,
       status,
-      text.replaceAll(/"(lastActive|lastUsedAt)":"[^"]*"/g, ''),
+      text.replaceAll(/"(lastActive|lastUsedAt|exportedAt)":"[^"]*"/g, ''),
     ]);
   };
 

@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectionAccepted, connectionDisconnected, eventSubject } from '@kith/contracts';
 import { makeEvent, type RunningService, type ServiceRuntime } from '@kith/service';
 import { availableEngines, createRuntime, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBlocks } from './support/guide.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
@@ -20,8 +21,8 @@ describe.each(availableEngines())('docs/add-a-service.md (%s)', (engine) => {
   let example: Example;
 
   beforeAll(async () => {
-    const guide = await readFile(join(here, '../docs/add-a-service.md'), 'utf8');
-    const code = /```ts\n([\s\S]*?)```/.exec(guide)?.[1] ?? '';
+    const [block] = await readBlocks('add-a-service.md');
+    const code = block?.text ?? '';
     expect(code.split('\n').length).toBeLessThanOrEqual(35);
     // Below the project, so that its packages are found.
     folder = await mkdtemp(join(here, '.example-'));

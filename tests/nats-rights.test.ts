@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Connection } from '@kith/contracts';
 import { caller, ensureNatsUsers, type NatsUser, type NatsUserFiles, startDistributed } from '@kith/platform';
 import { provideEngines, startContainers } from '@kith/platform/engines';
+import { streamNames } from '@kith/service';
 import { availableEngines, createPeople, type Engines, uniquePrefix, waitFor } from '@kith/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventSource } from '../services/gateway/tests/support/event-source.ts';
@@ -101,6 +103,10 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
       lastEventId: '0',
     });
     await waitFor(() => stream.events.length === 1, { what: 'the acceptance on the stream' });
+    const exported = await call<{ user: { id: string } }>('GET', `/v7/${id}/users/${ada.id}/export`, {
+      token: ada.accessToken,
+    });
+    expect(exported.user.id).toBe(ada.id);
     const alan = await people.createUser(id);
     await people.connect(alan, ada);
     await waitFor(() => stream.events.length === 2, { what: 'the request on the stream' });
@@ -112,6 +118,12 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { timeoutMs: 2_000, what: 'the end of the session' });
+    // Erased by all of them, on the bus too.
+    await call('DELETE', `/v7/${id}/users/${ada.id}`, { token: ada.accessToken });
+    await waitFor(async () => !(await eventsOn(await as('operator'), prefix)).includes('Countess'), {
+      timeoutMs: 30_000,
+      what: 'the erasure',
+    });
     for (const name of ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications']) {
       const log = await readFile(join(folder, 'logs', `${name}.log`), 'utf8');
       expect(log).not.toMatch(/permissions? violation/i);
@@ -126,13 +138,21 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
     ['gateway', `${prefix}.event.p.user.created`],
     ['gateway', `${prefix}.svc.identity.users-by-ids`],
     ['gateway', `${prefix}.notice.revocations`],
+    ['gateway', `${prefix}.notice.project-settings`],
     ['connections', `${prefix}.notice.revocations`],
     ['connections', `${prefix}.svc.identity.revocations`],
+    ['connections', `${prefix}.svc.identity.project-settings`],
     ['connections', `${prefix}.event.p.session.revoked`],
     ['gateway', `${prefix}.feed.p.u`],
     ['connections', `${prefix}.feed.p.u`],
     ['crypto', `${prefix}.svc.notifications.feed-after`],
+    ['connections', `${prefix}.svc.collections.export-entities`],
     ['collections', `$JS.API.STREAM.DELETE.${prefix.toUpperCase()}_EVENTS`],
+    ['crypto', `$JS.API.STREAM.MSG.DELETE.${prefix.toUpperCase()}_EVENTS`],
+    ['gateway', `$JS.API.STREAM.MSG.DELETE.${prefix.toUpperCase()}_EVENTS`],
+    ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
+    ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
+    ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
   ] as const)('%s may not publish to %s', async (user, subject) => {
     const connection = await as(user);
     const refusals: unknown[] = [];
@@ -166,6 +186,19 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
     await connection.close();
   });
 });
+
+/** All that the stream of events holds, as one text; ends the connection. */
+async function eventsOn(connection: NatsConnection, prefix: string): Promise<string> {
+  const { streams } = await jetstreamManager(connection, { checkAPI: false });
+  const name = streamNames(prefix).events;
+  const { state } = await streams.info(name);
+  const texts: string[] = [];
+  for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+    texts.push((await streams.getMessage(name, { seq }))?.string() ?? '');
+  }
+  await connection.close();
+  return texts.join('\n');
+}
 
 /** Engines of this suite's own: those that suites share have no users. */
 async function startOwnEngines(natsConfig: string): Promise<Engines> {

@@ -71,7 +71,7 @@ describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
     const env = { ...process.env, KITH_URL: platform.url, OPERATOR_TOKEN: 'wrong' };
     const failed = (word: string) =>
       run(process.execPath, ['scripts/rebuild.ts', word], { cwd: root, env }).catch((error) => error.stderr);
-    expect(await failed('nothing')).toMatch(/^Say which copy: connections-profiles, /);
-    expect(await failed('identity-blocks')).toContain('401');
+    expect(await failed('nothing')).toMatch(/^kith: Say which copy: connections-profiles, /);
+    expect(await failed('identity-blocks')).toContain('token is not accepted');
   });
 });

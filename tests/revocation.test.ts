@@ -1,9 +1,8 @@
 import { createLogger, NatsBus } from '@kith/service';
-import { availableEngines, startEngines, type TestUser, waitFor } from '@kith/testing';
+import { availableEngines, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthWorld, operatorToken, startAuthWorld } from './support/auth-world.ts';
-import { cuttable } from './support/cuttable.ts';
 import { http } from './support/http.ts';
 
 const unauthorized = { error: 'A valid access token is required.', code: 'auth/unauthorized' };
@@ -113,7 +112,7 @@ describe.runIf(availableEngines().includes('containers'))('revocation over a bus
   it('reaches a gateway that was cut off, as soon as it is back', async () => {
     await using world = await startAuthWorld('containers');
     await using engines = await startEngines();
-    await using way = await cuttable(new URL(engines.natsUrl));
+    await using way = await layLine(new URL(engines.natsUrl));
     const { id: projectId } = await world.createProject();
     const { prefix } = world.runtime.bus;
     const log = createLogger({ name: 'test', level: 'silent' });

@@ -29,6 +29,8 @@ describe('npm start', () => {
       await using kith = await start();
       const lines = curlLines(kith.output());
       expect(lines.length, kith.output()).toBe(3);
+      const reference = /reference +(\S+)/.exec(kith.output())?.[1] ?? '';
+      expect(await (await fetch(reference)).text()).toContain('<title>Kith API reference</title>');
       const answers = await Promise.all(lines.map((line) => run('bash', ['-c', line])));
       const [signed, renamed, listed] = answers.map(({ stdout }) => JSON.parse(stdout));
       const claims = decodeJwt(signed.token);

@@ -115,3 +115,26 @@ export function errorBody(
   if (extra.details !== undefined) body.details = extra.details;
   return body;
 }
+
+/** An error as RFC 9457 has it; `code`, `field` and `details` are extension members. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  field?: string;
+  details?: string;
+}
+
+/** Where the error catalogue describes a code: the `type` of its problems, the same on every server. */
+export function problemType(code: string): string {
+  return `/docs/errors#${code}`;
+}
+
+/** Says an error envelope as a problem (RFC 9457). */
+export function problemOf(body: ErrorBody, status: number): Problem {
+  const { error: detail, code, ...rest } = body;
+  const title = isErrorCode(code) ? errors[code].message : detail;
+  return { type: problemType(code), title, status, detail, code, ...rest };
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { gatewaySettings } from './operations/projects.ts';
 import { timestamp, uuid } from './scalars.ts';
 
 /** What gateways must refuse: told when it happens, and as a snapshot. `until` is when the last token concerned ends. */
@@ -14,6 +15,9 @@ export const revocationNotice = {
   body: revocations.extend({ restored: z.array(uuid) }),
 } as const;
 export type RevocationNotice = z.output<typeof revocationNotice.body>;
+
+/** Tells every gateway at once what it is to go by of a project whose settings were changed (docs/adr/0013). */
+export const projectSettingsNotice = { name: 'project-settings', body: gatewaySettings } as const;
 
 /** The subject of a notice: to whoever listens now, stored nowhere. */
 export function noticeSubject(prefix: string, notice: { name: string }): string {

@@ -7,6 +7,9 @@ export type ServiceName = 'crypto' | 'identity' | 'connections' | 'collections' 
 /** Who may call: an operator, a signed-in user, anyone (a valid token is used), anyone (tokens are ignored). */
 export type Auth = 'operator' | 'user' | 'optional' | 'none';
 
+/** What a project may keep from those who are not signed in. Profiles are kept by identity itself. */
+export type Visibility = 'connections';
+
 /** Requests a window, counted per project and client IP (SPEC A5). `null` where SPEC names no limit. */
 export interface Limit {
   max: number;
@@ -17,9 +20,14 @@ export interface Limit {
 export interface OperationSpec {
   /** Stable name, `<service>.<operation>`; the NATS subject and the rate limit's name are made from it. */
   name: `${ServiceName}.${string}`;
+  /** What it does, in a few words: its line in the reference. */
+  summary: string;
   feature: Feature;
-  /** `stream`: the gateway holds the answer open and writes as things come. Else one request, one answer. */
-  kind?: 'request' | 'stream';
+  /**
+   * `stream`: the gateway holds the answer open and writes as things come. `export`: it makes one document of what
+   * the services hold, by `parts`. Else one request, one answer.
+   */
+  kind?: 'request' | 'stream' | 'export';
   method: Method | readonly [Method, ...Method[]];
   /** Path below the project scope (or below the root, for scope `none`); `:name` is a parameter. */
   path: `/${string}`;
@@ -30,6 +38,8 @@ export interface OperationSpec {
   query: z.ZodObject;
   body: z.ZodType<Record<string, unknown>>;
   output: z.ZodType;
+  /** Of an export: what its own service answers, and the lists that follow it in the document, in their order. */
+  parts?: { head: z.ZodObject; sections: Readonly<Record<string, ExportSection>> };
   status: 200 | 201 | 204;
   /** Codes the handler may answer with, beside those of validation and `<feature>/server-error`. */
   errors: readonly ErrorCode[];
@@ -37,6 +47,8 @@ export interface OperationSpec {
   invalid?: Readonly<Record<string, ErrorCode>>;
   /** Reached without a project id, too, under a version: the token's project, or the asked user's (SPEC B9). */
   shortForm?: boolean;
+  /** The setting by which a project may keep it to its signed-in users; with `auth: 'optional'` (SPEC B7). */
+  visibility?: Visibility;
   /** What a text output is sent as; JSON otherwise. */
   contentType?: 'text/plain; charset=utf-8';
   /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (SPEC A6). */
@@ -52,10 +64,20 @@ export interface InternalOperationSpec {
   errors: readonly ErrorCode[];
 }
 
+/** A list of an export, which its service gives page by page: `next`, until it is null, is the next one's `after`. */
+export interface ExportSection extends InternalOperationSpec {
+  body: z.ZodType<{ projectId: string; userId: string; after: string | null; limit: number }>;
+  output: z.ZodObject<{ items: z.ZodArray; next: z.ZodNullable<z.ZodString> }>;
+}
+
 export type ParamsOf<O extends OperationSpec> = z.output<O['params']>;
 export type QueryOf<O extends OperationSpec> = z.output<O['query']>;
 export type BodyOf<O extends { body: z.ZodType }> = z.output<O['body']>;
 export type OutputOf<O extends { output: z.ZodType }> = z.output<O['output']>;
+/** What a handler answers: the whole output, or the head of an export. */
+export type AnswerOf<O extends OperationSpec> = O extends { parts: { head: infer Head extends z.ZodType } }
+  ? z.output<Head>
+  : OutputOf<O>;
 
 /** Declares an operation, keeping its literal types. */
 export function operation<const O extends OperationSpec>(spec: O): O {

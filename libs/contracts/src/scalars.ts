@@ -13,6 +13,20 @@ export function codePoints(text: string): number {
   return count;
 }
 
+/** Longest string that fits into a body, whose size is bounded (SPEC A2). */
+export const longestString = 256 * 1024;
+
+/**
+ * A string of an answer, of at most `max` code points. The bound is kept where the value comes in, and only told here: who
+ * reads an answer or an event must not refuse what an older version stored.
+ */
+export function shownText(max: number) {
+  return z.string().meta({ maxLength: max });
+}
+
+/** A number of things. */
+export const wholeNumber = z.int().min(0);
+
 /**
  * A string that is trimmed and then counted in code points. Lone surrogates are refused: they are not Unicode
  * text, and no store could give them back unchanged.
@@ -29,7 +43,8 @@ export function text(bounds: { min?: number; max: number }) {
         return length >= min && length <= max;
       },
       min > 0 ? `It must be ${min} to ${max} characters.` : `It must be at most ${max} characters.`,
-    );
+    )
+    .meta(min > 0 ? { minLength: min, maxLength: max } : { maxLength: max });
 }
 
 /** A text that may be absent (stays absent) or emptied: null and blank give null. */
@@ -60,4 +75,5 @@ export const positiveInteger = z
   .string()
   .regex(/^\d+$/, 'It must be a positive integer.')
   .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
-  .refine((value) => value > 0, 'It must be a positive integer.');
+  .refine((value) => value > 0, 'It must be a positive integer.')
+  .meta({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });

@@ -9,7 +9,8 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
 
 function importsOf(file: string): string[] {
   const source = readFileSync(join(root, file), 'utf8');
-  const statements = /(?:import|export)\b[^'";]*?from\s*['"]([^'"]+)['"]|import\s*\(?\s*['"]([^'"]+)['"]/g;
+  const statements =
+    /(?:import|export)\b[^'";]*?from\s*['"]([^'"]+)['"]|(?<![.\w])import\s*\(?\s*['"]([^'"]+)['"]/g;
   return [...source.matchAll(statements)].map((match) => match[1] ?? match[2] ?? '');
 }
 

@@ -5,6 +5,7 @@ import {
   errors,
   events,
   feedAfter,
+  getProjectSettings,
   getRevocations,
   internalSubject,
   isErrorCode,
@@ -17,7 +18,7 @@ import {
   usersByIds,
 } from '../src/index.ts';
 
-const internal = [getRevocations, usersByIds, openFeed, feedAfter, closeFeed];
+const internal = [getRevocations, getProjectSettings, usersByIds, openFeed, feedAfter, closeFeed];
 const codesOf = (spec: OperationSpec): string[] => [...spec.errors, ...Object.values(spec.invalid ?? {})];
 
 test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole contract', (_, spec) => {
@@ -45,6 +46,18 @@ test('no two operations share method and path', () => {
     methodsOf(spec).map((method) => `${method} ${spec.scope} ${spec.path.replaceAll(/:\w+/g, ':')}`),
   );
   expect(new Set(taken).size).toBe(taken.length);
+});
+
+test('what can fail in an export is among its codes, and its document has every part of it', () => {
+  const exports = operations.filter(({ kind }) => kind === 'export');
+  expect(exports.map(({ name }) => name)).toEqual(['identity.export-user']);
+  for (const { parts, output, errors: codes } of exports) {
+    for (const { feature } of Object.values(parts?.sections ?? {})) {
+      expect(codes).toContain(`${feature}/server-error`);
+    }
+    const named = Object.keys((output as unknown as { shape: object }).shape);
+    expect(named).toEqual([...Object.keys(parts?.head.shape ?? {}), ...Object.keys(parts?.sections ?? {})]);
+  }
 });
 
 test('every subject is one operation’s, and a NATS subject', () => {

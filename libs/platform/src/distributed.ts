@@ -69,6 +69,9 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     get url() {
       return url;
     },
+    get internalUrls() {
+      return [...running.values()].map(({ ready }) => `http://127.0.0.1:${ready.internalPort}`);
+    },
     process: (name) => running.get(name),
     start,
     async notReady() {

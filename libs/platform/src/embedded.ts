@@ -1,9 +1,11 @@
 import { type RunningGateway, startGateway } from '@kith/gateway';
 import {
+  type Bus,
   InProcessBus,
   type InternalServer,
   type Logger,
   Metrics,
+  observedBus,
   type RunningService,
   StartError,
   startInternalServer,
@@ -16,9 +18,16 @@ import { type ServiceSettings, serviceNames, startServiceByName } from './servic
 export interface Platform extends AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;
+  /** Where its processes serve `/metrics`, each on its internal port. */
+  readonly internalUrls: readonly string[];
   /** What is missing for being ready; nothing when ready. */
   notReady(): Promise<readonly string[]>;
   stop(): Promise<void>;
+}
+
+/** A platform in this process, with the bus that its services are on. */
+export interface EmbeddedPlatform extends Platform {
+  readonly bus: Bus;
 }
 
 export interface EmbeddedOptions {
@@ -43,11 +52,11 @@ export function settingsOf(config: PlatformConfig): ServiceSettings {
  * Starts gateway and services in this process, with an in-process bus, SQLite files in the data folder and limits in
  * memory. Throws `StartError` with one sentence: port taken, disk full.
  */
-export async function startEmbedded(options: EmbeddedOptions): Promise<Platform> {
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {
   const { config, folder, log, synchronous = 'normal' } = options;
   const metrics = new Metrics({ process: true });
   const services: RunningService[] = [];
-  let bus: InProcessBus | undefined;
+  let bus: Bus | undefined;
   let gateway: RunningGateway | undefined;
   let internal: InternalServer | undefined;
   let stopping: Promise<void> | undefined;
@@ -60,12 +69,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Platform>
     folder.release();
   };
   try {
-    bus = new InProcessBus({
+    const own = new InProcessBus({
       prefix: config.KITH_PREFIX,
       file: folder.file('events.sqlite'),
       log,
       synchronous,
     });
+    bus = observedBus(own, { metrics, system: 'in_process' });
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV };
     const settings = settingsOf(config);
     for (const name of serviceNames) {
@@ -81,8 +91,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Platform>
       metrics,
       notReady,
     });
-    const platform: Platform = {
+    const platform: EmbeddedPlatform = {
       url: gateway.url,
+      bus,
+      internalUrls: [`http://127.0.0.1:${internal.port}`],
       notReady,
       stop() {
         stopping ??= stop();

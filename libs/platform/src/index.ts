@@ -4,7 +4,13 @@ export { type Call, CallError, caller } from './demo/api.ts';
 export { ensureDemo, type StartFile } from './demo/demo.ts';
 export { goodbye, productionNotice, welcome } from './demo/welcome.ts';
 export { type DistributedOptions, type DistributedPlatform, startDistributed } from './distributed.ts';
-export { type EmbeddedOptions, type Platform, settingsOf, startEmbedded } from './embedded.ts';
+export {
+  type EmbeddedOptions,
+  type EmbeddedPlatform,
+  type Platform,
+  settingsOf,
+  startEmbedded,
+} from './embedded.ts';
 export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
 export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';
 export { operatorToken } from './operator-token.ts';

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
 import type { ServiceName } from '@kith/contracts';
 import { StartError } from '@kith/service';
 
@@ -27,7 +28,7 @@ export interface ServiceProcess {
   kill(): Promise<void>;
 }
 
-const mains = new URL('../../../services/', import.meta.url);
+const { resolve } = createRequire(import.meta.url);
 const startMs = 30_000;
 
 /**
@@ -39,7 +40,7 @@ export async function startServiceProcess(
   options: { env: NodeJS.ProcessEnv; logFile: string },
 ): Promise<ServiceProcess> {
   const log = openSync(options.logFile, 'a', 0o600);
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`${name}/src/main.ts`, mains))], {
+  const child = spawn(process.execPath, [mainOf(name)], {
     env: options.env,
     stdio: ['ignore', log, 'pipe', 'ipc'],
   });
@@ -63,6 +64,12 @@ export async function startServiceProcess(
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
+}
+
+/** A service's `main` lies beside its `index`, as TypeScript in the repository and compiled where it is installed. */
+function mainOf(name: ProcessName): string {
+  const index = resolve(`@kith/${name}`);
+  return join(dirname(index), `main${extname(index)}`);
 }
 
 async function readyMessage(

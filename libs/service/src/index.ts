@@ -1,12 +1,30 @@
-export * from './bus/bus.ts';
+export {
+  type Backlog,
+  type Bus,
+  type ConsumeOptions,
+  type DeadLetter,
+  type Delivery,
+  type Intake,
+  type Message,
+  maxPayload,
+  NoResponders,
+  type Notice,
+  type OutgoingEvent,
+  RequestTimeout,
+  replayedId,
+  type Span,
+  type Withdrawal,
+} from './bus/bus.ts';
 export { InFlight } from './bus/in-flight.ts';
 export { InProcessBus } from './bus/in-process.ts';
 export { NatsBus, type NatsBusOptions } from './bus/nats.ts';
 export { redactUrl } from './bus/nats-connection.ts';
 export { streamNames } from './bus/nats-streams.ts';
-export * from './config/common.ts';
+export { observedBus } from './bus/observed-bus.ts';
+export { commonConfig, mongoConfig, natsConfig, type StoreConfig } from './config/common.ts';
 export { flag, readConfig, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
+export { derivedId } from './derived-id.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { makeEvent } from './events/make-event.ts';
 export {
@@ -19,9 +37,17 @@ export {
   outboxLimit,
   outboxUpdate,
 } from './events/mongo-outbox.ts';
-export { eventKey, type Outbox, Relay, type StoredEvent } from './events/outbox.ts';
+export {
+  type EventRange,
+  eventKey,
+  type Outbox,
+  type PublishedEvent,
+  Relay,
+  type StoredEvent,
+} from './events/outbox.ts';
 export { SqliteOutbox, sqliteEventsTable } from './events/sqlite-outbox.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
+export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
 export { fold } from './fold.ts';
 export { type RunningProcess, runProcess } from './lifecycle/run-process.ts';
 export {
@@ -34,17 +60,29 @@ export { runServiceMain, serviceConfig, storingServiceConfig } from './lifecycle
 export { Sweeper } from './lifecycle/sweeper.ts';
 export { ask } from './operations/ask.ts';
 export { type Caller, decodeContext, encodeContext, type RequestContext } from './operations/context.ts';
+export { exportPage } from './operations/export-page.ts';
 export {
   handler,
+  type InternalContext,
+  type InternalHandler,
   internalHandler,
   type OperationHandler,
   type OperationRequest,
 } from './operations/handler.ts';
+export { nameUsers, type UserName } from './operations/name-users.ts';
 export { codeHeader, errorReply, statusHeader, successReply } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
-export { MongoProfiles, profilesIndexes } from './profiles/mongo-profiles.ts';
-export { findUsers, type Profile, type ProfileStore } from './profiles/profiles.ts';
-export { SqliteProfiles, sqliteForgottenProfiles, sqliteProfilesTable } from './profiles/sqlite-profiles.ts';
+export { askForUsers, findUsers } from './profiles/find-users.ts';
+export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
+export { MongoProfileCopy, MongoProfiles, profilesIndexes } from './profiles/mongo-profiles.ts';
+export type { Profile, ProfileCopy, ProfileStore } from './profiles/profiles.ts';
+export {
+  SqliteProfileCopy,
+  SqliteProfiles,
+  sqliteForgottenProfiles,
+  sqliteProfilesTable,
+} from './profiles/sqlite-profiles.ts';
+export { changeAll, type ManyChange } from './settle/change-all.ts';
 export {
   type Change,
   type CounterFields,
@@ -58,6 +96,7 @@ export {
   unsettledIndex,
 } from './settle/plan.ts';
 export { Settler, type Step } from './settle/settler.ts';
+export { failedWrites } from './store/failed-writes.ts';
 export {
   isMongoDeadlock,
   isMongoDuplicate,
@@ -65,8 +104,12 @@ export {
   type MongoSchema,
   openMongo,
 } from './store/mongo.ts';
+export { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from './store/move.ts';
 export { isSqliteDuplicate, openSqlite, transaction } from './store/sqlite.ts';
 export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';
 export { createLogger, type Logger } from './telemetry/log.ts';
 export { Metrics } from './telemetry/metrics.ts';
+export { readTraceparent, traceFields } from './telemetry/traceparent.ts';
+export { startTracing, stopTracing, type Tracing, tracing } from './telemetry/tracing.ts';
+export { tracingConfig } from './telemetry/tracing-config.ts';
 export { Turns } from './turns.ts';

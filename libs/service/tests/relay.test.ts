@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import {
   type Bus,
@@ -6,6 +7,7 @@ import {
   Metrics,
   openSqlite,
   Relay,
+  type Span,
   SqliteOutbox,
   sqliteEventsTable,
 } from '@kith/service';
@@ -36,13 +38,13 @@ afterEach(async () => {
   await bus[Symbol.asyncDispose]();
 });
 
-const store = (id: string, seq = 1) =>
+const store = (id: string, seq = 1, at = new Date()) =>
   outbox.add({
     id: randomUUID(),
     type: 'thing.made',
     version: 1,
     projectId: randomUUID(),
-    occurredAt: new Date().toISOString(),
+    occurredAt: at.toISOString(),
     actorId: null,
     aggregate: { type: 'thing', id, seq },
     data: {},
@@ -84,6 +86,22 @@ test('publishes more than a batch in one go', async () => {
   expect(new Set(ids()).size).toBe(350);
 });
 
+test('lets others have their turn while it publishes and delivers a backlog', async () => {
+  const count = 3_000;
+  for (let made = 0; made < count; made++) store(`many-${made}`);
+  start(never);
+  await nextTurn();
+  expect(await outbox.unpublished(1)).toHaveLength(1);
+  // A turn is long over when the loop is held until the last delivery.
+  let turns = 0;
+  while (arrived.length < count) {
+    await nextTurn();
+    turns++;
+  }
+  // About one a batch of 100.
+  expect(turns).toBeGreaterThan(count / 200);
+});
+
 test('tries again what the broker refused, and does not hold up the rest', async () => {
   let refusals = 0;
   refused = ({ aggregate }) => aggregate.id === 'hard' && ++refusals < 4;
@@ -108,6 +126,21 @@ test('keeps what it can not publish for the next start', async () => {
   await waitFor(() => ids().includes('kept'));
 });
 
+test('tells how old the oldest event is that is not out, and what was refused', async () => {
+  const value = async (name: string) =>
+    Number((await metrics.registry.getSingleMetricAsString(name)).split(' ').at(-1));
+  refused = ({ aggregate }) => aggregate.id === 'stuck';
+  store('stuck', 1, new Date(Date.now() - 90_000));
+  store('easy');
+  const relay = start(20);
+  await waitFor(async () => (await value('kith_events_unpublished_age_seconds')) >= 90);
+  await waitFor(async () => (await value('kith_events_publish_failures_total')) > 1);
+  refused = () => false;
+  relay.kick();
+  await waitFor(async () => (await value('kith_events_unpublished_age_seconds')) === 0);
+  expect(ids()).toEqual(['easy', 'stuck']);
+});
+
 test('publishes what was stored just before it stops', async () => {
   const relay = start(never);
   await waitFor(async () => (await outbox.unpublished(1)).length === 0);
@@ -115,6 +148,24 @@ test('publishes what was stored just before it stops', async () => {
   await relay.stop();
   expect(await outbox.unpublished(10)).toEqual([]);
   await waitFor(() => ids().includes('last'));
+});
+
+test('keeps where an event went, and doubts it where an earlier copy may be', async () => {
+  const spans = new Map<string, Span | undefined>();
+  const mark = outbox.markPublished.bind(outbox);
+  outbox.markPublished = async (keys: readonly string[], span?: Span) => {
+    for (const key of keys) spans.set(key.split('|')[2] ?? '', span);
+    await mark(keys);
+  };
+  const before = await bus.publish({ subject: `${bus.prefix}.event.p.x.y`, id: 'x', body: new Uint8Array() });
+  store('new-1');
+  store('new-2');
+  store('old', 1, new Date(Date.now() - 120_000));
+  start(never);
+  await waitFor(() => spans.size === 3);
+  expect(spans.get('old')).toEqual({ first: 0, last: before + 1 });
+  expect(spans.get('new-1')).toEqual({ first: before + 2, last: before + 3 });
+  expect(spans.get('new-2')).toEqual(spans.get('new-1'));
 });
 
 test('two relays on one outbox tell every event, and nothing but them', async () => {

@@ -21,6 +21,7 @@ import { z } from 'zod';
 
 const spec = operation({
   name: 'collections.try',
+  summary: 'Try',
   feature: 'collection',
   method: 'POST',
   path: '/try/:collectionId',

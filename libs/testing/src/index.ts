@@ -1,7 +1,21 @@
 export { CallError } from '@kith/platform';
+export { callerOf, callOperation, type OperationAnswer, type OperationCall } from './call-operation.ts';
+export { availableChromium } from './chromium.ts';
+export { testEffort } from './effort.ts';
 export { availableEngines, type EngineKind } from './engine-kinds.ts';
 export { type Engines, startEngines } from './engines.ts';
+export { eraseEngines } from './erase-engines.ts';
+export type {
+  EventOfType,
+  EventType,
+  PlatformEvent,
+  WaitForEvent,
+  WaitForEventOptions,
+} from './event-record.ts';
+export { type FragileStore, fragileStore } from './fragile-store.ts';
+export { type Line, layLine } from './line.ts';
 export { createBus, createRuntime, createStore, uniquePrefix } from './parts.ts';
 export { createPeople, type People, type TestUser } from './people.ts';
-export { eraseEngines, type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
+export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
+export { readSection } from './read-section.ts';
 export { waitFor } from './wait-for.ts';

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { KithClient } from '@kith/client';
+import type { Project } from '@kith/contracts';
 import {
   type Call,
   caller,
@@ -11,15 +12,17 @@ import {
   startDistributed,
   startEmbedded,
 } from '@kith/platform';
-import { createLogger, readConfig, streamNames } from '@kith/service';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
-import { MongoClient } from 'mongodb';
+import { createLogger, readConfig } from '@kith/service';
 import { destination } from 'pino';
 import type { EngineKind } from './engine-kinds.ts';
 import { type Engines, startEngines } from './engines.ts';
+import { eraseEngines } from './erase-engines.ts';
+import { EventRecord, type PlatformEvent, type WaitForEvent } from './event-record.ts';
 import { uniquePrefix } from './parts.ts';
-import { createPeople, type People } from './people.ts';
+import { createPeople, type People, type TestUser } from './people.ts';
+import { makePlatformFolder, removeLeftFolders } from './platform-folder.ts';
+import { testClient } from './test-client.ts';
+import { watchBus, watchNats } from './watch-events.ts';
 
 export interface PlatformOptions {
   /** `embedded` (default): one process, nothing to install. `containers`: each service a process on real engines. */
@@ -29,10 +32,20 @@ export interface PlatformOptions {
 }
 
 /** A whole platform of its own: no other caller sees its databases, subjects or keys. */
-export interface TestPlatform extends People, AsyncDisposable {
+export interface TestPlatform extends Omit<People, 'createUser'>, AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;
   operatorToken: string;
+  /** A project that is there from the start. */
+  project: Project;
+  /** Signs a user up in `project`, or in another, with a unique e-mail address and the given profile fields. */
+  createUser: People['createUser'] & ((profile?: Record<string, unknown>) => Promise<TestUser>);
+  /** A client of the user's project, signed in as the user; without one of `project`, signed in as nobody. */
+  client(user?: TestUser): KithClient;
+  /** Waits for an event on the platform's bus, from its start on. Rejects after 15 s, saying what it has seen. */
+  waitForEvent: WaitForEvent;
+  /** Every event so far, in the order they came. */
+  readonly events: readonly PlatformEvent[];
   /** Calls the API, JSON in and out; rejects with `CallError` outside 2xx. */
   call: Call;
   /** With `containers`: the processes, to stop, kill and start one by one. */
@@ -43,16 +56,23 @@ export interface TestPlatform extends People, AsyncDisposable {
   prefix: string;
   /** Folder of its databases, with `embedded`. */
   dataFolder: string;
+  /** Where its processes serve `/metrics`, each on its internal port. */
+  internalUrls: readonly string[];
   /** All that its processes have logged so far. */
   logs(): Promise<string>;
   stop(): Promise<void>;
 }
 
+interface Parts {
+  platform: Platform;
+  engines?: Engines;
+  processes?: DistributedPlatform;
+}
+
 /** Starts a platform for tests and waits until it serves. Disposing it ends it and erases its data. */
 export async function startPlatform(options: PlatformOptions = {}): Promise<TestPlatform> {
-  const prefix = uniquePrefix();
-  const folder = await mkdtemp(join(tmpdir(), 'kith-platform-'));
-  const operatorToken = `operator-${prefix}`;
+  const { engine = 'embedded' } = options;
+  const name = uniquePrefix();
   const env: NodeJS.ProcessEnv = {
     NODE_ENV: 'test',
     LOG_LEVEL: 'debug',
@@ -60,35 +80,47 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
     PORT: '0',
     INTERNAL_PORT: '0',
     RATE_LIMIT_SCALE: '0',
-    KITH_PREFIX: prefix,
-    OPERATOR_TOKEN: operatorToken,
+    KITH_PREFIX: name,
+    OPERATOR_TOKEN: `operator-${name}`,
     ...options.env,
   };
+  const { KITH_PREFIX: prefix = name, OPERATOR_TOKEN: operatorToken = '' } = env;
+  // What was begun ends in the reverse order, also when a later part does not start.
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await makePlatformFolder(engine, name)).path;
   const logFolder = join(folder, 'logs');
   await mkdir(logFolder);
-  const started =
-    options.engine === 'containers'
-      ? await onContainers(env, logFolder)
-      : { platform: await embedded(env, folder, logFolder), engines: undefined };
-  const { platform, engines } = started;
+  const record = new EventRecord();
+  const begin = engine === 'containers' ? onContainers : embedded;
+  const { platform, engines, processes } = await begin({ env, prefix, folder, logFolder, record }, starting);
   const call = caller(platform.url);
-  const stop = async () => {
-    await platform.stop();
-    if (engines) {
-      await eraseEngines(engines, prefix);
-      await engines[Symbol.asyncDispose]();
-    }
-    await rm(folder, { recursive: true, force: true });
-  };
+  const people = createPeople(call, operatorToken);
+  const project = await people.createProject();
+  const running = starting.move();
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= running.disposeAsync());
   return {
+    ...people,
     url: platform.url,
     operatorToken,
+    project,
+    createUser: (first?: string | Record<string, unknown>, profile?: Record<string, unknown>) =>
+      typeof first === 'string'
+        ? people.createUser(first, profile)
+        : people.createUser(project.id, { ...first }),
+    client: (user) => testClient(platform.url, user ?? { projectId: project.id }),
+    waitForEvent: record.waitFor,
+    get events() {
+      return record.all;
+    },
     call,
     prefix,
     dataFolder: join(folder, 'data'),
     engines,
-    processes: engines ? (platform as DistributedPlatform) : undefined,
-    ...createPeople(call, operatorToken),
+    processes,
+    get internalUrls() {
+      return platform.internalUrls;
+    },
     async logs() {
       const files = await readdir(logFolder);
       return (await Promise.all(files.map((file) => readFile(join(logFolder, file), 'utf8')))).join('');
@@ -98,39 +130,35 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
   };
 }
 
-async function embedded(env: NodeJS.ProcessEnv, folder: string, logFolder: string): Promise<Platform> {
-  const config = readConfig(platformConfig, env);
-  const data = openDataFolder(join(folder, 'data'));
-  const file = destination({ dest: join(logFolder, 'kith.log'), sync: true });
+interface Place {
+  env: NodeJS.ProcessEnv;
+  prefix: string;
+  folder: string;
+  logFolder: string;
+  record: EventRecord;
+}
+
+async function embedded(place: Place, starting: AsyncDisposableStack): Promise<Parts> {
+  await removeLeftFolders();
+  const config = readConfig(platformConfig, place.env);
+  const data = openDataFolder(join(place.folder, 'data'));
+  const file = destination({ dest: join(place.logFolder, 'kith.log'), sync: true });
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination: file });
-  return startEmbedded({ config, folder: data, log });
+  const platform = starting.use(await startEmbedded({ config, folder: data, log }));
+  starting.use(await watchBus(platform, place.record));
+  return { platform };
 }
 
-async function onContainers(
-  env: NodeJS.ProcessEnv,
-  logFolder: string,
-): Promise<{ platform: DistributedPlatform; engines: Engines }> {
-  const engines = await startEngines();
+async function onContainers(place: Place, starting: AsyncDisposableStack): Promise<Parts> {
+  const { env, prefix, logFolder, record } = place;
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const engines = starting.use(await startEngines());
+  await removeLeftFolders((left) => eraseEngines(engines, left));
+  starting.defer(() => eraseEngines(engines, prefix));
   const urls = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl };
-  const platform = await startDistributed({ env: { PATH: process.env.PATH, ...urls, ...env }, logFolder });
-  return { platform, engines };
-}
-
-/** Takes away what a prefix left on shared engines. */
-export async function eraseEngines(engines: Engines, prefix: string): Promise<void> {
-  await using client = new MongoClient(engines.mongodbUrl);
-  const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
-  const own = databases.filter(({ name }) => name.startsWith(`${prefix}_`));
-  await Promise.all(own.map(({ name }) => client.db(name).dropDatabase()));
-  await eraseStreams(engines.natsUrl, prefix);
-}
-
-/** Takes away a prefix's streams. */
-export async function eraseStreams(natsUrl: string, prefix: string): Promise<void> {
-  const connection = await connect({ servers: natsUrl.replace(/^nats:\/\//, '') });
-  const manager = await jetstreamManager(connection, { checkAPI: false });
-  for (const stream of Object.values(streamNames(prefix))) {
-    await manager.streams.delete(stream).catch(() => undefined);
-  }
-  await connection.close();
+  const processes = starting.use(
+    await startDistributed({ env: { PATH, NODE_COMPILE_CACHE, ...urls, ...env }, logFolder }),
+  );
+  starting.use(await watchNats(engines.natsUrl, prefix, record));
+  return { platform: processes, engines, processes };
 }

@@ -19,6 +19,9 @@ export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
   return { projectId: request.projectId, userId: request.caller.userId };
 }
 
+/** Levels below the root (SPEC B4). */
+export const maxDepth = 100;
+
 /** A collection as it is stored. Times are Unix ms. */
 export interface CollectionRecord extends Owner {
   id: string;

@@ -1,5 +1,5 @@
-import { collectionDeleted, userDeleted } from '@kith/contracts';
-import { subscription } from '@kith/service';
+import { type Collection, collectionDeleted, type EventEnvelope, userDeleted } from '@kith/contracts';
+import { eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
@@ -31,5 +31,18 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
     const event = collectionEvent(collectionDeleted, deleted);
     if (await app.store.delete(root.rev, deleted, event)) app.relay.kick();
   }
-  await app.store.erased.forgetEvents(owner);
+  const { bus, store } = app;
+  const { projectId, userId } = owner;
+  // A walk over what a project's collections have told in a week, for an account that ends.
+  const range = {
+    from: `${projectId}|collection|`,
+    to: `${projectId}|collection}`,
+    telling: `"userId":"${userId}"`,
+  };
+  await eraseEvents({ bus, outbox: store.outbox }, range, { withdraw: (event) => !isEndOfAll(event) });
+}
+
+/** The end of a root says that all is gone, and holds ids alone: whoever is behind is still to get it. */
+function isEndOfAll({ type, data }: EventEnvelope): boolean {
+  return type === collectionDeleted.type && (data as Collection).isRoot;
 }

@@ -1,1 +1,2 @@
 export { startCollections } from './service.ts';
+export { collectionsMove } from './store/move.ts';

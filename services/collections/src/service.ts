@@ -12,7 +12,11 @@ import { eraseMarked, usersSubscription } from './erasure.ts';
 import { addEntity } from './operations/add-entity.ts';
 import { createSubCollection } from './operations/create-sub-collection.ts';
 import { deleteCollection } from './operations/delete.ts';
+import { exportCollectionsHandler } from './operations/export-collections.ts';
+import { exportEntitiesHandler } from './operations/export-entities.ts';
 import { getRoot } from './operations/get-root.ts';
+import { importCollections } from './operations/import-collections.ts';
+import { importEntities } from './operations/import-entities.ts';
 import { isEntitySaved } from './operations/is-entity-saved.ts';
 import { listEntities } from './operations/list-entities.ts';
 import { listSubCollections } from './operations/list-sub-collections.ts';
@@ -32,7 +36,7 @@ export async function startCollections(
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
   const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
-  const app: AppContext = { store, relay, turns: new Turns() };
+  const app: AppContext = { store, bus, relay, turns: new Turns() };
   const sweep = async () => {
     await store.sweep();
     await eraseMarked(app);
@@ -52,7 +56,10 @@ export async function startCollections(
       addEntity,
       removeEntity,
       isEntitySaved,
+      importCollections,
+      importEntities,
     ],
+    internal: [exportCollectionsHandler, exportEntitiesHandler],
     subscriptions: [usersSubscription],
     background: [purger, sweeper, relay],
     checkStore: () => store.check(),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { availableEngines, testEffort } from '@kith/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Acts, actsOf, type EntityList } from './support/acts.ts';
@@ -130,7 +130,7 @@ describe.each(availableEngines())('the tree and a model of it (%s)', (engine) =>
     }
   }
 
-  test('agree after every step', { timeout: 180_000 }, async () => {
+  test('agree after every step', { timeout: 180_000 * testEffort() }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }), async (steps) => {
         const users = [actsOf(world, randomUUID()), actsOf(world, randomUUID())];
@@ -143,7 +143,7 @@ describe.each(availableEngines())('the tree and a model of it (%s)', (engine) =>
           await compare(model, users);
         }
       }),
-      { numRuns: engine === 'embedded' ? 250 : 12, endOnFailure: true },
+      { numRuns: (engine === 'embedded' ? 250 : 12) * testEffort(), endOnFailure: true },
     );
   });
 });

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { collectionCreated, getRootCollection } from '@kith/contracts';
 import { NoResponders } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { collectionEvent, newCollection } from '../src/collection.ts';
 import { startCollections } from '../src/index.ts';
 import { openStore } from '../src/store/index.ts';
-import { fragile } from './support/outage.ts';
 import { startWorld } from './support/world.ts';
 
 describe.each(availableEngines())('trouble (%s)', (engine) => {
@@ -26,12 +25,12 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
 
   test('a database that is gone is answered as collection/server-error, before the caller gives up', async () => {
     await using world = await startWorld(engine, { instances: 0 });
-    await using place = await fragile(world.store);
+    await using place = await fragileStore(world.store);
     await using service = await startCollections(world.runtime, { store: place.config });
     const userId = randomUUID();
     await world.collection(getRootCollection, { userId });
     expect(await service.notReady()).toEqual([]);
-    await place.break();
+    place.takeDown();
     const asked = Date.now();
     const answer = await world.call(getRootCollection, { userId });
     expect(answer.text).toBe('{"error":"Something went wrong.","code":"collection/server-error"}');

@@ -1,29 +1,38 @@
+import type { Connection, PublicUser } from '@kith/contracts';
 import { envelopeOf } from './envelope.ts';
 import type { PeopleList } from './list-people.ts';
+import type { Entry } from './listing.ts';
 
 type Asked = Parameters<typeof envelopeOf>[3];
 
-/** A list of established connections as it is answered (SPEC A6). */
-export function connectionListOf(found: PeopleList, request: Asked) {
-  const connections = found.entries.map(({ id, user, message, requestedAt, connectedAt }) => ({
+type Row = Pick<Entry, 'id' | 'message' | 'requestedAt'> & { user: PublicUser };
+
+/** An established connection as it is answered (SPEC A6). */
+export function connectionOf(row: Row & Pick<Entry, 'connectedAt'>): Connection {
+  const { id, user, message, requestedAt, connectedAt } = row;
+  return {
     id,
     connectedUser: user,
     connectedAt: (connectedAt ?? requestedAt).toISOString(),
     requestedAt: requestedAt.toISOString(),
     message,
-  }));
-  return envelopeOf('connections', connections, found, request);
+  };
+}
+
+/** A request as it is answered (SPEC B3). */
+export function requestOf<Type extends 'sent' | 'received'>(row: Row, type: Type) {
+  const { id, user, message, requestedAt } = row;
+  return { id, type, user, message, createdAt: requestedAt.toISOString() };
+}
+
+/** A list of established connections as it is answered (SPEC A6). */
+export function connectionListOf(found: PeopleList, request: Asked) {
+  return envelopeOf('connections', found.entries.map(connectionOf), found, request);
 }
 
 /** A list of pending requests as it is answered (SPEC B3). */
 export function requestListOf(found: PeopleList, type: 'sent' | 'received', request: Asked) {
-  const requests = found.entries.map(({ id, user, message, requestedAt }) => ({
-    id,
-    type,
-    user,
-    message,
-    createdAt: requestedAt.toISOString(),
-  }));
+  const requests = found.entries.map((entry) => requestOf(entry, type));
   return envelopeOf('requests', requests, found, request);
 }
 

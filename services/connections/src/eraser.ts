@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { userDeleted } from '@kith/contracts';
-import { type EventSubscription, type Logger, Sweeper, subscription } from '@kith/service';
+import { connectionBlocked, connectionUnblocked, connectionWithdrawn, userDeleted } from '@kith/contracts';
+import { type EventSubscription, eraseEvents, type Logger, Sweeper, subscription } from '@kith/service';
 import { act } from './act.ts';
 import type { AppContext } from './app.ts';
 import { unblock } from './blocks.ts';
 import { otherOf } from './pair.ts';
 import type { EndedUser } from './store/index.ts';
+import { pairEvents } from './store/keys.ts';
 
 /** Takes the end of an account in: the profile goes at once, the rest in the background (SPEC B2). */
 export const endedUsers: EventSubscription<AppContext> = subscription({
@@ -20,7 +21,12 @@ const usersAtOnce = 10;
 /** Longer than any request that found the user still there can be under way: what it stored is found after that. */
 const lastLookMs = 60_000;
 
-type Parts = Pick<AppContext, 'store' | 'relay'>;
+type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
+
+/** Events of a pair that stay on the bus: they hold ids alone, and whoever is behind needs them to take things back. */
+const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, connectionUnblocked].map(
+  ({ type }) => type,
+);
 
 /** Erases what is held of users whose accounts have ended, again and again until nothing is left. */
 export function startEraser(parts: Parts, options: { log: Logger }): { stop(): Promise<void> } {
@@ -75,6 +81,11 @@ async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promi
       const action = pair.state === 'pending' ? 'withdraw' : 'disconnect';
       await act(parts, { userId: pair.requesterId!, action, actorId }, read);
     } else {
+      const { range, last } = pairEvents(pair);
+      await eraseEvents({ bus: parts.bus, outbox: parts.store.outbox }, range, {
+        keep: last,
+        withdraw: ({ type }) => !takingBack.includes(type),
+      });
       return parts.store.erasure.removePair(pair);
     }
   }

@@ -1,1 +1,2 @@
 export { type ConnectionsOptions, startConnections } from './service.ts';
+export { connectionsMove } from './store/move.ts';

@@ -1,10 +1,17 @@
 import type { OperationSpec, PublicUser } from '@kith/contracts';
-import { ApiError, decodeCursor, encodeCursor, type ListPosition, type Logger } from '@kith/service';
+import {
+  ApiError,
+  askForUsers,
+  decodeCursor,
+  encodeCursor,
+  type ListPosition,
+  type Logger,
+} from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type Entry, entriesOf, entryKey, isPlace, type ListName, placeOf } from './listing.ts';
-import { askForUsers, unknownUser } from './profiles.ts';
 import { searchList, searchOf } from './search.ts';
 import type { ListPage, ListRange } from './store/index.ts';
+import { unknownUser } from './unknown-user.ts';
 
 /** How long a list waits for users only identity knows, in ms. */
 const askMs = 1_000;
@@ -130,7 +137,7 @@ async function showUsers(
 ): Promise<Map<string, PublicUser>> {
   const { projectId, requestId } = request;
   const userIds = entries.map(({ userId }) => userId);
-  const users = await app.store.profiles(projectId, userIds);
+  const users = await app.store.profiles.find(projectId, userIds);
   const missing = userIds.filter((userId) => !users.has(userId));
   const deadline = Math.min(request.deadline, Date.now() + askMs);
   try {

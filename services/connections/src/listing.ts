@@ -114,6 +114,14 @@ export function listRange(of: { projectId: string; ownerId: string; list: ListNa
   return { from: `${list}|`, to: `${list}}` };
 }
 
+/** The list that a row's key is of. */
+export function listOfKey(key: string): { projectId: string; ownerId: string; list: ListName } {
+  const [projectId = '', ownerId = '', letter] = key.split('|');
+  const list = lists.find((name) => letters[name] === letter);
+  if (!list) throw new Error('A row is of no list.');
+  return { projectId, ownerId, list };
+}
+
 /** The key of an entry's row. */
 export function entryKey(entry: Entry): string {
   return listRange(entry).from + placeOf(entry);

@@ -54,6 +54,19 @@ export function partOf(pair: Pair, userId: string): Part | null {
   return pair.receiverId === userId ? 'receiver' : null;
 }
 
+/** A pair whose request was declined. */
+export type DeclinedPair = Pair & {
+  connectionId: string;
+  requesterId: string;
+  requestedAt: Date;
+  respondedAt: Date;
+};
+
+/** Tells whether a pair's request was declined. */
+export function isDeclined(pair: Pair): pair is DeclinedPair {
+  return pair.state === 'declined';
+}
+
 /** Makes the pair a transition leads to. `message` is that of a request. */
 export function advance(
   pair: Pair,

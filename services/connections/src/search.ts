@@ -25,7 +25,7 @@ export function searchOf(given: {
  * names can give, and the total needs every match anyway. Lists without a search are read by `ConnectionStore.list`.
  */
 export async function searchList(
-  store: Pick<ConnectionStore, 'list' | 'searchKeys'>,
+  store: Pick<ConnectionStore, 'list' | 'profiles'>,
   range: ListRange,
   by: { search: PeopleSearch; hidden: ReadonlySet<string> },
 ): Promise<ListPage> {
@@ -35,7 +35,7 @@ export async function searchList(
   let total = 0;
   for await (const entries of walk(store, list)) {
     const userIds = entries.map(({ userId }) => userId);
-    const keys = await store.searchKeys(range.projectId, userIds);
+    const keys = await store.profiles.searchKeys(range.projectId, userIds);
     for (const entry of entries) {
       const key = keys.get(entry.userId);
       if (!key || hidden.has(entry.userId)) continue;

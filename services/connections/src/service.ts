@@ -1,4 +1,5 @@
 import {
+  profileEvents,
   Relay,
   type RunningService,
   type ServiceRuntime,
@@ -8,10 +9,10 @@ import {
 } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { endedUsers, startEraser } from './eraser.ts';
-import { blocksOfHandler } from './operations/blocks-of.ts';
 import { blocksPageHandler } from './operations/blocks-page.ts';
+import { exportDeclinedHandler } from './operations/export-declined.ts';
+import { exportListHandlers } from './operations/export-lists.ts';
 import { operations } from './operations/index.ts';
-import { profileEvents } from './profiles.ts';
 import { openStore } from './store/index.ts';
 
 export interface ConnectionsOptions {
@@ -32,13 +33,13 @@ export async function startConnections(
   const sweeper = undo.adopt(new Sweeper(() => store.sweep(), { everyMs: sweepMs, log }), (one) =>
     one.stop(),
   );
-  const eraser = undo.adopt(startEraser({ store, relay }, { log }), (one) => one.stop());
+  const eraser = undo.adopt(startEraser({ store, bus, relay }, { log }), (one) => one.stop());
   const service = await startService<AppContext>(runtime, {
     name: 'connections',
     app: { store, bus, relay },
     operations,
-    internal: [blocksOfHandler, blocksPageHandler],
-    subscriptions: [profileEvents, endedUsers],
+    internal: [blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
+    subscriptions: [profileEvents('connections-profiles'), endedUsers],
     background: [eraser, sweeper, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

@@ -6,15 +6,14 @@ import {
   listSentRequests,
   requestConnection,
 } from '@kith/contracts';
-import { availableEngines, type EngineKind } from '@kith/testing';
+import { availableEngines, type EngineKind, type OperationAnswer, testEffort } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from './support/call.ts';
 import { World } from './support/world.ts';
 
-/** How many ask everybody else at once. Each pair costs a real engine about thirty writes: there it is fewer, unless asked for. */
+/** How many ask everybody else at once. Each pair costs a real engine about thirty writes: there it is fewer by default. */
 const sizes: Record<EngineKind, number> = {
   embedded: 200,
-  containers: Number(process.env.KITH_TEST_CROWD ?? 40),
+  containers: Math.min(40 * testEffort(), 200),
 };
 /** Requests under way at a time. */
 const width = 400;
@@ -68,7 +67,9 @@ describe.each(availableEngines())('a crowd, %s', (engine) => {
     await using world = await World.start(engine);
     const [ann, bob] = (await world.newPeople(2)) as [string, string];
     const { id } = (await world.request(ann, bob)).body;
-    const answers: Answer[] = await Promise.all(Array.from({ length: 50 }, () => world.accept(bob, id)));
+    const answers: OperationAnswer[] = await Promise.all(
+      Array.from({ length: 50 }, () => world.accept(bob, id)),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
       expect([status, body]).toEqual([404, errorBody('connection/not-found')]);

@@ -5,8 +5,8 @@ import type { EventEnvelope } from '@kith/contracts';
 import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { startConnections } from '../src/index.ts';
-import { unknownUser } from '../src/profiles.ts';
 import { openStore } from '../src/store/index.ts';
+import { unknownUser } from '../src/unknown-user.ts';
 import type { DyingWork } from './support/dying-child.ts';
 
 async function runDying(work: DyingWork): Promise<void> {
@@ -25,7 +25,7 @@ describe.each(availableEngines())('a process that dies between storing and publi
     const [projectId, from, to] = [randomUUID(), randomUUID(), randomUUID()];
     const store = await openStore(place.config);
     for (const id of [from, to]) {
-      await store.keepProfile({ seq: 1, user: unknownUser(projectId, id, new Date()) });
+      await store.profiles.keep({ seq: 1, user: unknownUser(projectId, id, new Date()) });
     }
     await runDying({ store: place.config, projectId, from, to });
     const pair = await store.pairOf(projectId, from, to);

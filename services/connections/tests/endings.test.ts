@@ -8,21 +8,19 @@ import {
   getConnectionStatus,
 } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { refusal } from './support/call.ts';
-import { World } from './support/world.ts';
+import { threePeopleForEach } from './support/suite.ts';
+import type { World } from './support/world.ts';
 
 describe.each(availableEngines())('status, decline, withdraw, disconnect, %s', (engine) => {
   let world: World;
   let ann: string;
   let bob: string;
   let eve: string;
-  beforeAll(async () => {
-    world = await World.start(engine);
-  });
-  afterAll(() => world[Symbol.asyncDispose]());
-  beforeEach(async () => {
-    [ann, bob, eve] = (await world.newPeople(3)) as [string, string, string];
+  threePeopleForEach(engine, (started, people) => {
+    world = started;
+    [ann, bob, eve] = people;
   });
 
   const statusOf = (by: string, userId: string) =>

@@ -13,8 +13,8 @@ import { makeEvent, Relay } from '@kith/service';
 import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eraseUser } from '../src/eraser.ts';
-import { unknownUser } from '../src/profiles.ts';
 import { openStore } from '../src/store/index.ts';
+import { unknownUser } from '../src/unknown-user.ts';
 import { refusal } from './support/call.ts';
 import { connectAt, perform } from './support/pairs.ts';
 import { World } from './support/world.ts';
@@ -42,7 +42,9 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
   const gone = (userId: string) =>
     waitFor(async () => {
       const { projectId, store } = world;
-      return (await store.profiles(projectId, [userId])).size === 0 && (await partners(userId)).length === 0;
+      return (
+        (await store.profiles.find(projectId, [userId])).size === 0 && (await partners(userId)).length === 0
+      );
     });
 
   it('takes connections, requests, blocks and the profile; the totals of the others are exact', async () => {
@@ -101,18 +103,25 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect(await world.call(listUserConnections, null, { params })).toMatchObject(unknown);
     expect(await world.call(blockUser, friend, { params })).toMatchObject(unknown);
 
-    // What others are told, by one who has ended their account.
+    // What others are told, by one who has ended their account; what came before it is on the bus no more.
     const told = async (other: string, count: number) => (await world.eventsOf(ann, other, count)).at(-1);
-    expect(await told(friend, 3)).toMatchObject({
+    expect(await told(friend, 1)).toMatchObject({
       type: 'connection.disconnected',
       actorId: ann,
       data: { connectionId },
     });
-    expect(await told(asking, 2)).toMatchObject({ type: 'connection.withdrawn', actorId: ann });
+    expect(await told(asking, 1)).toMatchObject({ type: 'connection.withdrawn', actorId: ann });
     expect(await told(blocking, 2)).toMatchObject({ type: 'connection.unblocked', actorId: ann });
+    for (const [other, seq] of [
+      [friend, 3],
+      [former, 2],
+      [declining, 2],
+    ] as const) {
+      expect((await world.eventsOf(ann, other, 1)).map(({ aggregate }) => aggregate.seq)).toEqual([seq]);
+    }
     // Late events and answers do not bring the profile back.
-    await store.keepProfile({ seq: 8, user: person });
-    expect((await store.profiles(projectId, [ann])).size).toBe(0);
+    await store.profiles.keep({ seq: 8, user: person });
+    expect((await store.profiles.find(projectId, [ann])).size).toBe(0);
   });
 
   it('can come again, and of a user nothing is held of', async () => {
@@ -133,11 +142,11 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     const { bus, log, metrics } = runtime;
     const store = await openStore(place.config);
     const relay = new Relay({ bus, outbox: store.outbox, log, metrics });
-    const parts = { store, relay };
+    const parts = { store, bus, relay };
     const [projectId, ann, bob] = [randomUUID(), randomUUID(), randomUUID()];
     const at = new Date(Date.now() - 30_000);
     const ended = { projectId, userId: ann, endedAt: at };
-    await store.keepProfile({ seq: 1, user: unknownUser(projectId, ann, at) });
+    await store.profiles.keep({ seq: 1, user: unknownUser(projectId, ann, at) });
     const others = Array.from({ length: 5 }, () => randomUUID());
     for (const otherId of others) await connectAt(store, { projectId, userId: ann, otherId, at });
     await store.erasure.end({ ...ended, seq: 2 });

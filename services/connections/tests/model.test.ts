@@ -17,17 +17,16 @@ import {
   requestConnection,
   unblockUser,
 } from '@kith/contracts';
-import { availableEngines, type EngineKind } from '@kith/testing';
+import { availableEngines, type EngineKind, type OperationAnswer, testEffort } from '@kith/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from './support/call.ts';
 import { Model, type Move } from './support/model.ts';
 import { World } from './support/world.ts';
 
 /** Sequences and their length, by engine: each step is looked at from all sides. */
 const effort: Record<EngineKind, { runs: number; steps: number }> = {
-  embedded: { runs: 60, steps: 60 },
-  containers: { runs: 5, steps: 25 },
+  embedded: { runs: 60 * testEffort(), steps: 60 },
+  containers: { runs: 5 * testEffort(), steps: 25 },
 };
 
 const toUser = {
@@ -71,7 +70,7 @@ describe.each(availableEngines())('the service and the model, %s', (engine) => {
 
   async function play(model: Model, users: readonly string[], move: Move): Promise<void> {
     const by = users[move.by]!;
-    let answer: Answer;
+    let answer: OperationAnswer;
     if ('to' in move) {
       answer = await world.call(toUser[move.do], by, { params: { userId: users[move.to]! } });
     } else {
@@ -126,7 +125,7 @@ describe.each(availableEngines())('the service and the model, %s', (engine) => {
     }
   }
 
-  it.each([2, 3])('agree after every move of %d', { timeout: 300_000 }, async (actors) => {
+  it.each([2, 3])('agree after every move of %d', { timeout: 300_000 * testEffort() }, async (actors) => {
     const { runs, steps } = effort[engine];
     const sequence = fc.array(moves(actors), { minLength: 10, maxLength: steps, size: 'max' });
     await fc.assert(

@@ -8,7 +8,7 @@ import {
 } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refusal } from './support/call.ts';
+import { onePage, refusal } from './support/call.ts';
 import { connectAt } from './support/pairs.ts';
 import { World } from './support/world.ts';
 
@@ -33,18 +33,10 @@ describe.each(availableEngines())('lists of people, %s', (engine) => {
   it('pending: sent to its requester, received to its receiver, whole', async () => {
     const [bob, eve] = [await world.newPerson({ name: 'Bob' }), await world.newPerson({ name: 'Eve' })];
     const { id, createdAt } = (await world.request(bob.id, eve.id, { message: 'Hi' })).body;
-    const pagination = {
-      currentPage: 1,
-      totalPages: 1,
-      totalCount: 1,
-      hasNextPage: false,
-      hasPreviousPage: false,
-      limit: 20,
-    };
-    const none = { requests: [], pagination: { ...pagination, totalPages: 0, totalCount: 0 } };
+    const none = { requests: [], pagination: onePage(0) };
     const common = { id, message: 'Hi', createdAt };
-    const sent = { requests: [{ ...common, type: 'sent', user: eve }], pagination };
-    const received = { requests: [{ ...common, type: 'received', user: bob }], pagination };
+    const sent = { requests: [{ ...common, type: 'sent', user: eve }], pagination: onePage(1) };
+    const received = { requests: [{ ...common, type: 'received', user: bob }], pagination: onePage(1) };
     expect((await world.call(listSentRequests, bob.id)).body).toEqual(sent);
     expect((await world.call(listReceivedRequests, eve.id)).body).toEqual(received);
     expect((await world.call(listReceivedRequests, bob.id)).body).toEqual(none);
@@ -193,12 +185,12 @@ describe.each(availableEngines())('lists of people, %s', (engine) => {
       };
       const { id } = (await world.request(bob.id, eve.id)).body;
       expect(await found(listSentRequests, bob.id)).toEqual([[eve.id], []]);
-      await world.store.keepProfile({ seq: 2, user: { ...eve, name: 'Eve' } });
+      await world.store.profiles.keep({ seq: 2, user: { ...eve, name: 'Eve' } });
       expect(await found(listSentRequests, bob.id)).toEqual([[], [eve.id]]);
-      await world.store.keepProfile({ seq: 3, user: eve });
+      await world.store.profiles.keep({ seq: 3, user: eve });
       await world.accept(eve.id, id);
       expect(await found(listUserConnections, ann, bob.id)).toEqual([[eve.id], []]);
-      await world.store.keepProfile({ seq: 2, user: { ...bob, name: 'zoe' } });
+      await world.store.profiles.keep({ seq: 2, user: { ...bob, name: 'zoe' } });
       expect(await found(listReceivedRequests, eve.id)).toEqual([[], []]);
     });
   });

@@ -44,7 +44,7 @@ describe.each(availableEngines())('profiles, %s', (engine) => {
     await publish(bob, 7, 'seventh again');
     await publish(marker, 2, 'marker');
     await waitFor(async () => {
-      const found = await world.store.profiles(world.projectId, [marker.id]);
+      const found = await world.store.profiles.find(world.projectId, [marker.id]);
       return found.get(marker.id)?.name === 'marker';
     });
     expect(await nameSeenBy(ann)).toBe('seventh');

@@ -1,7 +1,6 @@
 import { errorBody } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { availableEngines, type OperationAnswer } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from './support/call.ts';
 import { World } from './support/world.ts';
 
 const count = 30;
@@ -25,7 +24,7 @@ describe.each(availableEngines())('races, %s', (engine) => {
     const { projectId, store } = world;
     const users = await world.newUsers(count);
     const rounds = tournament(users);
-    const answers: { from: string; to: string; answer: Answer }[] = [];
+    const answers: { from: string; to: string; answer: OperationAnswer }[] = [];
     const ask = async (from: string, to: string) =>
       answers.push({ from, to, answer: await world.request(from, to) });
     while (rounds.length > 0) {

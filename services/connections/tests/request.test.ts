@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { requestConnection } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { availableEngines, callerOf, callOperation, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, callerOf, refusal } from './support/call.ts';
+import { refusal } from './support/call.ts';
 import { perform } from './support/pairs.ts';
 import { World } from './support/world.ts';
 
@@ -166,7 +166,7 @@ describe.each(availableEngines())('request, %s', (engine) => {
 
   it('validates before it looks at the target', async () => {
     const caller = callerOf(randomUUID());
-    const answer = await call(world.bus, requestConnection, {
+    const answer = await callOperation(world.bus, requestConnection, {
       projectId: world.projectId,
       caller,
       params: { userId: caller.userId },

@@ -4,8 +4,8 @@ import { availableEngines, createStore } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { entryKey, type ListName, placeOf } from '../src/listing.ts';
 import { advance, strangers, withBlock, withoutBlock } from '../src/pair.ts';
-import { unknownUser } from '../src/profiles.ts';
 import { type ConnectionStore, openStore } from '../src/store/index.ts';
+import { unknownUser } from '../src/unknown-user.ts';
 import { connectAt, eventOf, perform } from './support/pairs.ts';
 
 describe.each(availableEngines())('store, %s', (engine) => {
@@ -253,37 +253,37 @@ describe.each(availableEngines())('store, %s', (engine) => {
 
     it('keeps the newest, in whichever order they come', async () => {
       const id = randomUUID();
-      for (const seq of [2, 1, 3, 3, 2]) await store.keepProfile({ seq, user: profile(id, `name ${seq}`) });
-      expect(await store.profiles(projectId, [id])).toEqual(new Map([[id, profile(id, 'name 3')]]));
+      for (const seq of [2, 1, 3, 3, 2]) await store.profiles.keep({ seq, user: profile(id, `name ${seq}`) });
+      expect(await store.profiles.find(projectId, [id])).toEqual(new Map([[id, profile(id, 'name 3')]]));
     });
 
     it('keeps the newest of many at once', async () => {
       const id = randomUUID();
       const seqs = [4, 1, 7, 2, 9, 3, 8, 5, 6];
-      await Promise.all(seqs.map((seq) => store.keepProfile({ seq, user: profile(id, `name ${seq}`) })));
-      expect((await store.profiles(projectId, [id])).get(id)?.name).toBe('name 9');
+      await Promise.all(seqs.map((seq) => store.profiles.keep({ seq, user: profile(id, `name ${seq}`) })));
+      expect((await store.profiles.find(projectId, [id])).get(id)?.name).toBe('name 9');
     });
 
     it('folds what they are found by', async () => {
       const [ann, bob] = [randomUUID(), randomUUID()];
-      await store.keepProfile({ seq: 1, user: { ...profile(ann, 'Jörg Straße'), username: 'J.Berg' } });
-      await store.keepProfile({ seq: 1, user: profile(bob, 'ΟΔΥΣΣΕΥΣ') });
-      const keys = await store.searchKeys(projectId, [ann, bob, randomUUID()]);
+      await store.profiles.keep({ seq: 1, user: { ...profile(ann, 'Jörg Straße'), username: 'J.Berg' } });
+      await store.profiles.keep({ seq: 1, user: profile(bob, 'ΟΔΥΣΣΕΥΣ') });
+      const keys = await store.profiles.searchKeys(projectId, [ann, bob, randomUUID()]);
       expect([keys.size, { ...keys.get(ann) }, { ...keys.get(bob) }]).toEqual([
         2,
         { username: 'j.berg', name: 'jorg strasse' },
         { username: '', name: 'οδυσσευσ' },
       ]);
-      expect((await store.searchKeys(randomUUID(), [ann])).size).toBe(0);
-      expect((await store.searchKeys(projectId, [])).size).toBe(0);
+      expect((await store.profiles.searchKeys(randomUUID(), [ann])).size).toBe(0);
+      expect((await store.profiles.searchKeys(projectId, [])).size).toBe(0);
     });
 
     it('finds those there are, of their project', async () => {
       const id = randomUUID();
-      await store.keepProfile({ seq: 1, user: profile(id, 'Ann') });
-      expect([...(await store.profiles(projectId, [randomUUID(), id])).keys()]).toEqual([id]);
-      expect((await store.profiles(randomUUID(), [id])).size).toBe(0);
-      expect((await store.profiles(projectId, [])).size).toBe(0);
+      await store.profiles.keep({ seq: 1, user: profile(id, 'Ann') });
+      expect([...(await store.profiles.find(projectId, [randomUUID(), id])).keys()]).toEqual([id]);
+      expect((await store.profiles.find(randomUUID(), [id])).size).toBe(0);
+      expect((await store.profiles.find(projectId, [])).size).toBe(0);
     });
   });
 

@@ -25,7 +25,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
   const verified = async (body: unknown) => {
     const answer = await sign(runtime.bus, body);
     expect(answer.status).toBe(200);
-    const { token, ...rest } = answer.json as { token: string };
+    const { token, ...rest } = answer.body as { token: string };
     expect(rest).toEqual({});
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS256', typ: 'JWT' });
     const { payload } = await jwtVerify(token, publicKey, { algorithms: ['RS256'] });
@@ -103,7 +103,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     ['neither project id nor key', { payload }, project],
   ])('refuses %s', async (_, body, [field, message]) => {
     const answer = await sign(runtime.bus, body);
-    expect(answer.json).toEqual({ error: `${field}: ${message}`, code: 'crypto/missing-params', field });
+    expect(answer.body).toEqual({ error: `${field}: ${message}`, code: 'crypto/missing-params', field });
     expect(answer.status).toBe(400);
   });
 
@@ -132,7 +132,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     ],
   ])('does not sign with %s', async (_, bad, details) => {
     const answer = await sign(runtime.bus, { ...good, privateKey: bad });
-    expect(answer.json).toEqual({
+    expect(answer.body).toEqual({
       error: 'The token could not be signed.',
       code: 'crypto/server-error',
       details,
@@ -145,7 +145,7 @@ test.each(availableEngines())('signs for the audience it is given (%s)', async (
   await using runtime = await createRuntime(engine);
   await using _service = await startCrypto(runtime, { allowTestTokens: true, tokenAudience: 'id.example' });
   const answer = await sign(runtime.bus, good);
-  const { payload } = await jwtVerify((answer.json as { token: string }).token, publicKey);
+  const { payload } = await jwtVerify((answer.body as { token: string }).token, publicKey);
   expect(payload.aud).toBe('id.example');
 });
 
@@ -154,7 +154,7 @@ test.each(availableEngines())('is not there where test tokens are off (%s)', asy
   await using _service = await startCrypto(runtime, { allowTestTokens: false });
   for (const body of [good, {}, { payload: { id: 7 } }]) {
     const answer = await sign(runtime.bus, body);
-    expect(answer.json).toEqual({ error: 'No such endpoint.', code: 'route/not-found' });
+    expect(answer.body).toEqual({ error: 'No such endpoint.', code: 'route/not-found' });
     expect(answer.status).toBe(404);
   }
 });

@@ -1,6 +1,7 @@
-import type { Logger, Metrics } from '@kith/service';
+import { type Logger, type Metrics, readTraceparent } from '@kith/service';
 import type { NextFunction } from 'express';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
+import { knownMethod } from './known-method.ts';
 import { requestIdOf } from './request-id.ts';
 
 const longestPath = 256;
@@ -11,16 +12,21 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
   return (request: HttpRequest, response: HttpResponse, next: NextFunction): void => {
     const started = performance.now();
     const { locals } = response;
+    const { traceparent } = request.headers;
     locals.requestId = requestIdOf(request.headers['x-request-id']);
+    if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
     response.setHeader('X-Request-Id', locals.requestId);
     response.once('close', () => {
       const ms = performance.now() - started;
       const status = response.writableFinished ? response.statusCode : 'aborted';
-      const { requestId, operation, code } = locals;
-      metrics.httpSeconds.observe({ operation: operation ?? 'none', status: String(status) }, ms / 1000);
+      const { operation, code } = locals;
+      const counted = { operation: operation ?? 'none', status: String(status) };
+      metrics.httpSeconds.observe(counted, ms / 1000);
+      metrics.httpRequests.inc({ ...counted, method: knownMethod(request.method) });
+      if (operation && code === 'rate-limit/exceeded') metrics.limiterRefusals.inc({ operation });
       // The path without its query, which may hold what a log should not.
       const path = request.url.split('?', 1)[0]?.slice(0, longestPath);
-      const line = { requestId, method: request.method, path, operation, status, code };
+      const line = { ...logFieldsOf(response), method: request.method, path, operation, status, code };
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
     });
     next();

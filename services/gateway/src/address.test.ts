@@ -1,15 +1,6 @@
-import {
-  getJwks,
-  listConnections,
-  type OperationSpec,
-  operation,
-  operations,
-  renameCollection,
-} from '@kith/contracts';
-import { StartError } from '@kith/service';
+import { getJwks, listConnections, operations, renameCollection } from '@kith/contracts';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import { readAddress } from './address.ts';
+import { projectIn, readAddress } from './address.ts';
 import { RouteTable } from './routes.ts';
 
 const routes = new RouteTable(operations);
@@ -210,47 +201,28 @@ describe('segments and query', () => {
   });
 });
 
-describe('a bad row', () => {
-  const good = operation({
-    name: 'collections.test',
-    feature: 'collection',
-    method: 'GET',
-    path: '/things/:thingId',
-    scope: 'project',
-    auth: 'user',
-    limit: { max: 1, windowSeconds: 1 },
-    params: z.object({ thingId: z.string() }),
-    query: z.object({}),
-    body: z.object({}),
-    output: z.null(),
-    status: 200,
-    errors: [],
-  });
-  const rows: [string, Partial<OperationSpec>][] = [
-    ['a path of another form', { path: '/Things/:thingId' }],
-    ['an empty segment', { path: '/things//:thingId' }],
-    ['a trailing slash', { path: '/things/:thingId/' }],
-    ['a leading parameter', { path: '/:thingId' }],
-    ['a path like a version', { path: '/v7/:thingId' }],
-    ['a path like a prefix', { path: '/api/:thingId' }],
-    ['a parameter without a schema', { path: '/things/:other' }],
-    ['a schema without a parameter', { path: '/things' }],
-    ['a name that is no subject', { name: 'collections.a b' }],
-    ['a limit of nothing', { limit: { max: 0, windowSeconds: 300 } }],
-  ];
-  it.each(rows)('stops the start: %s', (_, change) => {
-    expect(() => new RouteTable([good])).not.toThrow();
-    expect(() => new RouteTable([{ ...good, ...change }])).toThrow(StartError);
+describe('the project in a target', () => {
+  const prefixes = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
+  it.each(prefixes)('stands after %s, whatever follows it', (prefix) => {
+    for (const rest of ['', '/', '?x=/y', '/connections?page=1', '/api/v7/no/such/endpoint', '/%2F/..']) {
+      expect(projectIn(`${prefix}/${project.toUpperCase()}${rest}`)).toBe(project);
+    }
+    expect(projectIn(`http://host:1${prefix}/${project}/connections`)).toBe(project);
   });
 
-  it('stops the start: two operations at one address', () => {
-    const twin: OperationSpec = {
-      ...good,
-      name: 'collections.twin',
-      path: '/things/:id',
-      params: z.object({ id: z.string() }),
-    };
-    expect(() => new RouteTable([good, twin])).toThrow(/collections.twin.*collections.test/);
-    expect(() => new RouteTable([good, { ...twin, method: 'POST' }])).not.toThrow();
+  it.each([
+    '*',
+    '',
+    '/',
+    '//',
+    '/v7/connections',
+    '/v7/users',
+    '/admin/projects',
+    `x/${project}`,
+    '/%',
+    '/v7',
+  ])('is none in %s', (target) => {
+    expect(projectIn(target)).toBeNull();
+    expect(projectIn(`/admin/projects/${project}`)).toBeNull();
   });
 });

@@ -58,6 +58,16 @@ export function readAddress(routes: RouteTable, method: string, target: string):
   return choose(found, method, segments, { wireVersion, form, isShort: false, projectId: first, query });
 }
 
+/** The project that a target names, also where no endpoint is; null where it names none. */
+export function projectIn(target: string): string | null {
+  // The longest form has two segments before it.
+  const segments = splitTarget(target)[0].split('/', 4).map(decodeSegment);
+  if (segments.shift() !== '') return null;
+  takeVersion(segments);
+  const [first = ''] = segments;
+  return uuidForm.test(first) ? first : null;
+}
+
 /** Picks the most exact route that takes the method, among those the path fits. */
 function choose(
   found: readonly Route[],
@@ -85,7 +95,7 @@ function takeVersion(segments: string[]): { version: 'v6' | 'v7'; text: string }
 }
 
 /** Path and query of a target in origin form or absolute form (RFC 9112 section 3.2). */
-function splitTarget(target: string): [path: string, query: string] {
+export function splitTarget(target: string): [path: string, query: string] {
   const relative = target.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)[0] ?? '';
   const mark = relative.indexOf('?');
   if (mark < 0) return [relative, ''];

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorBody } from '@kith/contracts';
 import { codeHeader, type Message, statusHeader } from '@kith/service';
 import { expectsContinue, hasBody, maxBody } from './body.ts';
+import { errorAnswer } from './error-answer.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 
 /** Headers of a reply that reach the client; a service can set no others. */
@@ -19,8 +21,31 @@ const passed = new Map(
   ].map((name) => [name.toLowerCase(), name]),
 );
 
-/** Writes a service's reply: status and bytes as they are, headers by the list. Throws on a reply without a status. */
+/**
+ * Writes a service's reply: status and bytes as they are, headers by the list. Of an error that a client wants as a
+ * problem the bytes are read. Throws on a reply without a status.
+ */
 export function answerReply(request: HttpRequest, response: HttpResponse, reply: Message): void {
+  const head = headOf(response, reply);
+  const { body } = reply;
+  const isError = reply.headers[codeHeader] !== undefined;
+  const answer = isError
+    ? errorAnswer(request, response, { ...head, body: errorOf(body) })
+    : { ...head, body };
+  writeAnswer(request, response, answer);
+}
+
+function errorOf(body: Uint8Array): ErrorBody {
+  return JSON.parse(new TextDecoder().decode(body));
+}
+
+interface Head {
+  status: number;
+  headers: Record<string, string>;
+}
+
+/** The status and those headers of a reply that reach the client. Throws on a reply without a status. */
+export function headOf(response: HttpResponse, reply: Message): Head {
   const status = Number(reply.headers[statusHeader]);
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Error(`${response.locals.operation} replied without a status.`);
@@ -32,25 +57,33 @@ export function answerReply(request: HttpRequest, response: HttpResponse, reply:
   }
   const code = reply.headers[codeHeader];
   if (code) response.locals.code = code;
-  writeAnswer(request, response, { status, headers, body: reply.body });
+  return { status, headers };
 }
 
-/** Writes an answer; to HEAD the same without its body. The one place where the gateway ends a response that is no stream. */
+/**
+ * Sets status and headers, those that every answer has among them. `false` when the client has gone, or the connection
+ * has been answered for (see http-server).
+ */
+export function writeHead(response: ServerResponse, { status, headers }: Head): boolean {
+  if (!response.writable || !response.socket?.writable) {
+    response.destroy();
+    return false;
+  }
+  response.statusCode = status;
+  response.setHeader('Cache-Control', 'no-store');
+  // A 401 has to name a scheme, whoever says it (RFC 9110 section 15.5.2).
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  return true;
+}
+
+/** Writes an answer that is held whole; to HEAD the same without its body. Only streams and exports end elsewhere. */
 export function writeAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: { status: number; headers: Record<string, string>; body: Uint8Array },
+  answer: Head & { body: Uint8Array },
 ): void {
-  // The client has gone, or the connection has been answered for (see http-server).
-  if (!response.writable || !response.socket?.writable) {
-    response.destroy();
-    return;
-  }
-  response.statusCode = answer.status;
-  response.setHeader('Cache-Control', 'no-store');
-  // A 401 has to name a scheme, whoever says it (RFC 9110 section 15.5.2).
-  if (answer.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+  if (!writeHead(response, answer)) return;
   if (leavesBodyUnread(request)) response.setHeader('Connection', 'close');
   if (answer.status === 204 || answer.status === 304) {
     response.removeHeader('Content-Type');

@@ -1,27 +1,19 @@
-import type { Logger, Metrics } from '@kith/service';
-import cors from 'cors';
+import { type Logger, type Metrics, tracing } from '@kith/service';
 import express, { type Express, type NextFunction } from 'express';
 import helmet from 'helmet';
 import { accessLog } from './access-log.ts';
+import { allowOrigins } from './cors.ts';
 import { answerError } from './errors.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { createHandle, type HandleParts } from './handle.ts';
 import { httpRules } from './http-rules.ts';
+import { serveReference } from './reference/serve.ts';
+import { traceRequests } from './trace-requests.ts';
 
-/** What a page of another origin may read of an answer (SPEC A7). */
-const exposedHeaders = [
-  'Link',
-  'Retry-After',
-  'RateLimit',
-  'RateLimit-Policy',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Request-Id',
-];
-const preflightSeconds = 7200;
-
-/** Puts the middlewares in order: id and log, headers for browsers, HTTP's own rules, the API, the error funnel. */
+/**
+ * Puts the middlewares in order: id, log and trace, headers for browsers, HTTP's own rules, the reference, the API, the error
+ * funnel.
+ */
 export function createApp(
   options: HandleParts & { log: Logger; metrics: Metrics; trustProxyHops: number; corsOrigins: string[] },
 ): Express {
@@ -33,6 +25,8 @@ export function createApp(
   app.set('trust proxy', options.trustProxyHops);
 
   app.use(accessLog(options));
+  const traces = tracing();
+  if (traces) app.use(traceRequests(traces));
   app.use(
     helmet({
       // An API's answers are never a page.
@@ -44,16 +38,9 @@ export function createApp(
       crossOriginResourcePolicy: { policy: 'cross-origin' },
     }),
   );
-  app.use(
-    cors({
-      origin: corsOrigins.includes('*') ? '*' : corsOrigins,
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      exposedHeaders,
-      maxAge: preflightSeconds,
-      preflightContinue: true,
-    }),
-  );
+  app.use(allowOrigins({ origins: corsOrigins, projects: options.projects }));
   app.use(httpRules);
+  app.use(serveReference());
   app.use(createHandle(options));
   app.use((error: unknown, request: HttpRequest, response: HttpResponse, _next: NextFunction) => {
     answerError(request, response, error, log);

@@ -1,7 +1,8 @@
-import { type ErrorBody, type ErrorCode, errorBody, statusOf } from '@kith/contracts';
+import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { ApiError, type Logger } from '@kith/service';
 import { writeAnswer } from './answer.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { errorAnswer } from './error-answer.ts';
+import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 
 /** Headers that go with a code whoever throws it. */
 const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
@@ -14,18 +15,11 @@ export function answerError(request: HttpRequest, response: HttpResponse, error:
   const known = error instanceof ApiError ? error : new ApiError('gateway/server-error');
   const { code } = known;
   if (code === 'gateway/server-error') {
-    log.error({ err: error, requestId: response.locals.requestId }, 'request failed');
+    log.error({ err: error, ...logFieldsOf(response) }, 'request failed');
   }
   response.locals.code = code;
   const extra = known.field === undefined ? {} : { field: known.field };
-  writeAnswer(request, response, {
-    status: statusOf(code),
-    headers: { ...headersOf[code], 'Content-Type': 'application/json' },
-    body: envelope(errorBody(code, { message: known.message, ...extra })),
-  });
-}
-
-/** The bytes of an error body. */
-export function envelope(body: ErrorBody): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(body));
+  const body = errorBody(code, { message: known.message, ...extra });
+  const headers = headersOf[code] ?? {};
+  writeAnswer(request, response, errorAnswer(request, response, { status: statusOf(code), headers, body }));
 }

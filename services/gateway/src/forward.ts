@@ -4,8 +4,6 @@ import type { Address } from './address.ts';
 import { busFailure } from './bus-failure.ts';
 
 const longestUserAgent = 512;
-/** W3C Trace Context, version 00; an id of zeros is invalid. */
-const traceparentForm = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** A request as it is forwarded: what the client sent stands only in the body and in what is named here. */
 export interface Forwarded {
@@ -16,7 +14,8 @@ export interface Forwarded {
   caller: Caller | null;
   clientIp: string;
   userAgent: string | undefined;
-  traceparent: string | string[] | undefined;
+  /** Its place in a trace. */
+  traceparent: string | undefined;
   body: Uint8Array;
 }
 
@@ -26,7 +25,7 @@ export interface Forwarded {
  */
 export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): Promise<Message> {
   const { operation, wireVersion, form, isShort, params, query } = request.address;
-  const { projectId, traceparent } = request;
+  const { projectId } = request;
   const headers = encodeContext({
     requestId: request.requestId,
     projectId,
@@ -39,7 +38,7 @@ export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): 
     deadline: Date.now() + timeoutMs,
     params,
     query,
-    traceparent: typeof traceparent === 'string' && traceparentForm.test(traceparent) ? traceparent : null,
+    traceparent: request.traceparent ?? null,
   });
   try {
     return await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, timeoutMs);

@@ -4,26 +4,33 @@ import { answerReply, writeAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Callers } from './caller.ts';
 import { clientIpOf } from './client-ip.ts';
+import { narrowOrigins } from './cors.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
+import type { Exports } from './exports.ts';
 import { forward } from './forward.ts';
+import type { ProjectSettings } from './project-settings.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { RouteTable } from './routes.ts';
 import { scopeOf, shortFormRefusal } from './short-form.ts';
 import type { Streams } from './streams.ts';
+import { callerFor } from './visibility.ts';
 
 export interface HandleParts {
   routes: RouteTable;
   limits: RateLimits;
   callers: Callers;
+  projects: ProjectSettings;
   streams: Streams;
+  exports: Exports;
   bus: Bus;
   requestTimeoutMs: number;
 }
 
 /** The order of checks (SPEC A3): route, limit, token, body, then the service. The request id is given before. */
-export function createHandle({ routes, limits, callers, streams, bus, requestTimeoutMs }: HandleParts) {
+export function createHandle(parts: HandleParts) {
+  const { routes, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
-    const { requestId } = response.locals;
+    const { requestId, traceparent } = response.locals;
     const isPreflight = request.headers['access-control-request-method'] !== undefined;
 
     const address = readAddress(routes, request.method, request.url);
@@ -43,11 +50,16 @@ export function createHandle({ routes, limits, callers, streams, bus, requestTim
     await limits.count(response, { ...address, clientIp });
 
     const identify = () => callers.identify(request.headers.authorization, address);
-    const identified = await identify().catch((error: unknown) => {
+    const refuse = (error: unknown): never => {
       throw shortFormRefusal(address, error);
-    });
+    };
+    const identified = await identify().catch(refuse);
     const deadline = Date.now() + requestTimeoutMs;
-    const { projectId, caller } = await scopeOf(bus, address, identified, { requestId, deadline });
+    const scope = await scopeOf(bus, address, identified, { requestId, deadline, traceparent });
+    const { projectId } = scope;
+    if (address.isShort) narrowOrigins(request, response, projects.of(projectId).webOrigins);
+    const { authorization } = request.headers;
+    const caller = await callerFor(address, scope, { callers, projects, authorization }).catch(refuse);
 
     const body = await readBody(request, response);
 
@@ -55,10 +67,14 @@ export function createHandle({ routes, limits, callers, streams, bus, requestTim
       return streams.open(request, response, { projectId, caller, identify });
     }
 
-    const { 'user-agent': userAgent, traceparent } = request.headers;
+    const { 'user-agent': userAgent } = request.headers;
     const forwarded = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, body };
     const reply = await forward(bus, forwarded, requestTimeoutMs);
 
+    if (address.operation.kind === 'export') {
+      const { operation } = address;
+      return exports.answer(request, response, { operation, reply, projectId, caller, identify });
+    }
     answerReply(request, response, reply);
   };
 }

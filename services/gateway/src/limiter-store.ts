@@ -1,11 +1,11 @@
-import type { Logger } from '@kith/service';
+import type { Logger, Metrics } from '@kith/service';
 import { Redis } from 'ioredis';
-import {
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  RateLimiterRedis,
-  RateLimiterRes,
-} from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+
+interface Telemetry {
+  log: Logger;
+  metrics: Metrics;
+}
 
 export type LimiterStoreConfig = { kind: 'redis'; url: string } | { kind: 'memory' };
 
@@ -16,28 +16,35 @@ export interface Count {
 }
 
 export interface Counter {
-  /** Counts once more. Never rejects because of the store. */
-  add(key: string): Promise<Count>;
+  /** Counts once more; a first time begins a window of that length. Never rejects because of the store. */
+  add(key: string, windowSeconds: number): Promise<Count>;
 }
 
 /** Where limits are counted: Redis, shared by any number of gateways, or this process. */
 export interface LimiterStore {
-  counter(options: { keyPrefix: string; max: number; windowSeconds: number }): Counter;
+  counter(keyPrefix: string): Counter;
   close(): void;
 }
 
 /** Opens the store. It does not need Redis to be there; if it is, it is used from the first request on. */
-export async function openLimiterStore(config: LimiterStoreConfig, log: Logger): Promise<LimiterStore> {
-  return config.kind === 'redis' ? redisStore(config.url, log) : memoryStore();
+export async function openLimiterStore(
+  config: LimiterStoreConfig,
+  telemetry: Telemetry,
+): Promise<LimiterStore> {
+  return config.kind === 'redis' ? redisStore(config.url, telemetry) : memoryStore(telemetry.metrics);
 }
 
-function memoryStore(): LimiterStore {
+/** The library only counts: the limit that a count is held against, and its window, are not known beforehand. */
+const countOnly = { points: Number.MAX_SAFE_INTEGER, duration: 1 };
+
+function memoryStore(metrics: Metrics): LimiterStore {
+  const unmeasure = metrics.limiterStore.watch({ store: 'memory' }, () => 1);
   return {
-    counter({ keyPrefix, max, windowSeconds }) {
-      const limiter = new RateLimiterMemory({ keyPrefix, points: max, duration: windowSeconds });
-      return { add: (key) => take(limiter, key) };
+    counter(keyPrefix) {
+      const limiter = new RateLimiterMemory({ keyPrefix, ...countOnly });
+      return { add: (key, windowSeconds) => take(limiter, key, windowSeconds) };
     },
-    close() {},
+    close: unmeasure,
   };
 }
 
@@ -50,7 +57,7 @@ const deadMs = 1_000;
  * Counts in Redis, and in this process's memory while Redis is away. A server that is down is not asked at all; one
  * that hangs costs a request `patienceMs` until its connection counts as dead, then nothing.
  */
-async function redisStore(url: string, log: Logger): Promise<LimiterStore> {
+async function redisStore(url: string, { log, metrics }: Telemetry): Promise<LimiterStore> {
   const redis = new Redis(url, {
     connectTimeout: 2_000,
     socketTimeout: deadMs,
@@ -76,26 +83,36 @@ async function redisStore(url: string, log: Logger): Promise<LimiterStore> {
     if (now) log.info('limits are counted in Redis again');
     else log.warn({ err: failure, connection: connectionError?.message }, 'limits are counted in memory');
   };
+  const isShared = () => Number(shared && redis.status === 'ready');
+  const watched = [
+    metrics.limiterStore.watch({ store: 'redis' }, isShared),
+    metrics.limiterStore.watch({ store: 'memory' }, () => 1 - isShared()),
+    metrics.limiterDegraded.watch({}, () => 1 - isShared()),
+  ];
   return {
-    counter({ keyPrefix, max, windowSeconds }) {
-      const settings = { keyPrefix, points: max, duration: windowSeconds };
+    counter(keyPrefix) {
+      const settings = { keyPrefix, ...countOnly };
       const limiter = new RateLimiterRedis({ ...settings, storeClient: redis, rejectIfRedisNotReady: true });
       // Not handed over as the library's `insuranceLimiter`: that tells nobody when it steps in, and knows no time.
       const insurance = new RateLimiterMemory(settings);
       return {
-        async add(key) {
+        async add(key, windowSeconds) {
           try {
-            const count = await within(take(limiter, key), patienceMs);
+            const count = await within(take(limiter, key, windowSeconds), patienceMs);
             note(true);
             return count;
           } catch (error) {
+            metrics.limiterRedisErrors.inc();
             note(false, error);
-            return take(insurance, key);
+            return take(insurance, key, windowSeconds);
           }
         },
       };
     },
-    close: () => redis.disconnect(),
+    close() {
+      for (const end of watched) end();
+      redis.disconnect();
+    },
   };
 }
 
@@ -124,11 +141,7 @@ function within<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** The library rejects with a plain result when a limit is passed, with an Error when something failed. */
-async function take(limiter: RateLimiterAbstract, key: string): Promise<Count> {
-  const result = await limiter.consume(key).catch((reason: unknown) => {
-    if (reason instanceof RateLimiterRes) return reason;
-    throw reason;
-  });
+async function take(limiter: RateLimiterAbstract, key: string, windowSeconds: number): Promise<Count> {
+  const result = await limiter.consume(key, 1, { customDuration: windowSeconds });
   return { used: result.consumedPoints, msLeft: Math.max(result.msBeforeNext, 0) };
 }

@@ -1,13 +1,29 @@
 import { getUser, listConnections, type OperationSpec, operations, signIn } from '@kith/contracts';
-import { ApiError, createLogger } from '@kith/service';
+import { ApiError, createLogger, Metrics } from '@kith/service';
 import { describe, expect, it } from 'vitest';
 import { openLimiterStore } from './limiter-store.ts';
+import type { Settings } from './project-settings.ts';
 import { limitHeaders, nearestToItsEnd, RateLimits } from './rate-limit.ts';
 
-const store = await openLimiterStore({ kind: 'memory' }, createLogger({ name: 'test', level: 'silent' }));
+const store = await openLimiterStore(
+  { kind: 'memory' },
+  { log: createLogger({ name: 'test', level: 'silent' }), metrics: new Metrics() },
+);
+
+/** Projects with limits of their own, by id. */
+function projectsWith(own: Record<string, Settings['limits']>) {
+  return {
+    of: (id: string | null): Settings => ({
+      limits: own[id ?? ''] ?? {},
+      webOrigins: [],
+      publicConnections: true,
+    }),
+  };
+}
 
 function limitsOf(options: Partial<ConstructorParameters<typeof RateLimits>[0]> = {}) {
-  return new RateLimits({ operations, store, prefix: 'test', scale: 1, overrides: {}, ...options });
+  const given = { operations, store, prefix: 'test', scale: 1, overrides: {}, projects: projectsWith({}) };
+  return new RateLimits({ ...given, ...options });
 }
 
 async function count(
@@ -119,5 +135,84 @@ describe('counting', () => {
   it('leaves an operation without a limit alone', async () => {
     const jwks = operations.find(({ limit }) => limit === null) as OperationSpec;
     expect((await count(limitsOf(), jwks, null)).headers).toEqual({});
+  });
+});
+
+describe('a project’s own limits', () => {
+  const own = (max: number, windowSeconds = 300) => ({ 'identity.sign-in': { max, windowSeconds } });
+  const many = async (limits: RateLimits, times: number, projectId: string, clientIp: string) => {
+    const codes = new Set<string | undefined>();
+    for (let n = 0; n < times; n++) codes.add((await count(limits, signIn, projectId, clientIp)).code);
+    return [...codes];
+  };
+
+  it('stand in for the contract’s and the configuration’s, scaled, in that project alone', async () => {
+    const overrides = { 'identity.sign-in': { max: 7, windowSeconds: 60 } };
+    const projects = projectsWith({ a: own(4), b: { 'identity.sign-in': null } });
+    const limits = limitsOf({ overrides, projects, scale: 0.5 });
+    const of = async (id: string | null) =>
+      (await count(limits, signIn, id, '192.0.2.20')).headers['RateLimit-Policy'];
+    expect(await of('a')).toBe('"identity.sign-in";q=2;w=300');
+    expect(await of('b')).toBeUndefined();
+    for (const other of ['c', null]) expect(await of(other)).toBe('"identity.sign-in";q=4;w=60');
+    expect(await many(limits, 1, 'a', '192.0.2.20')).toEqual([undefined]);
+    expect(await many(limits, 1, 'a', '192.0.2.20')).toEqual(['rate-limit/exceeded']);
+    expect((await count(limitsOf({ projects, scale: 0 }), signIn, 'a')).headers).toEqual({});
+  });
+
+  it('are there also where nothing else limits', async () => {
+    const limits = limitsOf({
+      overrides: { 'identity.sign-in': null },
+      projects: projectsWith({ a: own(1) }),
+    });
+    expect(await many(limits, 1, 'a', '192.0.2.21')).toEqual([undefined]);
+    expect(await many(limits, 1, 'a', '192.0.2.21')).toEqual(['rate-limit/exceeded']);
+    expect((await count(limits, signIn, 'b', '192.0.2.21')).headers).toEqual({});
+  });
+
+  it('hold at once for what was counted before; a window of another length begins anew', async () => {
+    const set: Record<string, Settings['limits']> = {};
+    const limits = limitsOf({ projects: projectsWith(set) });
+    expect(await many(limits, 10, 'running', '192.0.2.22')).toEqual([undefined]);
+    set.running = own(5);
+    const lowered = await count(limits, signIn, 'running', '192.0.2.22');
+    expect(lowered.code).toBe('rate-limit/exceeded');
+    expect(lowered.headers['RateLimit-Policy']).toBe('"identity.sign-in";q=5;w=300');
+    set.running = own(15);
+    const raised = await count(limits, signIn, 'running', '192.0.2.22');
+    expect(raised.code).toBeUndefined();
+    expect(raised.headers.RateLimit).toBe('"identity.sign-in";r=3;t=300');
+    set.running = own(15, 60);
+    const shorter = await count(limits, signIn, 'running', '192.0.2.22');
+    expect(shorter.headers.RateLimit).toBe('"identity.sign-in";r=14;t=60');
+  });
+
+  it('raised, are not cut by the ceiling, and use nothing of it up', async () => {
+    const projects = projectsWith({
+      number: own(1_000),
+      slowly: own(1_000, 7 * 24 * 3600),
+      rate: own(20, 10),
+      none: { 'identity.sign-in': null },
+    });
+    const limits = limitsOf({ projects });
+    const client = '192.0.2.23';
+    expect(await many(limits, 500, 'number', client)).toEqual([undefined]);
+    expect(await many(limits, 500, 'slowly', client)).toEqual([undefined]);
+    expect(await many(limits, 500, 'none', client)).toEqual([undefined]);
+    expect(await many(limits, 20, 'rate', client)).toEqual([undefined]);
+    for (let n = 0; n < 20 * 20; n++) {
+      expect((await count(limits, signIn, `made-up-${n}`, client)).code).toBeUndefined();
+    }
+    expect(await many(limits, 1, 'one-more', client)).toEqual(['rate-limit/exceeded']);
+    expect(await many(limits, 1, 'number', client)).toEqual([undefined]);
+  });
+
+  it('lowered, buy nothing over the ceiling', async () => {
+    const set: Record<string, Settings['limits']> = {};
+    for (let n = 0; n < 41; n++) set[`lowered-${n}`] = own(10);
+    const limits = limitsOf({ projects: projectsWith(set) });
+    const client = '192.0.2.24';
+    for (let n = 0; n < 40; n++) expect(await many(limits, 10, `lowered-${n}`, client)).toEqual([undefined]);
+    expect(await many(limits, 1, 'lowered-40', client)).toEqual(['rate-limit/exceeded']);
   });
 });

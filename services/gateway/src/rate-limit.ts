@@ -2,22 +2,27 @@ import type { Limit, OperationSpec } from '@kith/contracts';
 import { ApiError } from '@kith/service';
 import { limitKeyOf } from './client-ip.ts';
 import type { HttpResponse } from './exchange.ts';
-import type { Count, Counter, LimiterStore } from './limiter-store.ts';
+import type { Counter, LimiterStore } from './limiter-store.ts';
+import type { ProjectSettings } from './project-settings.ts';
 
 /** How many times an operation's limit one client may spend over all projects, where no token is asked for. */
 const ceilingFactor = 20;
 
 interface Counters {
-  limit: Limit;
+  /** The contract's limit, or the configuration's, scaled; null is none. */
+  limit: Limit | null;
   /** Per project and client. */
   pair: Counter;
   /** Per client over all projects: made-up project ids buy nothing (SPEC A5). */
-  ceiling: Counter | null;
+  ceiling: Counter;
+  hasCeiling: boolean;
 }
 
 /** Counts requests per operation, project and client. Keys: `<prefix>:limit:<operation>:<project or ->:<client>`. */
 export class RateLimits {
   readonly #counters = new Map<string, Counters>();
+  readonly #scale: number;
+  readonly #projects: Pick<ProjectSettings, 'of'>;
 
   constructor(options: {
     operations: readonly OperationSpec[];
@@ -27,22 +32,20 @@ export class RateLimits {
     scale: number;
     /** Limits by operation name that stand in for the contract's; null is none. */
     overrides: Readonly<Record<string, Limit | null>>;
+    /** Their limits stand in for both. */
+    projects: Pick<ProjectSettings, 'of'>;
   }) {
+    this.#scale = options.scale;
+    this.#projects = options.projects;
     for (const operation of options.operations) {
-      const given = Object.hasOwn(options.overrides, operation.name)
-        ? options.overrides[operation.name]
-        : operation.limit;
-      if (!given || options.scale === 0) continue;
-      const limit = { ...given, max: Math.max(1, Math.round(given.max * options.scale)) };
-      const keyPrefix = `${options.prefix}:limit:${operation.name}`;
-      const open =
-        operation.scope === 'project' && (operation.auth === 'none' || operation.auth === 'optional');
-      this.#counters.set(operation.name, {
-        limit,
-        pair: options.store.counter({ keyPrefix, ...limit }),
-        ceiling: open
-          ? options.store.counter({ keyPrefix: `${keyPrefix}:*`, ...limit, max: limit.max * ceilingFactor })
-          : null,
+      const { name, scope, auth } = operation;
+      const keyPrefix = `${options.prefix}:limit:${name}`;
+      const given = ofOperation(options.overrides, name);
+      this.#counters.set(name, {
+        limit: this.#scaled(given === undefined ? operation.limit : given),
+        pair: options.store.counter(keyPrefix),
+        ceiling: options.store.counter(`${keyPrefix}:*`),
+        hasCeiling: scope === 'project' && (auth === 'none' || auth === 'optional'),
       });
     }
   }
@@ -52,26 +55,53 @@ export class RateLimits {
     response: Pick<HttpResponse, 'setHeader'>,
     request: { operation: OperationSpec; projectId: string | null; clientIp: string },
   ): Promise<void> {
-    const counters = this.#counters.get(request.operation.name);
-    if (!counters) return;
+    const { name } = request.operation;
+    const counters = this.#counters.get(name);
+    if (!counters || this.#scale === 0) return;
+    const usual = counters.limit;
+    const own = ofOperation(this.#projects.of(request.projectId).limits, name);
+    const limit = own === undefined ? usual : this.#scaled(own);
+    if (!limit) return;
     const client = limitKeyOf(request.clientIp);
-    const { limit, pair, ceiling } = counters;
-    const [own, overall] = await Promise.all([
-      pair.add(`${request.projectId ?? '-'}:${client}`),
-      ceiling?.add(client),
-    ]);
-    const states = [stateOf(own, limit.max)];
-    if (overall) states.push(stateOf(overall, limit.max * ceilingFactor));
+    // A count goes on when the number changes. A window of another length is counted apart: the running one may end
+    // long after it should.
+    const isOwnWindow = limit.windowSeconds !== usual?.windowSeconds;
+    const key = `${request.projectId ?? '-'}:${client}${isOwnWindow ? `@${limit.windowSeconds}` : ''}`;
+    const counts = [held(counters.pair, key, limit)];
+    if (counters.hasCeiling && usual && !isRaised(limit, usual)) {
+      counts.push(held(counters.ceiling, client, { ...usual, max: usual.max * ceilingFactor }));
+    }
+    const states = await Promise.all(counts);
     const told = nearestToItsEnd(states);
-    for (const [name, value] of Object.entries(
-      limitHeaders(request.operation.name, limit, told, Date.now()),
-    )) {
-      response.setHeader(name, value);
+    for (const [header, value] of Object.entries(limitHeaders(name, limit, told, Date.now()))) {
+      response.setHeader(header, value);
     }
     if (!states.some(({ exceeded }) => exceeded)) return;
     response.setHeader('Retry-After', String(secondsLeft(told)));
     throw new ApiError('rate-limit/exceeded');
   }
+
+  #scaled(limit: Limit | null): Limit | null {
+    return limit && { ...limit, max: Math.max(1, Math.round(limit.max * this.#scale)) };
+  }
+}
+
+/** The limit given for an operation; undefined where none is given, null where it has none. */
+function ofOperation(limits: Readonly<Record<string, Limit | null>>, name: string): Limit | null | undefined {
+  return Object.hasOwn(limits, name) ? limits[name] : undefined;
+}
+
+/**
+ * Whether a project lets through more than is usual, in number or in rate. What an operator has granted there is not
+ * held against the ceiling, nor used up by it for other projects; a made-up project has been granted nothing.
+ */
+function isRaised(own: Limit, usual: Limit): boolean {
+  return own.max > usual.max || own.max * usual.windowSeconds > usual.max * own.windowSeconds;
+}
+
+async function held(counter: Counter, key: string, limit: Limit): Promise<LimitState> {
+  const { used, msLeft } = await counter.add(key, limit.windowSeconds);
+  return { remaining: Math.max(limit.max - used, 0), msLeft, exceeded: used > limit.max };
 }
 
 /** What is left of a limit. */
@@ -79,10 +109,6 @@ export interface LimitState {
   remaining: number;
   msLeft: number;
   exceeded: boolean;
-}
-
-function stateOf(count: Count, max: number): LimitState {
-  return { remaining: Math.max(max - count.used, 0), msLeft: count.msLeft, exceeded: count.used > max };
 }
 
 /**

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import type { Logger } from '@kith/service';
-import { envelope } from './errors.ts';
+import { bytesOf } from './error-answer.ts';
 
 /** What Node's parser and its timers say, as codes; the rest is `request/invalid-http`. */
 const codes: Readonly<Record<string, ErrorCode>> = {
@@ -61,7 +61,7 @@ function writeRaw(
   if (!socket.writable) return;
   const requestId = randomUUID();
   const status = statusOf(code);
-  const body = envelope(errorBody(code));
+  const body = bytesOf(errorBody(code));
   const lines = Object.entries({
     ...headers,
     'Content-Type': 'application/json',

@@ -13,6 +13,8 @@ const literalForm = /^[a-z0-9.][a-z0-9.-]*$/;
 const paramForm = /^:[A-Za-z][A-Za-z0-9]*$/;
 const nameForm = /^[a-z]+\.[a-z0-9-]+$/;
 const versionWords = new Set(['api', 'v6', 'v7']);
+/** Where the reference is, in front of the routes. */
+const referenceWords = new Set(['docs', 'openapi.json']);
 const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** The routes of the API, compiled once from the contracts. Throws `StartError` that names a bad row. */
@@ -77,6 +79,9 @@ function compile(operation: OperationSpec): Route {
   const first = segments[0];
   if (!first || !('literal' in first) || versionWords.has(first.literal)) {
     throw bad(operation, `its path ${operation.path} starts like a version or with a parameter`);
+  }
+  if (operation.scope === 'none' && referenceWords.has(first.literal)) {
+    throw bad(operation, `its path ${operation.path} is the reference's`);
   }
   const named = segments.flatMap((segment) => ('param' in segment ? [segment.param] : []));
   const wanted = Object.keys(operation.params.shape);

@@ -3,9 +3,12 @@ import type { RunningService, ServiceRuntime } from '@kith/service';
 import { createApp } from './app.ts';
 import { Callers } from './caller.ts';
 import type { GatewayConfig } from './config.ts';
+import { Exports, type ExportTimes } from './exports.ts';
 import { type HttpTimeouts, startHttpServer } from './http-server.ts';
 import { Keys } from './keys.ts';
 import { type LimiterStoreConfig, openLimiterStore } from './limiter-store.ts';
+import { measureTables } from './measure-tables.ts';
+import { ProjectSettings } from './project-settings.ts';
 import { RateLimits } from './rate-limit.ts';
 import { Revocations } from './revocations.ts';
 import { RouteTable } from './routes.ts';
@@ -19,6 +22,7 @@ export interface GatewayOptions {
   limiterStore: LimiterStoreConfig;
   timeouts?: Partial<HttpTimeouts>;
   streamTimes?: Partial<StreamTimes>;
+  exportTimes?: Partial<ExportTimes>;
 }
 
 /** A gateway that listens at `url`. */
@@ -34,14 +38,20 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const log = runtime.log.child({ service: 'gateway' });
   const served = servedOperations(runtime.nodeEnv, config.ALLOW_TEST_TOKENS);
   const routes = new RouteTable(served);
-  const store = await openLimiterStore(limiterStore, log);
-  const [keys, revocations] = await Promise.all([Keys.open({ bus, log }), Revocations.open({ bus, log })]);
+  const store = await openLimiterStore(limiterStore, { log, metrics });
+  const [keys, revocations, projects] = await Promise.all([
+    Keys.open({ bus, log }),
+    Revocations.open({ bus, log }),
+    ProjectSettings.open({ bus, log }),
+  ]);
+  const unmeasure = measureTables(metrics, { revocations, projects });
   const limits = new RateLimits({
     operations: served,
     store,
     prefix: bus.prefix,
     scale: config.RATE_LIMIT_SCALE,
     overrides: config.RATE_LIMITS,
+    projects,
   });
   const tokens = new TokenVerifier({
     keys,
@@ -56,10 +66,18 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: options.streamTimes,
   });
+  const exports = new Exports({
+    bus,
+    log,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    times: options.exportTimes,
+  });
   const app = createApp({
     routes,
     streams,
+    exports,
     limits,
+    projects,
     callers: new Callers({ tokens, operatorToken: config.OPERATOR_TOKEN }),
     bus,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
@@ -72,7 +90,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     await streams.stop();
     await keys.stop();
     await revocations.stop();
+    await projects.stop();
     store.close();
+    unmeasure();
   };
   const http = await startHttpServer({
     handler: app,
@@ -98,6 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       if (!bus.isConnected()) missing.push('bus');
       if (!keys.current) missing.push('keys');
       if (!revocations.isLoaded) missing.push('revocations');
+      if (!projects.isLoaded) missing.push('project-settings');
       return missing;
     },
     stop() {

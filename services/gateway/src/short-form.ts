@@ -21,7 +21,7 @@ export async function scopeOf(
   bus: Bus,
   address: OperationAddress,
   caller: ScopedCaller | null,
-  context: { requestId: string; deadline: number },
+  context: { requestId: string; deadline: number; traceparent?: string | undefined },
 ): Promise<Scope> {
   if (!address.isShort) return { projectId: address.projectId, caller };
   if (address.operation.auth === 'user') return { projectId: caller?.projectId ?? null, caller };
@@ -43,7 +43,7 @@ export function shortFormRefusal(address: OperationAddress, error: unknown): unk
 async function projectOf(
   bus: Bus,
   { operation, params }: OperationAddress,
-  context: { requestId: string; deadline: number },
+  context: { requestId: string; deadline: number; traceparent?: string | undefined },
 ): Promise<string> {
   const asked = projectOfUser.body.safeParse({ userId: params.userId });
   if (!asked.success) throw notFound(operation);

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { feedSubject } from '@kith/contracts';
 import { ApiError, type Bus, type Caller, InFlight, type Logger, type Metrics } from '@kith/service';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 import { Feed } from './feed.ts';
 import { EventWriter, writeStreamHead } from './sse.ts';
 import { Stream, type StreamTimes, streamTimes } from './stream.ts';
@@ -56,6 +56,7 @@ export class Streams {
     }
     const { bus, log, requestTimeoutMs } = this.#options;
     const { requestId } = response.locals;
+    const fields = logFieldsOf(response);
     const { userId } = caller;
     const feedOf = { projectId, userId, streamId: randomUUID() };
     const feed = new Feed(bus, feedOf, { requestId, timeoutMs: requestTimeoutMs });
@@ -70,13 +71,13 @@ export class Streams {
     const from = positionOf(request.headers['last-event-id']);
     const writer = new EventWriter(response, wake);
     stream = new Stream(
-      { feed, writer, identify: of.identify, log: log.child({ requestId }) },
+      { feed, writer, identify: of.identify, log: log.child(fields) },
       { position: from ?? end, times: this.#times },
     );
     this.#track(stream, response, async () => {
       await intake.drain();
       // The place is lost to newer streams in time, also if this fails.
-      await feed.close().catch((error: unknown) => log.warn({ err: error, requestId }, 'stream not closed'));
+      await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');
     writer.begin();

@@ -47,7 +47,7 @@ export interface TokenVerifierOptions {
   keys: Pick<Keys, 'current' | 'having'>;
   issuer: string;
   audience: string;
-  /** Asked of every token, verified a moment ago or found in the cache (ARCHITECTURE, decision 5). */
+  /** Asked of every token, verified a moment ago or found in the cache (ARCHITECTURE, decision 11). */
   revocations?: Pick<Revocations, 'check'>;
   /** Tokens the cache holds at most. */
   cacheSize?: number;

@@ -28,12 +28,27 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
   const list = (headers: Record<string, string> = {}) =>
     send(port, { path: `/v7/${projectId}/connections`, headers });
 
+  /** Has a gateway take a token, then one of a new key; gives the old one, and a way to ask with others. */
+  async function changeKeys(rotating: TestGateway, how: { keepOld: boolean }) {
+    const issuer = await serveIssuer(rotating.bus);
+    await serveEcho(rotating.bus, listConnections);
+    const gateway = await rotating.another();
+    const status = async (token: string) =>
+      (await send(gateway.port, { path: `/${projectId}/connections`, headers: bearer(token) })).status;
+    const old = await issuer.token();
+    expect(await status(old)).toBe(200);
+    await issuer.rotate(how);
+    const young = await issuer.token();
+    await waitFor(async () => (await status(young)) === 200, { what: 'the new key' });
+    return { issuer, status, old };
+  }
+
   it('serves without keys until identity is there, then with them, and on while it is away', async () => {
     const service = await serveEcho(test.bus, listConnections);
     const optional = await serveEcho(test.bus, getUser);
     const future = await startTestGateway('embedded');
     const elsewhere = await serveIssuer(future.bus);
-    expect(await test.gateway.notReady()).toEqual(['keys', 'revocations']);
+    expect(await test.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings']);
     const early = await list(bearer(await elsewhere.token()));
     expectError(early, 'gateway/unavailable');
     expect(early.headers['retry-after']).toBe('1');
@@ -43,7 +58,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
 
     const issuer = await serveIssuer(test.bus);
     expect((await list(bearer(await issuer.token()))).status).toBe(200);
-    expect(await test.gateway.notReady()).toEqual([]);
+    await waitFor(async () => (await test.gateway.notReady()).length === 0, { what: 'readiness' });
     await issuer.stop();
     expect((await list(bearer(await issuer.token()))).status).toBe(200);
     expectError(await list(bearer(await elsewhere.token())), 'auth/unauthorized');
@@ -53,7 +68,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
 
   it('fetches the keys by itself when identity comes late', async () => {
     await using late = await startTestGateway(engine);
-    expect(await late.gateway.notReady()).toEqual(['keys', 'revocations']);
+    expect(await late.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings']);
     await serveIssuer(late.bus);
     await waitFor(async () => (await late.gateway.notReady()).length === 0, { what: 'keys' });
   });
@@ -90,18 +105,9 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
 
   it('takes tokens of a new key beside those of the old one, and asks seldom for made-up ones', async () => {
     await using rotating = await startTestGateway(engine);
-    const issuer = await serveIssuer(rotating.bus);
+    const { issuer, status, old } = await changeKeys(rotating, { keepOld: true });
     await using elsewhere = await startTestGateway('embedded');
     const stranger = await serveIssuer(elsewhere.bus);
-    await serveEcho(rotating.bus, listConnections);
-    const gateway = await rotating.another();
-    const status = async (token: string) =>
-      (await send(gateway.port, { path: `/${projectId}/connections`, headers: bearer(token) })).status;
-    const old = await issuer.token();
-    expect(await status(old)).toBe(200);
-    await issuer.rotate({ keepOld: true });
-    const young = await issuer.token();
-    await waitFor(async () => (await status(young)) === 200, { what: 'the new key' });
     expect(await status(old)).toBe(200);
 
     const asked = issuer.asked;
@@ -115,16 +121,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
 
   it('drops the tokens of a key that is taken out of use', async () => {
     await using rotating = await startTestGateway(engine);
-    const issuer = await serveIssuer(rotating.bus);
-    await serveEcho(rotating.bus, listConnections);
-    const gateway = await rotating.another();
-    const status = async (token: string) =>
-      (await send(gateway.port, { path: `/${projectId}/connections`, headers: bearer(token) })).status;
-    const old = await issuer.token();
-    expect(await status(old)).toBe(200);
-    await issuer.rotate({ keepOld: false });
-    const young = await issuer.token();
-    await waitFor(async () => (await status(young)) === 200, { what: 'the new key' });
+    const { status, old } = await changeKeys(rotating, { keepOld: false });
     expect(await status(old)).toBe(401);
   });
 

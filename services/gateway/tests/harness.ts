@@ -4,7 +4,9 @@ import { connect } from 'node:net';
 import {
   type ErrorCode,
   errorBody,
+  type GatewaySettings,
   getJwks,
+  getProjectSettings,
   getRevocations,
   internalSubject,
   type OperationSpec,
@@ -46,6 +48,7 @@ export interface TestOptions {
   limiterStore?: LimiterStoreConfig;
   timeouts?: NonNullable<GatewayOptions['timeouts']>;
   streamTimes?: NonNullable<GatewayOptions['streamTimes']>;
+  exportTimes?: NonNullable<GatewayOptions['exportTimes']>;
   log?: ServiceRuntime['log'];
 }
 
@@ -62,6 +65,7 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
       limiterStore: changes.limiterStore ?? shared,
       timeouts: { linger: 200, ...changes.timeouts },
       ...(changes.streamTimes ? { streamTimes: changes.streamTimes } : {}),
+      ...(changes.exportTimes ? { exportTimes: changes.exportTimes } : {}),
     });
     return stack.use(gateway);
   };
@@ -169,7 +173,9 @@ export interface TestIssuer {
   asked: number;
   /** What it answers who asks what is revoked. */
   revoked: Revocations;
-  /** Waited for before it answers that, after the answer is made. */
+  /** What it answers who asks for the settings of projects, two a page. */
+  projects: GatewaySettings[];
+  /** Waited for before it answers what is revoked, after the answer is made. */
   hold?: () => Promise<void>;
   /** Signs an access token; `changes` replace claims, undefined leaves one out. */
   token(changes?: JWTPayload): Promise<string>;
@@ -199,8 +205,20 @@ export async function serveIssuer(bus: Bus): Promise<TestIssuer> {
     await issuer.hold?.();
     return reply;
   });
+  const settings = await bus.serve(
+    internalSubject(bus.prefix, getProjectSettings),
+    'identity',
+    async (message) => {
+      const { after } = getProjectSettings.body.parse(JSON.parse(new TextDecoder().decode(message.body)));
+      const start = issuer.projects.findIndex(({ projectId: id }) => id === after) + 1;
+      const projects = issuer.projects.slice(start, start + 2);
+      const next = start + 2 < issuer.projects.length ? (projects.at(-1)?.projectId ?? null) : null;
+      return successReply(200, { projects, next }, {});
+    },
+  );
   const issuer: TestIssuer = {
     asked: 0,
+    projects: [],
     revoked: { sessions: [], suspended: [] },
     async token(changes = {}) {
       const key = made.at(-1);
@@ -217,6 +235,7 @@ export async function serveIssuer(bus: Bus): Promise<TestIssuer> {
     async stop() {
       await intake.drain();
       await revocations.drain();
+      await settings.drain();
     },
   };
   return issuer;

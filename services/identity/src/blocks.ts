@@ -2,7 +2,7 @@ import { connectionBlocked, connectionUnblocked } from '@kith/contracts';
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 
-/** Keeps the own copy of who blocks whom (ARCHITECTURE 6); by `seq`, so that order and repeats do not matter. */
+/** Keeps the own copy of who blocks whom (ARCHITECTURE, decision 4); by `seq`, so that order and repeats do not matter. */
 export const blockEvents: EventSubscription<AppContext> = subscription({
   durable: 'identity-blocks',
   events: [connectionBlocked, connectionUnblocked],

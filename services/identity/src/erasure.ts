@@ -1,5 +1,8 @@
+import { eraseEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { endSessionsOf } from './sessions.ts';
+import type { DeletedUser } from './store/index.ts';
+import { userEvents } from './user-events.ts';
 
 export interface ErasureTimes {
   /** How often is looked for what deletions have left. */
@@ -13,14 +16,22 @@ const batch = 100;
 
 /**
  * Finishes what deletions have left: sessions that a process did not get to revoke or that were opened meanwhile, its
- * blocks, and what a user's document and earlier events told of it. Repeatable; run by a sweep.
+ * blocks, and what a user's document and earlier events told of it, here and on the bus. Repeatable; run by a sweep.
  */
 export async function finishErasures(app: AppContext, settleMs: number): Promise<void> {
+  const failures: unknown[] = [];
   for (const deleted of await app.store.erasure.unfinished(batch)) {
-    await endSessionsOf(app, deleted, 'deleted');
-    const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
-    if (!isSettled) continue;
-    await app.store.blocks.forget(deleted.projectId, deleted.userId);
-    await app.store.erasure.finish(deleted);
+    await finishErasure(app, deleted, settleMs).catch((error) => failures.push(error));
   }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
+}
+
+async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: number): Promise<void> {
+  await endSessionsOf(app, deleted, 'deleted');
+  const { range, last } = userEvents(deleted);
+  await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, range, { keep: last });
+  const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
+  if (!isSettled) return;
+  await app.store.blocks.forget(deleted.projectId, deleted.userId);
+  await app.store.erasure.finish(deleted);
 }

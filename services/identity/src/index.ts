@@ -1,2 +1,3 @@
 export { identityConfig } from './config.ts';
 export { type IdentityOptions, startIdentity } from './service.ts';
+export { identityMove } from './store/move.ts';

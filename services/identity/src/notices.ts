@@ -1,7 +1,14 @@
-import { noticeSubject, type RevocationNotice, revocationNotice } from '@kith/contracts';
+import {
+  noticeSubject,
+  projectSettingsNotice,
+  type RevocationNotice,
+  revocationNotice,
+} from '@kith/contracts';
 import type { Bus, Logger } from '@kith/service';
+import { gatewaySettingsOf } from './project-settings.ts';
+import type { Project } from './store/index.ts';
 
-/** Tells gateways at once what they must refuse (ARCHITECTURE, decision 5). */
+/** Tells gateways at once what has changed of what they go by; one that misses it asks for what it missed. */
 export class Notices {
   readonly #bus: Bus;
   readonly #log: Logger;
@@ -11,12 +18,21 @@ export class Notices {
     this.#log = log;
   }
 
-  /** Does not wait: a gateway that misses a notice asks for what it missed. */
+  /** Tells what is to be refused. Does not wait. */
   tell(notice: Partial<RevocationNotice>): void {
     const whole: RevocationNotice = { sessions: [], suspended: [], restored: [], ...notice };
-    const body = new TextEncoder().encode(JSON.stringify(whole));
-    this.#bus.broadcast(noticeSubject(this.#bus.prefix, revocationNotice), body).catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'gateways are not told of a revocation yet');
+    this.#broadcast(revocationNotice, whole);
+  }
+
+  /** Tells a project's settings as they are now. Does not wait. */
+  tellSettings(project: Project): void {
+    this.#broadcast(projectSettingsNotice, gatewaySettingsOf(project));
+  }
+
+  #broadcast(notice: { name: string }, content: object): void {
+    const body = new TextEncoder().encode(JSON.stringify(content));
+    this.#bus.broadcast(noticeSubject(this.#bus.prefix, notice), body).catch((error: unknown) => {
+      this.#log.warn({ err: error, notice: notice.name }, 'gateways are not told of a change yet');
     });
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { markImported, nobodysHash } from './imported-hash.ts';
 import { Passwords } from './passwords.ts';
 
 const later = Date.now() + 60_000;
@@ -52,4 +53,26 @@ test('says that a stored hash can not be read without quoting it', async () => {
   const broken = '$2b$10$abcdefghijklmnopqrstuv';
   const failure = await passwords.verify('secret', broken, later).catch((error: Error) => error.message);
   expect(failure).toBe('A stored password hash can not be read.');
+});
+
+test('a refusal takes the same with an imported hash, with one of our own, and for nobody', async () => {
+  const kinds = ['$2b$10', '$scrypt$ln=14,r=8,p=1'];
+  const stored = {
+    bcrypt: markImported(nobodysHash(kinds[0] ?? '')),
+    scrypt: markImported(nobodysHash(kinds[1] ?? '')),
+    own: await passwords.hash('secret', later),
+    nobody: null,
+  };
+  const names = Object.keys(stored) as (keyof typeof stored)[];
+  const times = new Map(names.map((name) => [name, [] as number[]]));
+  for (let count = 0; count < 9; count++) {
+    for (const name of names) {
+      const start = performance.now();
+      expect(await passwords.verify('wrong', stored[name], later)).toBe(false);
+      await passwords.spendOthers('wrong', stored[name], { kinds, deadline: later });
+      times.get(name)?.push(performance.now() - start);
+    }
+  }
+  const medians = names.map((name) => times.get(name)?.toSorted((a, b) => a - b)[4] ?? 0);
+  expect(Math.max(...medians)).toBeLessThan(2 * Math.min(...medians));
 });

@@ -2,6 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { Gate } from './gate.ts';
+import { importedHash, importedKind, nobodysHash, verifyImported } from './imported-hash.ts';
 
 const deriveKey = promisify(argon2);
 
@@ -25,6 +26,7 @@ export class Passwords {
   readonly #gate = new Gate(atOnce);
   // What an unknown address is checked against: no password gives this hash.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
+  readonly #nobodies = new Map<string, string>();
 
   /** Hashes a password as a PHC string. Throws `DeadlinePassed` when its turn comes after `deadline` (Unix ms). */
   async hash(password: string, deadline: number): Promise<string> {
@@ -33,13 +35,37 @@ export class Passwords {
     return formatPhc({ ...cost, salt, hash });
   }
 
-  /** Tells whether a password gives a PHC string's hash. `null`, for no such user, takes the same time: `false`. */
-  async verify(password: string, phc: string | null, deadline: number): Promise<boolean> {
-    const stored = phc === null ? this.#nobody : parsePhc(phc);
+  /**
+   * Tells whether a password gives a stored hash, our own PHC string or an imported one. `null`, for no such user, takes
+   * as long as one of our own: `false`.
+   */
+  async verify(password: string, hash: string | null, deadline: number): Promise<boolean> {
+    const imported = importedHash(hash);
+    if (imported !== null) return this.#gate.run(deadline, () => verifyImported(password, imported));
+    const stored = hash === null ? this.#nobody : parsePhc(hash);
     const given = await this.#gate.run(deadline, () =>
       derive(password, { ...stored, bytes: stored.hash.length }),
     );
     return timingSafeEqual(given, stored.hash);
+  }
+
+  /**
+   * Spends, after a password was refused, the time that every other kind of hash takes: so a refusal takes the same for
+   * each user of a project, and for an address that nobody has, however the hashes of the others were made.
+   * @param kinds The kinds of hashes that were imported into the project.
+   */
+  async spendOthers(
+    password: string,
+    refused: string | null,
+    { kinds, deadline }: { kinds: readonly string[]; deadline: number },
+  ): Promise<void> {
+    const spent = importedKind(refused);
+    if (spent !== null) await this.verify(password, null, deadline);
+    for (const kind of kinds.filter((one) => one !== spent)) {
+      const hash = this.#nobodies.get(kind) ?? nobodysHash(kind);
+      this.#nobodies.set(kind, hash);
+      await this.#gate.run(deadline, () => verifyImported(password, hash));
+    }
   }
 }
 

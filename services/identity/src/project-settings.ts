@@ -1,4 +1,10 @@
-import { type BodyOf, operations, type Project as ProjectAnswer, type updateProject } from '@kith/contracts';
+import {
+  type BodyOf,
+  type GatewaySettings,
+  operations,
+  type Project as ProjectAnswer,
+  type updateProject,
+} from '@kith/contracts';
 import { ApiError } from '@kith/service';
 import { readPublicKey } from './public-key.ts';
 import type { Project, ProjectSettings } from './store/index.ts';
@@ -35,5 +41,15 @@ export function projectAnswer(project: Project): ProjectAnswer {
     publicConnections: project.publicConnections,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
+  };
+}
+
+/** What gateways go by of a project; a connection list shows profiles, so it is public only where these are. */
+export function gatewaySettingsOf(project: Project): GatewaySettings {
+  return {
+    projectId: project.id,
+    limits: project.limits,
+    webOrigins: [...project.webOrigins],
+    publicConnections: project.publicConnections && project.publicProfiles,
   };
 }

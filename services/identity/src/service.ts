@@ -15,16 +15,21 @@ import { checkUsernameHandler } from './operations/check-username.ts';
 import { createProjectHandler } from './operations/create-project.ts';
 import { deleteSessionHandler } from './operations/delete-session.ts';
 import { deleteUserHandler } from './operations/delete-user.ts';
+import { exportSessionsHandler } from './operations/export-sessions.ts';
+import { exportUserHandler } from './operations/export-user.ts';
 import { getProjectHandler } from './operations/get-project.ts';
 import { getProjectLeanHandler } from './operations/get-project-lean.ts';
 import { getUserHandler } from './operations/get-user.ts';
 import { getUserByForeignIdHandler } from './operations/get-user-by-foreign-id.ts';
 import { getUserByUsernameHandler } from './operations/get-user-by-username.ts';
+import { importUsersHandler } from './operations/import-users.ts';
 import { getJwksHandler } from './operations/jwks.ts';
+import { knownUsersHandler } from './operations/known-users.ts';
 import { listProjectUsersHandler } from './operations/list-project-users.ts';
 import { listProjectsHandler } from './operations/list-projects.ts';
 import { listSessionsHandler } from './operations/list-sessions.ts';
 import { projectOfUserHandler } from './operations/project-of-user.ts';
+import { projectSettingsHandler } from './operations/project-settings.ts';
 import { rebuildBlocksHandler } from './operations/rebuild-blocks.ts';
 import { requestNewAccessTokenHandler } from './operations/request-new-access-token.ts';
 import { revocationsHandler } from './operations/revocations.ts';
@@ -104,6 +109,7 @@ export async function startIdentity(
       suggestUsersHandler,
       checkUsernameHandler,
       deleteUserHandler,
+      exportUserHandler,
       updateUserHandler,
       createProjectHandler,
       getProjectHandler,
@@ -112,8 +118,17 @@ export async function startIdentity(
       listProjectsHandler,
       updateProjectHandler,
       listProjectUsersHandler,
+      importUsersHandler,
     ],
-    internal: [usersByIdsHandler, projectOfUserHandler, usersPageHandler, revocationsHandler],
+    internal: [
+      exportSessionsHandler,
+      usersByIdsHandler,
+      knownUsersHandler,
+      projectOfUserHandler,
+      usersPageHandler,
+      revocationsHandler,
+      projectSettingsHandler,
+    ],
     subscriptions: [blockEvents],
     background: [erasure, ...upkeep, relay],
     checkStore: () => store.check(),

@@ -34,3 +34,13 @@ export function userDeletedEvent(user: User, at: Date): EventEnvelope {
     occurredAt: at,
   });
 }
+
+/** The keys a user's events lie between, and the key of the last of them. */
+export function userEvents(of: { projectId: string; userId: string; seq: number }): {
+  range: { from: string; to: string };
+  last: string;
+} {
+  const aggregate = `${of.projectId}|user|${of.userId}`;
+  // The character after the bar.
+  return { range: { from: `${aggregate}|`, to: `${aggregate}}` }, last: `${aggregate}|${of.seq}` };
+}

@@ -18,10 +18,9 @@ import {
   usersByIds,
 } from '@kith/contracts';
 import type { RunningService, ServiceRuntime } from '@kith/service';
-import { availableEngines, createRuntime } from '@kith/testing';
+import { availableEngines, createRuntime, createStore, fragileStore } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIdentity } from '../src/index.ts';
-import { createBreakableStore } from './support/breakable.ts';
 import { call, callInternal } from './support/call.ts';
 import { password } from './support/people.ts';
 
@@ -37,11 +36,11 @@ describe.each(availableEngines())('with its database down on %s', (engine) => {
 
   beforeAll(async () => {
     undo = new AsyncDisposableStack();
-    const place = undo.use(await createBreakableStore(engine));
+    const place = undo.use(await fragileStore(undo.use(await createStore(engine)).config));
     runtime = undo.use(await createRuntime(engine));
     service = undo.use(await startIdentity(runtime, { store: place.config }));
     expect(await service.notReady()).toEqual([]);
-    await place.takeDown();
+    place.takeDown();
   });
   afterAll(() => undo.disposeAsync());
 

@@ -13,12 +13,14 @@ import {
   userCreated,
 } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openStore } from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
 import { call } from './support/call.ts';
-import { startTestIdentity, type TestIdentity } from './support/identity.ts';
+import type { TestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, signUpUser } from './support/people.ts';
+import { expectInvalid } from './support/refusals.ts';
+import { startForSuite } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
 const notFound = { error: 'No such user.', code: 'user/not-found' };
@@ -45,11 +47,9 @@ describe.each(availableEngines())('looking users up on %s', (engine) => {
     return user;
   };
 
-  beforeAll(async () => {
-    identity = await startTestIdentity(engine);
-    projectId = await makeProject(identity.bus);
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
   });
-  afterAll(() => identity[Symbol.asyncDispose]());
 
   test('by username goes in any case, and shows the user itself its own profile', async () => {
     const { user } = await signUpUser(identity.bus, projectId, { username: 'Grace.H', name: 'Grace' });
@@ -107,13 +107,7 @@ describe.each(availableEngines())('looking users up on %s', (engine) => {
     [checkUsername, 'username', 'username=J%C3%B6rg'],
     [checkUsername, 'username', `username=${'u'.repeat(31)}`],
   ] as const)('%o refuses a bad %s: %j', async (spec, field, query) => {
-    const { status, body } = await call(identity.bus, spec, { projectId, query });
-    expect(status).toBe(400);
-    expect(body).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
-      code: 'user/invalid-query',
-      field,
-    });
+    expectInvalid(await call(identity.bus, spec, { projectId, query }), 'user/invalid-query', field);
   });
 
   test('tells which usernames are free', async () => {

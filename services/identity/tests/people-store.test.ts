@@ -1,26 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { userCreated, userUpdated } from '@kith/contracts';
-import { fold, type StoreConfig } from '@kith/service';
-import { availableEngines, createStore } from '@kith/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fold } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { placeOf } from '../src/listing.ts';
-import { type IdentityStore, openStore, type User } from '../src/store/index.ts';
+import type { IdentityStore, User } from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
+import { storeForEach } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
 describe.each(availableEngines())('looking people up in the store on %s', (engine) => {
-  let place: { config: StoreConfig } & AsyncDisposable;
   let store: IdentityStore;
   let projectId: string;
 
-  beforeEach(async () => {
-    place = await createStore(engine);
-    store = await openStore(place.config);
-    projectId = randomUUID();
+  storeForEach(engine, (opened) => {
+    store = opened;
   });
-  afterEach(async () => {
-    await store.close();
-    await place[Symbol.asyncDispose]();
+  beforeEach(() => {
+    projectId = randomUUID();
   });
 
   const add = async (fields: Partial<User> = {}) => {

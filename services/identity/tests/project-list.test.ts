@@ -1,14 +1,10 @@
 import { createProject, listProjects, type Project } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { placeOf } from '../src/listing.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
-
-const newestFirst = (a: Project, b: Project) => {
-  const [one, other] = [a, b].map(({ id, createdAt }) => placeOf({ id, createdAt: new Date(createdAt) }));
-  return (one ?? '') < (other ?? '') ? -1 : 1;
-};
+import { newestFirst, walk } from './support/listing.ts';
+import { expectInvalid } from './support/refusals.ts';
 
 describe.each(availableEngines())('the list of projects on %s', (engine) => {
   let identity: TestIdentity;
@@ -44,15 +40,7 @@ describe.each(availableEngines())('the list of projects on %s', (engine) => {
   });
 
   test('is walked by cursor, also while projects are added', async () => {
-    const walked: Project[] = [];
-    let query: string | undefined = 'limit=2';
-    for (let page = 1; query !== undefined; page++) {
-      const { body, headers } = await list(query);
-      walked.push(...body.data);
-      expect(body.pagination.page).toBe(page);
-      query = /^<\?(.*)>; rel="next"$/.exec(headers.Link ?? '')?.[1];
-      if (page === 1) await make();
-    }
+    const walked = await walk(list, 'limit=2', () => make());
     expect(walked).toEqual(projects);
   });
 
@@ -62,12 +50,6 @@ describe.each(availableEngines())('the list of projects on %s', (engine) => {
     ['cursor', 'cursor=abc'],
     ['page', 'page=1&page=2'],
   ])('refuses a bad %s', async (field, query) => {
-    const { status, body } = await list(query);
-    expect(status).toBe(400);
-    expect(body).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
-      code: 'project/invalid-query',
-      field,
-    });
+    expectInvalid(await list(query), 'project/invalid-query', field);
   });
 });

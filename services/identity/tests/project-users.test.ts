@@ -2,15 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { listProjectUsers, type OwnUser } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { placeOf } from '../src/listing.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
+import { newestFirst, walk } from './support/listing.ts';
 import { makeProject, signUpUser } from './support/people.ts';
-
-const newestFirst = (a: OwnUser, b: OwnUser) => {
-  const [one, other] = [a, b].map(({ id, createdAt }) => placeOf({ id, createdAt: new Date(createdAt) }));
-  return (one ?? '') < (other ?? '') ? -1 : 1;
-};
+import { expectInvalid } from './support/refusals.ts';
 
 describe.each(availableEngines())("the list of a project's users on %s", (engine) => {
   let identity: TestIdentity;
@@ -49,15 +45,9 @@ describe.each(availableEngines())("the list of a project's users on %s", (engine
   });
 
   test('is walked by cursor, also while users sign up', async () => {
-    const walked: OwnUser[] = [];
-    let query: string | undefined = 'limit=2&query=USER.';
-    for (let page = 1; query !== undefined; page++) {
-      const { body, headers } = await list(query);
-      walked.push(...body.data);
-      expect(body.pagination.page).toBe(page);
-      query = /^<\?(.*)>; rel="next"$/.exec(headers.Link ?? '')?.[1];
-      if (page === 1) await signUpUser(identity.bus, projectId, { username: 'user.late' });
-    }
+    const walked = await walk(list, 'limit=2&query=USER.', () =>
+      signUpUser(identity.bus, projectId, { username: 'user.late' }),
+    );
     expect(walked).toEqual(users);
   });
 
@@ -95,13 +85,7 @@ describe.each(availableEngines())("the list of a project's users on %s", (engine
     ['limit', 'limit=x'],
     ['query', `query=${'q'.repeat(101)}`],
   ])('refuses a bad %s', async (field, query) => {
-    const { status, body } = await list(query);
-    expect(status).toBe(400);
-    expect(body).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
-      code: 'project/invalid-query',
-      field,
-    });
+    expectInvalid(await list(query), 'project/invalid-query', field);
   });
 
   test('is not found under an unknown or a malformed project id', async () => {

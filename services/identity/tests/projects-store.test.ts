@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreConfig } from '@kith/service';
-import { availableEngines, createStore } from '@kith/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { availableEngines } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
 import { placeOf } from '../src/listing.ts';
-import { type IdentityStore, openStore } from '../src/store/index.ts';
+import type { IdentityStore } from '../src/store/index.ts';
 import { makeProjectRow } from './support/projects.ts';
+import { storeForEach } from './support/suite.ts';
 
 describe.each(availableEngines())('projects in the store on %s', (engine) => {
-  let place: { config: StoreConfig } & AsyncDisposable;
   let store: IdentityStore;
 
-  beforeEach(async () => {
-    place = await createStore(engine);
-    store = await openStore(place.config);
-  });
-  afterEach(async () => {
-    await store.close();
-    await place[Symbol.asyncDispose]();
+  const place = storeForEach(engine, (opened) => {
+    store = opened;
   });
 
   test('are given back as they were stored, also after it is opened again', async () => {
@@ -24,8 +18,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     await store.projects.add(project);
     expect(await store.projects.find(project.id)).toEqual(project);
     expect(await store.projects.find(randomUUID())).toBeNull();
-    await store.close();
-    store = await openStore(place.config);
+    await place.reopen();
     expect(await store.projects.find(project.id)).toEqual(project);
   });
 
@@ -41,6 +34,24 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     const changes = [{ name: 'New' }, { webOrigins: [] }, { publicConnections: false }, { publicKey: 'key' }];
     await Promise.all(changes.map((one) => store.projects.update(project.id, one, at)));
     expect(await store.projects.find(project.id)).toEqual(Object.assign({}, after, ...changes));
+  });
+
+  test('that have set what gateways go by are found by id, page by page', async () => {
+    const plain = { limits: {}, webOrigins: [], publicProfiles: true, publicConnections: true };
+    const each = [
+      { limits: { 'identity.sign-in': null } },
+      { webOrigins: ['https://app.example.org'] },
+      { publicProfiles: false },
+      { publicConnections: false },
+    ];
+    const made = each.map((own) => makeProjectRow({ ...plain, ...own }));
+    for (const project of [...made, makeProjectRow(plain)]) await store.projects.add(project);
+    const sorted = made.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect(await store.projects.withSettings('', 100)).toEqual(sorted);
+    expect(await store.projects.withSettings(sorted[0]?.id ?? '', 2)).toEqual(sorted.slice(1, 3));
+    expect(await store.projects.withSettings(sorted[3]?.id ?? '', 2)).toEqual([]);
+    for (const { id } of made) await store.projects.update(id, plain, new Date());
+    expect(await store.projects.withSettings('', 100)).toEqual([]);
   });
 
   test('are listed newest first, ties by id, from anywhere', async () => {

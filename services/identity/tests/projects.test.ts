@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { dumpStore } from './support/raw-store.ts';
+import { expectInvalid } from './support/refusals.ts';
 
 const notFound = { error: 'No such project.', code: 'project/not-found' };
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -130,12 +131,7 @@ describe.each(availableEngines())('projects on %s', (engine) => {
   test.each(bad)('refuse a malformed %s', async (field, body) => {
     const project = await make();
     for (const answer of [await patch(project.id, body), await post({ name: 'x', ...(body as object) })]) {
-      expect(answer.status).toBe(400);
-      expect(answer.body).toEqual({
-        error: expect.stringMatching(new RegExp(`^${field}: `)),
-        code: 'project/invalid-body',
-        field,
-      });
+      expectInvalid(answer, 'project/invalid-body', field);
       expect(answer.text).not.toContain('MII');
     }
     expect((await get(project.id)).body).toEqual(project);

@@ -1,27 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { sessionRevoked, userSuspended } from '@kith/contracts';
-import { makeEvent, type StoreConfig } from '@kith/service';
-import { availableEngines, createStore } from '@kith/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeEvent } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
 import { placeOf } from '../src/listing.ts';
-import { type IdentityStore, openStore, revokedPlace, type Session, type User } from '../src/store/index.ts';
+import { type IdentityStore, revokedPlace, type Session, type User } from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
+import { storeForEach } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
 const hour = 3600_000;
 const start = Date.now();
 
 describe.each(availableEngines())('sessions and keys in the store on %s', (engine) => {
-  let place: { config: StoreConfig } & AsyncDisposable;
   let store: IdentityStore;
 
-  beforeEach(async () => {
-    place = await createStore(engine);
-    store = await openStore(place.config);
-  });
-  afterEach(async () => {
-    await store.close();
-    await place[Symbol.asyncDispose]();
+  storeForEach(engine, (opened) => {
+    store = opened;
   });
 
   const session = (fields: Partial<Session> = {}): Session => ({

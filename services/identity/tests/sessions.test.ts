@@ -8,17 +8,11 @@ import {
   signIn,
 } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { call } from './support/call.ts';
-import { startTestIdentity, type TestIdentity } from './support/identity.ts';
-import {
-  callerOf,
-  callerOfSession,
-  makeProject,
-  password,
-  sessionIdOf,
-  signUpUser,
-} from './support/people.ts';
+import type { TestIdentity } from './support/identity.ts';
+import { callerOf, callerOfSession, password, sessionIdOf, signUpUser } from './support/people.ts';
+import { startForSuite } from './support/suite.ts';
 
 const newPassword = 'battery staple correct';
 
@@ -26,11 +20,9 @@ describe.each(availableEngines())('sessions and passwords on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
 
-  beforeAll(async () => {
-    identity = await startTestIdentity(engine);
-    projectId = await makeProject(identity.bus);
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
   });
-  afterAll(() => identity[Symbol.asyncDispose]());
 
   const enter = async (user: { email: string }, secret = password, userAgent = 'vitest') =>
     call(identity.bus, signIn, { projectId, body: { email: user.email, password: secret }, userAgent });

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { getUser, signIn } from '@kith/contracts';
 import { RequestTimeout } from '@kith/service';
 import { availableEngines } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { call } from './support/call.ts';
-import { startTestIdentity, type TestIdentity } from './support/identity.ts';
+import type { TestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
+import { expectInvalid } from './support/refusals.ts';
+import { startForSuite } from './support/suite.ts';
 
 const wrong = {
   error: 'The e-mail address or the password is wrong.',
@@ -18,11 +20,9 @@ describe.each(availableEngines())('sign-in on %s', (engine) => {
   let projectId: string;
   const post = (body: unknown, to = projectId) => call(identity.bus, signIn, { projectId: to, body });
 
-  beforeAll(async () => {
-    identity = await startTestIdentity(engine);
-    projectId = await makeProject(identity.bus);
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
   });
-  afterAll(() => identity[Symbol.asyncDispose]());
 
   test('opens a further session and notes when', async () => {
     const first = await signUpUser(identity.bus, projectId, { name: 'Ada' });
@@ -83,13 +83,7 @@ describe.each(availableEngines())('sign-in on %s', (engine) => {
     ['email', { email: null, password }],
     ['password', { email: 'a@example.org' }],
   ])('answers a malformed %s', async (field, body) => {
-    const answer = await post(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
-      code: 'auth/invalid-body',
-      field,
-    });
+    expectInvalid(await post(body), 'auth/invalid-body', field);
   });
 
   test('answers a body that is no JSON object', async () => {

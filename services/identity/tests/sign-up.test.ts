@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { getUser, type OwnUser, signUp } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { call } from './support/call.ts';
-import { startTestIdentity, type TestIdentity } from './support/identity.ts';
+import type { TestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
+import { expectInvalid } from './support/refusals.ts';
+import { startForSuite } from './support/suite.ts';
 
 describe.each(availableEngines())('sign-up on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
   const post = (body: unknown, to = projectId) => call(identity.bus, signUp, { projectId: to, body });
 
-  beforeAll(async () => {
-    identity = await startTestIdentity(engine);
-    projectId = await makeProject(identity.bus);
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
   });
-  afterAll(() => identity[Symbol.asyncDispose]());
 
   test('makes an account of e-mail address and password alone', async () => {
     const { status, headers, body } = await post({ email: ' Ada@Example.ORG ', password });
@@ -123,13 +123,7 @@ describe.each(availableEngines())('sign-up on %s', (engine) => {
     ['birthdate', { email: 'a@example.org', password, birthdate: 'yesterday' }],
     ['metadata', { email: 'a@example.org', password, metadata: [] }],
   ])('answers a malformed %s', async (field, body) => {
-    const answer = await post(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
-      code: 'auth/invalid-body',
-      field,
-    });
+    expectInvalid(await post(body), 'auth/invalid-body', field);
   });
 
   test('answers a body that is no JSON object', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEnvelope, userCreated, userUpdated } from '@kith/contracts';
-import type { StoreConfig } from '@kith/service';
-import { availableEngines, createStore } from '@kith/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { availableEngines } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
 import { type IdentityStore, openStore, type User } from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
 import { dumpStore } from './support/raw-store.ts';
+import { storeForEach } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
 const created = (user: User) => userEvent(userCreated, user);
@@ -18,16 +18,10 @@ const next = (user: User, fields: Partial<User>): User => ({
 });
 
 describe.each(availableEngines())('store on %s', (engine) => {
-  let place: { config: StoreConfig } & AsyncDisposable;
   let store: IdentityStore;
 
-  beforeEach(async () => {
-    place = await createStore(engine);
-    store = await openStore(place.config);
-  });
-  afterEach(async () => {
-    await store.close();
-    await place[Symbol.asyncDispose]();
+  const place = storeForEach(engine, (opened) => {
+    store = opened;
   });
 
   const storedEvents = async (): Promise<EventEnvelope[]> =>
@@ -37,8 +31,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     const user = makeUser();
     expect(await store.users.add(user, created(user))).toBe('stored');
     expect(await store.users.find(user.projectId, user.id)).toEqual(user);
-    await store.close();
-    store = await openStore(place.config);
+    await place.reopen();
     expect(await store.users.findByEmail(user.projectId, user.email ?? '')).toEqual(user);
   });
 
@@ -100,7 +93,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
   });
 
   test('lets one of several racing replicas have both names, round after round', async () => {
-    const replicas = await Promise.all([1, 2, 3].map(() => openStore(place.config)));
+    const replicas = await Promise.all([1, 2, 3].map(() => openStore(place.config())));
     const projectId = randomUUID();
     for (let round = 1; round <= 5; round++) {
       const names = { projectId, email: `${round}@example.org`, username: `racer${round}` };
@@ -170,7 +163,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
       user = next(user, { name: `Name ${count}` });
       expect(await store.users.update(user, updated(user))).toBe('stored');
     }
-    const [row] = (await dumpStore(place.config)).users ?? [];
+    const [row] = (await dumpStore(place.config())).users ?? [];
     expect((row?.outbox as unknown[] | undefined)?.length ?? 0).toBeLessThanOrEqual(16);
     const seqs = (await storedEvents()).map(({ aggregate }) => aggregate.seq).sort((a, b) => a - b);
     expect(seqs).toEqual(Array.from({ length: 41 }, (_, index) => index + 1));

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { getUser, type OwnUser, publicUser, updateUser, usersByIds } from '@kith/contracts';
 import { ask, type Caller } from '@kith/service';
 import { availableEngines } from '@kith/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { call, callInternal } from './support/call.ts';
-import { startTestIdentity, type TestIdentity } from './support/identity.ts';
+import type { TestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, signUpUser } from './support/people.ts';
+import { expectInvalid } from './support/refusals.ts';
+import { startForSuite } from './support/suite.ts';
 
 const notFound = { error: 'No such user.', code: 'user/not-found' };
 
@@ -20,11 +22,9 @@ describe.each(availableEngines())('users on %s', (engine) => {
     return call(identity.bus, updateUser, { projectId, params: { userId }, caller, body });
   };
 
-  beforeAll(async () => {
-    identity = await startTestIdentity(engine);
-    projectId = await makeProject(identity.bus);
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
   });
-  afterAll(() => identity[Symbol.asyncDispose]());
   beforeEach(async () => {
     user = (await signUpUser(identity.bus, projectId, { name: 'Ada', bio: 'Bio' })).user;
   });
@@ -127,13 +127,7 @@ describe.each(availableEngines())('users on %s', (engine) => {
     ['username', { username: 'ab' }],
     ['metadata', { metadata: { big: 'x'.repeat(8192) } }],
   ])('may not set a malformed %s', async (field, change) => {
-    const { status, body } = await patch(change);
-    expect(status).toBe(400);
-    expect(body).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
-      code: 'user/invalid-body',
-      field,
-    });
+    expectInvalid(await patch(change), 'user/invalid-body', field);
   });
 
   test('may not send what is no JSON object', async () => {

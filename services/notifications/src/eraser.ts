@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Logger, Sweeper } from '@kith/service';
+import { eventSubject } from '@kith/contracts';
+import { eraseEvents, type Logger, replayedId, Sweeper, withdrawEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';
-import { blanked } from './initiator.ts';
+import { blanked, blankedEvent } from './initiator.ts';
+import { eventsOf, eventsTelling } from './store/place.ts';
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
@@ -59,8 +61,9 @@ function nextLook(endedAt: number, now: number): number | null {
 async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean): Promise<boolean> {
   const { erasure } = app.store;
   await blankSnapshots(app, user, isStopped);
-  while (!isStopped() && (await erasure.blankEvents(user, batch)) === batch) await nextTurn();
+  while (!isStopped() && (await blankEvents(app, user))) await nextTurn();
   if (isStopped()) return false;
+  await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, eventsOf(user));
   // Before its entries: nothing puts one there any more then, but for a process that is asleep since.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
@@ -91,4 +94,22 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
     hasMore = entries.length === batch && blankedCount > 0;
     await nextTurn();
   }
+}
+
+/**
+ * Blanks what published events of others' feeds tell of a user: in their place on the bus comes one that says nothing,
+ * so that those feeds have no gap. `true` when there may be more.
+ */
+async function blankEvents({ bus, store }: AppContext, user: Owner): Promise<boolean> {
+  // A walk over what a project's feeds have told in a week, for an account that ends.
+  const found = await store.outbox.published(eventsTelling(user), batch);
+  await withdrawEvents(bus, found);
+  for (const { key, event } of found) {
+    const blank = blankedEvent(event);
+    const body = new TextEncoder().encode(JSON.stringify(blank));
+    const subject = eventSubject(bus.prefix, event);
+    const position = await bus.publish({ subject, id: replayedId(event.id), body });
+    await store.outbox.amend(key, blank, position);
+  }
+  return found.length === batch;
 }

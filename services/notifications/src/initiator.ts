@@ -21,9 +21,8 @@ export function blanked({ connectionId }: Metadata): Metadata {
   return { connectionId, ...blankSnapshot };
 }
 
-/** A `notification.created`, given and returned as JSON text, that says nothing of its initiator any more. */
-export function blankedEvent(json: string): string {
-  const event = JSON.parse(json) as EventEnvelope<string, AppNotification>;
-  const data = { ...event.data, metadata: blanked(event.data.metadata) };
-  return JSON.stringify({ ...event, actorId: null, data });
+/** A `notification.created` that says nothing of its initiator any more. */
+export function blankedEvent(event: EventEnvelope): EventEnvelope {
+  const notification = event.data as AppNotification;
+  return { ...event, actorId: null, data: { ...notification, metadata: blanked(notification.metadata) } };
 }

@@ -1,4 +1,5 @@
 import {
+  profileEvents,
   Relay,
   type RunningService,
   type ServiceRuntime,
@@ -10,10 +11,10 @@ import {
 import type { AppContext } from './app.ts';
 import { startEraser } from './eraser.ts';
 import { feedEvents } from './events/feed-events.ts';
-import { profileEvents } from './events/profile-events.ts';
 import { userEvents } from './events/user-events.ts';
 import { expireOld } from './expire-old.ts';
 import { countHandler } from './operations/count.ts';
+import { exportNotificationsHandler } from './operations/export-notifications.ts';
 import { feedAfterHandler } from './operations/feed-after.ts';
 import { feedCloseHandler } from './operations/feed-close.ts';
 import { feedOpenHandler } from './operations/feed-open.ts';
@@ -55,8 +56,8 @@ export async function startNotifications(
     name: 'notifications',
     app,
     operations: [listHandler, countHandler, markAsReadHandler, markAllAsReadHandler, rebuildProfilesHandler],
-    internal: [feedOpenHandler, feedAfterHandler, feedCloseHandler],
-    subscriptions: [profileEvents, userEvents, feedEvents],
+    internal: [feedOpenHandler, feedAfterHandler, feedCloseHandler, exportNotificationsHandler],
+    subscriptions: [profileEvents('notifications-profiles'), userEvents, feedEvents],
     background: [eraser, ...sweeps, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
 import {
   countNotifications,
   type EventEnvelope,
@@ -9,9 +8,8 @@ import {
   markNotificationAsRead,
 } from '@kith/contracts';
 import { Turns } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { fragile } from '../../collections/tests/support/outage.ts';
 import type { AppContext } from '../src/app.ts';
 import { addNotification } from '../src/events/add.ts';
 import { startNotifications } from '../src/index.ts';
@@ -21,17 +19,12 @@ import { World } from './support/world.ts';
 describe.each(availableEngines())('trouble (%s)', (engine) => {
   it('a database that is gone is answered as app-notification/server-error, before the caller gives up', async () => {
     await using world = await World.start(engine, { instances: 0 });
-    await using place = await fragile(world.place);
+    await using place = await fragileStore(world.place);
     await using service = await startNotifications(world.runtime, { store: place.config });
     const userId = randomUUID();
     expect(await world.count(userId)).toBe(0);
     expect(await service.notReady()).toEqual([]);
-    if (world.place.kind === 'mongo') await place.break();
-    else {
-      const db = new DatabaseSync(world.place.file);
-      db.exec('DROP TABLE feeds');
-      db.close();
-    }
+    place.takeDown();
     const asked = Date.now();
     const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
     const answers = await Promise.all(

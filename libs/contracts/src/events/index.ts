@@ -5,7 +5,14 @@ import { publicUser } from '../operations/users.ts';
 import { timestamp, uuid } from '../scalars.ts';
 import { event } from './envelope.ts';
 
-export * from './envelope.ts';
+export {
+  type EventEnvelope,
+  type EventOf,
+  type EventSpec,
+  eventFilter,
+  eventSchema,
+  eventSubject,
+} from './envelope.ts';
 
 /** `data` is the whole public profile, so that a copy needs nothing else. */
 export const userCreated = event({ type: 'user.created', version: 1, data: publicUser });

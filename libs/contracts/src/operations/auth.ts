@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { revocations } from '../notices.ts';
 import { internalOperation, operation } from '../operation.ts';
-import { codePoints, timestamp, uuid } from '../scalars.ts';
+import { codePoints, longestString, shownText, timestamp, uuid } from '../scalars.ts';
+import { email } from './email.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { ownUser, profileFields } from './users.ts';
 
 /** What signing up and in answer (SPEC B1). */
 export const session = z.object({
   success: z.literal(true),
-  accessToken: z.string(),
-  refreshToken: z.string(),
+  accessToken: shownText(4096),
+  refreshToken: shownText(512),
   user: ownUser,
 });
 export type Session = z.output<typeof session>;
 
-const email = z
+const password = z
   .string()
-  .transform((value) => value.trim().toLowerCase())
-  .pipe(z.email('It must be an e-mail address.').max(254));
-const password = z.string().refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.');
+  .refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.')
+  .meta({ format: 'password', maxLength: longestString });
 const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
 const common = { feature: 'auth', scope: 'project', auth: 'none' } as const;
 
@@ -27,6 +27,7 @@ const common = { feature: 'auth', scope: 'project', auth: 'none' } as const;
 export const signUp = operation({
   ...common,
   name: 'identity.sign-up',
+  summary: 'Create an account and its first session',
   method: 'POST',
   path: '/auth/sign-up',
   limit: perFiveMinutes(20),
@@ -46,6 +47,7 @@ export const signUp = operation({
 export const signIn = operation({
   ...common,
   name: 'identity.sign-in',
+  summary: 'Open a session with e-mail address and password',
   method: 'POST',
   path: '/auth/sign-in',
   limit: perFiveMinutes(20),
@@ -63,6 +65,7 @@ const refreshToken = z.string().min(1).max(512);
 export const signOut = operation({
   ...common,
   name: 'identity.sign-out',
+  summary: 'End a session',
   method: 'POST',
   path: '/auth/sign-out',
   limit: perFiveMinutes(50),
@@ -78,6 +81,7 @@ export const signOut = operation({
 export const requestNewAccessToken = operation({
   ...common,
   name: 'identity.request-new-access-token',
+  summary: 'Exchange a refresh token for new tokens',
   method: 'POST',
   path: '/auth/request-new-access-token',
   limit: perFiveMinutes(50),
@@ -93,6 +97,7 @@ export const requestNewAccessToken = operation({
 export const verifyExternalUser = operation({
   ...common,
   name: 'identity.verify-external-user',
+  summary: "Sign in with a token of the project's own back end",
   method: 'POST',
   path: '/auth/verify-external-user',
   limit: perFiveMinutes(50),
@@ -119,6 +124,7 @@ export const verifyExternalUser = operation({
 export const changePassword = operation({
   ...common,
   name: 'identity.change-password',
+  summary: "Change the caller's password",
   auth: 'user',
   method: 'POST',
   path: '/auth/change-password',
@@ -131,7 +137,7 @@ export const changePassword = operation({
       path: ['newPassword'],
       params: { code: 'auth/weak-password' },
     }),
-  output: z.object({ success: z.literal(true), message: z.string() }),
+  output: z.object({ success: z.literal(true), message: shownText(200) }),
   status: 200,
   errors: ['auth/weak-password', 'auth/invalid-credentials', 'auth/unauthorized'],
 });
@@ -141,8 +147,8 @@ export const sessionInfo = z.object({
   id: uuid,
   createdAt: timestamp,
   lastUsedAt: timestamp,
-  userAgent: z.string().nullable(),
-  ip: z.string().nullable(),
+  userAgent: shownText(512).nullable(),
+  ip: shownText(45).nullable(),
   current: z.boolean(),
 });
 
@@ -150,6 +156,7 @@ export const sessionInfo = z.object({
 export const listSessions = operation({
   ...common,
   name: 'identity.list-sessions',
+  summary: "List the caller's sessions",
   auth: 'user',
   method: 'GET',
   path: '/auth/sessions',
@@ -166,6 +173,7 @@ export const listSessions = operation({
 export const deleteSession = operation({
   ...common,
   name: 'identity.delete-session',
+  summary: "End one of the caller's sessions",
   auth: 'user',
   method: 'DELETE',
   path: '/auth/sessions/:sessionId',
@@ -180,11 +188,14 @@ export const deleteSession = operation({
 });
 
 /** A JSON Web Key Set (RFC 7517) of public keys. */
-export const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) });
+export const jwks = z.object({
+  keys: z.array(z.looseObject({ kty: shownText(16), kid: shownText(128) })).max(100),
+});
 
 /** The keys that verify access tokens (SPEC B1). */
 export const getJwks = operation({
   name: 'identity.jwks',
+  summary: 'Get the keys that verify access tokens',
   feature: 'auth',
   method: 'GET',
   path: '/.well-known/jwks.json',
@@ -201,7 +212,7 @@ export const getJwks = operation({
 
 /** A key of access tokens: in the key set before it signs, and until the last token it signed is gone. */
 export const signingKey = z.object({
-  kid: z.string(),
+  kid: shownText(128),
   state: z.enum(['published', 'signing', 'verifying']),
   createdAt: timestamp,
   signsFrom: timestamp,
@@ -213,6 +224,7 @@ export const signingKey = z.object({
  */
 export const rotateKeys = operation({
   name: 'identity.rotate-keys',
+  summary: 'Make a new key for access tokens',
   feature: 'auth',
   method: 'POST',
   path: '/admin/keys/rotate',
@@ -222,7 +234,7 @@ export const rotateKeys = operation({
   params: nothing,
   query: nothing,
   body: nothing,
-  output: z.object({ keys: z.array(signingKey) }),
+  output: z.object({ keys: z.array(signingKey).max(100) }),
   status: 200,
   errors: [],
 });

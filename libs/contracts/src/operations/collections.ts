@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { generalList, listQuery } from '../lists.ts';
+import { cursor, generalList, listQuery } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { jsonObject, positiveInteger, text, timestamp, uuid } from '../scalars.ts';
+import { jsonObject, positiveInteger, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
 /** `updatedAt` moves with the name and with what is saved, not with what changes in sub-collections. */
@@ -10,9 +10,9 @@ export const collection = z.object({
   projectId: uuid,
   userId: uuid,
   parentId: uuid.nullable(),
-  name: z.string(),
+  name: shownText(200),
   isRoot: z.boolean(),
-  entityCount: z.int(),
+  entityCount: wholeNumber,
   createdAt: timestamp,
   updatedAt: timestamp,
 });
@@ -26,6 +26,7 @@ const common = { feature: 'collection', scope: 'project', auth: 'user' } as cons
 export const getRootCollection = operation({
   ...common,
   name: 'collections.get-root',
+  summary: "Get the caller's root collection",
   method: 'GET',
   path: '/collections/root',
   limit: perFiveMinutes(100),
@@ -41,6 +42,7 @@ export const getRootCollection = operation({
 export const createSubCollection = operation({
   ...common,
   name: 'collections.create-sub-collection',
+  summary: 'Create a collection below another',
   method: 'POST',
   path: '/collections/:collectionId/sub-collections',
   limit: perFiveMinutes(50),
@@ -57,16 +59,17 @@ export const createSubCollection = operation({
 export const listSubCollections = operation({
   ...common,
   name: 'collections.list-sub-collections',
+  summary: 'List the collections below another',
   method: 'GET',
   path: '/collections/:collectionId/sub-collections',
   limit: perFiveMinutes(100),
   params: byId,
   query: z.object({
     limit: positiveInteger.transform((value) => Math.min(value, 1000)).default(1000),
-    cursor: z.string().optional(),
+    cursor,
   }),
   body: nothing,
-  output: z.array(collection),
+  output: z.array(collection).max(1000),
   status: 200,
   errors: ['collection/not-found'],
   invalid: { params: 'collection/not-found' },
@@ -76,6 +79,7 @@ export const listSubCollections = operation({
 export const renameCollection = operation({
   ...common,
   name: 'collections.rename',
+  summary: 'Rename a collection',
   method: 'PATCH',
   path: '/collections/:collectionId',
   limit: perFiveMinutes(100),
@@ -92,6 +96,7 @@ export const renameCollection = operation({
 export const deleteCollection = operation({
   ...common,
   name: 'collections.delete',
+  summary: 'Delete a collection with all below it',
   method: 'DELETE',
   path: '/collections/:collectionId',
   limit: perFiveMinutes(50),
@@ -108,7 +113,7 @@ const entityId = text({ min: 1, max: 200 });
 
 /** An entity as a collection holds it: `id` is the entity's, `metadata` what it was saved with, null for none. */
 export const savedEntity = z.object({
-  id: z.string(),
+  id: shownText(200),
   isSaved: z.literal(true),
   addedAt: timestamp,
   metadata: z.record(z.string(), z.json()).nullable(),
@@ -119,6 +124,7 @@ export type SavedEntity = z.output<typeof savedEntity>;
 export const listEntities = operation({
   ...common,
   name: 'collections.list-entities',
+  summary: 'List what is saved in a collection',
   method: 'GET',
   path: '/collections/:collectionId/entities',
   limit: perFiveMinutes(100),
@@ -133,13 +139,14 @@ export const listEntities = operation({
 
 const counted = z.object({
   success: z.literal(true),
-  collection: z.object({ id: uuid, entityCount: z.int() }),
+  collection: z.object({ id: uuid, entityCount: wholeNumber }),
 });
 
 /** Saves an entity in a collection. One that is saved already stays as it is, its first `metadata` too (SPEC B4). */
 export const addEntity = operation({
   ...common,
   name: 'collections.add-entity',
+  summary: 'Save an entity in a collection',
   method: 'POST',
   path: '/collections/:collectionId/entities',
   limit: perFiveMinutes(50),
@@ -156,6 +163,7 @@ export const addEntity = operation({
 export const removeEntity = operation({
   ...common,
   name: 'collections.remove-entity',
+  summary: 'Take an entity out of a collection',
   method: 'DELETE',
   path: '/collections/:collectionId/entities/:entityId',
   limit: perFiveMinutes(50),
@@ -172,6 +180,7 @@ export const removeEntity = operation({
 export const isEntitySaved = operation({
   ...common,
   name: 'collections.is-entity-saved',
+  summary: 'Tell in which collections an entity is saved',
   method: 'GET',
   path: '/entities/is-entity-saved',
   limit: perFiveMinutes(250),
@@ -180,7 +189,7 @@ export const isEntitySaved = operation({
   body: nothing,
   output: z.object({
     saved: z.boolean(),
-    collections: z.array(z.object({ id: uuid, name: z.string() })),
+    collections: z.array(z.object({ id: uuid, name: shownText(200) })).meta({ maxItems: 100_000 }),
   }),
   status: 200,
   errors: [],

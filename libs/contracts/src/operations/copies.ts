@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { internalOperation, operation } from '../operation.ts';
-import { uuid } from '../scalars.ts';
+import { uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { publicUser } from './users.ts';
 
@@ -39,7 +39,7 @@ const rebuild = {
   params: nothing,
   query: nothing,
   body: z.object({ after: position.default(null) }),
-  output: z.object({ copied: z.int(), next: position }),
+  output: z.object({ copied: wholeNumber, next: position }),
   status: 200,
   errors: [],
 } as const;
@@ -48,6 +48,7 @@ const rebuild = {
 export const rebuildConnectionsProfiles = operation({
   ...rebuild,
   name: 'connections.rebuild-profiles',
+  summary: "Copy a page of users into connections' profiles",
   feature: 'connection',
   path: '/admin/copies/connections-profiles',
 });
@@ -56,6 +57,7 @@ export const rebuildConnectionsProfiles = operation({
 export const rebuildNotificationsProfiles = operation({
   ...rebuild,
   name: 'notifications.rebuild-profiles',
+  summary: "Copy a page of users into notifications' profiles",
   feature: 'app-notification',
   path: '/admin/copies/notifications-profiles',
 });
@@ -64,6 +66,7 @@ export const rebuildNotificationsProfiles = operation({
 export const rebuildIdentityBlocks = operation({
   ...rebuild,
   name: 'identity.rebuild-blocks',
+  summary: "Copy a page of blocks into identity's",
   feature: 'user',
   path: '/admin/copies/identity-blocks',
 });

@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
+import { longestString, shownText } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
 const filled = (message: string) =>
-  z.string({ error: message }).refine((value) => value.trim() !== '', message);
+  z
+    .string({ error: message })
+    .refine((value) => value.trim() !== '', message)
+    .meta({ minLength: 1, maxLength: longestString });
 
 const userIdMissing = 'The user id is missing from the payload.';
 const key = {
@@ -17,6 +21,7 @@ const key = {
  */
 export const signTestingJwt = operation({
   name: 'crypto.sign-testing-jwt',
+  summary: 'Sign a token for tests',
   feature: 'crypto',
   method: 'POST',
   path: '/crypto/sign-testing-jwt',
@@ -32,7 +37,7 @@ export const signTestingJwt = operation({
     ),
     ...key,
   }),
-  output: z.object({ token: z.string() }),
+  output: z.object({ token: shownText(2 * longestString) }),
   status: 200,
   errors: [],
   invalid: { body: 'crypto/missing-params' },
@@ -43,6 +48,7 @@ export const signTestingJwt = operation({
 export const signTestingJwtV2 = operation({
   ...signTestingJwt,
   name: 'crypto.sign-testing-jwt-v2',
+  summary: 'Sign a token for tests, answered as text',
   path: '/crypto/sign-testing-jwt/v2',
   body: z.object({
     userData: z.looseObject(
@@ -51,6 +57,6 @@ export const signTestingJwtV2 = operation({
     ),
     ...key,
   }),
-  output: z.string(),
+  output: shownText(2 * longestString),
   contentType: 'text/plain; charset=utf-8',
 });

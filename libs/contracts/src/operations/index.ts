@@ -2,9 +2,12 @@ import type { OperationSpec } from '../operation.ts';
 import * as auth from './auth.ts';
 import * as blocks from './blocks.ts';
 import * as collections from './collections.ts';
+import * as requests from './connection-requests.ts';
 import * as connections from './connections.ts';
 import * as copies from './copies.ts';
 import * as crypto from './crypto.ts';
+import * as exporting from './export.ts';
+import * as imports from './imports.ts';
 import * as notifications from './notifications.ts';
 import * as projects from './projects.ts';
 import * as suspension from './suspension.ts';
@@ -30,17 +33,18 @@ export const operations: readonly OperationSpec[] = [
   users.checkUsername,
   users.updateUser,
   users.deleteUser,
-  connections.requestConnection,
+  exporting.exportUser,
+  requests.requestConnection,
   connections.getConnectionStatus,
   connections.deleteConnectionWithUser,
   connections.listUserConnections,
   connections.countUserConnections,
   connections.listConnections,
   connections.countConnections,
-  connections.listSentRequests,
-  connections.listReceivedRequests,
-  connections.acceptConnection,
-  connections.declineConnection,
+  requests.listSentRequests,
+  requests.listReceivedRequests,
+  requests.acceptConnection,
+  requests.declineConnection,
   connections.deleteConnection,
   blocks.blockUser,
   blocks.unblockUser,
@@ -70,5 +74,9 @@ export const operations: readonly OperationSpec[] = [
   projects.listProjectUsers,
   suspension.suspendUser,
   suspension.restoreUser,
+  imports.importUsers,
+  imports.importConnections,
+  imports.importCollections,
+  imports.importEntities,
   auth.rotateKeys,
 ];

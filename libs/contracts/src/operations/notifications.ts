@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
-import { timestamp, uuid } from '../scalars.ts';
+import { shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
 /** Something a user is told of; what `metadata` says of the initiator is as it was then (SPEC B5). */
@@ -15,9 +15,9 @@ export const appNotification = z.object({
   metadata: z.object({
     connectionId: uuid,
     initiatorId: uuid,
-    initiatorName: z.string().nullable(),
-    initiatorUsername: z.string().nullable(),
-    initiatorAvatar: z.string().nullable(),
+    initiatorName: shownText(100).nullable(),
+    initiatorUsername: shownText(30).nullable(),
+    initiatorAvatar: shownText(2048).nullable(),
   }),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -30,13 +30,14 @@ const common = { feature: 'app-notification', scope: 'project', auth: 'user' } a
 export const listNotifications = operation({
   ...common,
   name: 'notifications.list',
+  summary: "List the caller's notifications",
   method: 'GET',
   path: '/app-notifications',
   limit: perFiveMinutes(50),
   params: nothing,
   query: listQuery({ limit: 5, max: 50 }),
   body: nothing,
-  output: z.union([z.array(appNotification), generalList(appNotification)]),
+  output: z.union([z.array(appNotification).max(50), generalList(appNotification)]),
   status: 200,
   errors: [],
 });
@@ -45,13 +46,14 @@ export const listNotifications = operation({
 export const countNotifications = operation({
   ...common,
   name: 'notifications.count',
+  summary: 'Count unread notifications',
   method: 'GET',
   path: '/app-notifications/count',
   limit: perFiveMinutes(50),
   params: nothing,
   query: nothing,
   body: nothing,
-  output: z.int(),
+  output: wholeNumber,
   status: 200,
   errors: [],
 });
@@ -60,6 +62,7 @@ export const countNotifications = operation({
 export const markNotificationAsRead = operation({
   ...common,
   name: 'notifications.mark-as-read',
+  summary: 'Mark a notification as read',
   method: 'PATCH',
   path: '/app-notifications/:notificationId/mark-as-read',
   limit: perFiveMinutes(100),
@@ -76,13 +79,14 @@ export const markNotificationAsRead = operation({
 export const markAllNotificationsAsRead = operation({
   ...common,
   name: 'notifications.mark-all-as-read',
+  summary: 'Mark all notifications as read',
   method: 'PATCH',
   path: '/app-notifications/mark-all-as-read',
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
   body: nothing,
-  output: z.object({ markedAsRead: z.int() }),
+  output: z.object({ markedAsRead: wholeNumber }),
   status: 200,
   errors: [],
 });
@@ -95,6 +99,7 @@ export const markAllNotificationsAsRead = operation({
 export const streamNotifications = operation({
   ...common,
   name: 'notifications.stream',
+  summary: 'Stream notifications as they come',
   kind: 'stream',
   method: 'GET',
   path: '/app-notifications/stream',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
-import { operation } from '../operation.ts';
-import { jsonObject, text, timestamp, uuid } from '../scalars.ts';
+import { internalOperation, operation } from '../operation.ts';
+import { jsonObject, shownText, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { ownUser } from './users.ts';
 
@@ -26,19 +26,30 @@ const webOrigin = z
 /** A project as operators see it (SPEC B7). */
 export const project = z.object({
   id: uuid,
-  name: z.string(),
+  name: shownText(200),
   /** What verifies the JWTs of the project's own back end: SPKI as PEM. */
-  publicKey: z.string().nullable(),
-  /** Limits of operations in this project that differ from the contract's; null is none. */
+  publicKey: shownText(16 * 1024).nullable(),
+  /**
+   * Limits of operations in this project, in place of the contract's and the configuration's; null is none. They hold
+   * under addresses that name the project (SPEC A5).
+   */
   limits: z.record(z.string(), limit.nullable()),
-  /** Web origins that may call for this project; none are all that the gateway allows. */
-  webOrigins: z.array(z.string()),
+  /** Web origins that may call under addresses that name this project; with none it is those of `CORS_ORIGINS`. */
+  webOrigins: z.array(shownText(300)).max(100),
+  /** Whether anybody may see profiles; if not, the project's signed-in users may. */
   publicProfiles: z.boolean(),
+  /** Whether anybody may see connection lists; they show profiles, so they are as little public as these. */
   publicConnections: z.boolean(),
   createdAt: timestamp,
   updatedAt: timestamp,
 });
 export type Project = z.output<typeof project>;
+
+/** What gateways go by of a project; `publicConnections` is false also where profiles are not public. */
+export const gatewaySettings = project
+  .pick({ limits: true, webOrigins: true, publicConnections: true })
+  .extend({ projectId: uuid });
+export type GatewaySettings = z.output<typeof gatewaySettings>;
 
 const name = text({ min: 1, max: 200 });
 
@@ -82,6 +93,7 @@ const one = {
 export const createProject = operation({
   ...common,
   name: 'identity.create-project',
+  summary: 'Register a project',
   method: 'POST',
   path: '/admin/projects',
   params: nothing,
@@ -96,6 +108,7 @@ export const createProject = operation({
 export const listProjects = operation({
   ...common,
   name: 'identity.list-projects',
+  summary: 'List projects',
   method: 'GET',
   path: '/admin/projects',
   params: nothing,
@@ -110,6 +123,7 @@ export const listProjects = operation({
 export const getProject = operation({
   ...one,
   name: 'identity.get-project',
+  summary: 'Get a project',
   method: 'GET',
   body: nothing,
 });
@@ -118,14 +132,28 @@ export const getProject = operation({
 export const updateProject = operation({
   ...one,
   name: 'identity.update-project',
+  summary: "Change a project's name or settings",
   method: 'PATCH',
   body: z.object({ name: name.optional(), ...settings }),
+});
+
+/** The settings of all projects where they are not the defaults, for gateways (docs/adr/0013). */
+export const getProjectSettings = internalOperation({
+  name: 'identity.project-settings',
+  feature: 'project',
+  body: z.object({
+    /** Where the last page ended; null is the first. */
+    after: uuid.nullable(),
+  }),
+  output: z.object({ projects: z.array(gatewaySettings), next: uuid.nullable() }),
+  errors: [],
 });
 
 /** A project's users, newest first; `query` is a substring of username, name or e-mail address (SPEC B7). */
 export const listProjectUsers = operation({
   ...one,
   name: 'identity.list-project-users',
+  summary: "List a project's users",
   method: 'GET',
   path: '/admin/projects/:projectId/users',
   query: listQuery({ limit: 20, max: 100 }).extend({ query: text({ max: 100 }).optional() }),
@@ -136,6 +164,7 @@ export const listProjectUsers = operation({
 /** What older client libraries read of a project before anybody has signed in (SPEC B9). */
 export const getProjectLean = operation({
   name: 'identity.get-project-lean',
+  summary: 'Get what a client may know of a project',
   feature: 'project',
   method: 'GET',
   path: '/projects/lean',
@@ -145,7 +174,7 @@ export const getProjectLean = operation({
   params: nothing,
   query: nothing,
   body: nothing,
-  output: z.object({ id: uuid, name: z.string(), integrations: z.array(z.never()) }),
+  output: z.object({ id: uuid, name: shownText(200), integrations: z.array(z.never()).max(0) }),
   status: 200,
   errors: ['project/not-found'],
 });

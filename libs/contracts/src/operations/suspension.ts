@@ -23,6 +23,7 @@ const common = {
 export const suspendUser = operation({
   ...common,
   name: 'identity.suspend-user',
+  summary: 'Suspend a user',
   path: '/admin/projects/:projectId/users/:userId/suspend',
 });
 
@@ -30,5 +31,6 @@ export const suspendUser = operation({
 export const restoreUser = operation({
   ...common,
   name: 'identity.restore-user',
+  summary: 'Restore a suspended user',
   path: '/admin/projects/:projectId/users/:userId/restore',
 });

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { internalOperation, operation } from '../operation.ts';
-import { clearableText, jsonObject, text, timestamp, uuid } from '../scalars.ts';
+import { clearableText, jsonObject, shownText, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
 /** What anyone may see of a user (SPEC B2). */
 export const publicUser = z.object({
   id: uuid,
-  foreignId: z.string().nullable(),
+  foreignId: shownText(512).nullable(),
   projectId: uuid,
-  role: z.string(),
-  name: z.string().nullable(),
-  username: z.string().nullable(),
-  avatar: z.string().nullable(),
-  bannerFileId: z.string().nullable(),
-  avatarFileId: z.string().nullable(),
-  bio: z.string().nullable(),
-  birthdate: z.string().nullable(),
-  location: z.string().nullable(),
+  role: shownText(64),
+  name: shownText(100).nullable(),
+  username: shownText(30).nullable(),
+  avatar: shownText(2048).nullable(),
+  bannerFileId: shownText(64).nullable(),
+  avatarFileId: shownText(64).nullable(),
+  bio: shownText(300).nullable(),
+  birthdate: z.iso.date().nullable(),
+  location: shownText(1024).nullable(),
   metadata: z.record(z.string(), z.json()),
   reputation: z.number(),
   createdAt: timestamp,
@@ -25,7 +25,7 @@ export type PublicUser = z.output<typeof publicUser>;
 
 /** What a user's own answers carry beside the public part (SPEC B2). */
 export const ownUser = publicUser.extend({
-  email: z.string().nullable(),
+  email: shownText(254).meta({ format: 'email', maxLength: 254 }).nullable(),
   isVerified: z.boolean(),
   isActive: z.boolean(),
   lastActive: timestamp.nullable(),
@@ -36,7 +36,8 @@ export type OwnUser = z.output<typeof ownUser>;
 export const username = z
   .string()
   .transform((value) => value.trim())
-  .refine((value) => /^[A-Za-z0-9._]{3,30}$/.test(value), 'It must be 3 to 30 of A-Z a-z 0-9 . _');
+  .refine((value) => /^[A-Za-z0-9._]{3,30}$/.test(value), 'It must be 3 to 30 of A-Z a-z 0-9 . _')
+  .meta({ pattern: '^[A-Za-z0-9._]{3,30}$', maxLength: 30 });
 
 /** The profile fields a user may set. Absent leaves a field as it is (PATCH) or empty (sign-up); null empties it. */
 export const profileFields = {
@@ -59,6 +60,7 @@ const byId = z.object({ userId: uuid });
 export const getUser = operation({
   ...common,
   name: 'identity.get-user',
+  summary: 'Get a user',
   method: 'GET',
   path: '/users/:userId',
   auth: 'optional',
@@ -76,6 +78,7 @@ export const getUser = operation({
 export const updateUser = operation({
   ...common,
   name: 'identity.update-user',
+  summary: "Change the caller's profile",
   method: 'PATCH',
   path: '/users/:userId',
   auth: 'user',
@@ -105,25 +108,28 @@ const lookUp = {
 export const getUserByUsername = operation({
   ...lookUp,
   name: 'identity.get-user-by-username',
+  summary: 'Get a user by username',
   path: '/users/by-username',
-  query: z.object({ username: z.string() }),
+  query: z.object({ username: z.string().meta({ maxLength: 30 }) }),
 });
 
 /** One user by the id of the project's own back end (SPEC B2). */
 export const getUserByForeignId = operation({
   ...lookUp,
   name: 'identity.get-user-by-foreign-id',
+  summary: 'Get a user by foreign id',
   path: '/users/by-foreign-id',
-  query: z.object({ foreignId: z.string() }),
+  query: z.object({ foreignId: z.string().meta({ maxLength: 512 }) }),
 });
 
 /** At most 5 users whose username or name contains the query, first those that begin with it: a bare array (SPEC B2). */
 export const suggestUsers = operation({
   ...lookUp,
   name: 'identity.suggest-users',
+  summary: 'Suggest users whose username or name contains a text',
   path: '/users/suggestions',
   query: z.object({ query: text({ max: 100 }) }),
-  output: z.array(publicUser),
+  output: z.array(publicUser).max(5),
   errors: [],
 });
 
@@ -131,6 +137,7 @@ export const suggestUsers = operation({
 export const checkUsername = operation({
   ...lookUp,
   name: 'identity.check-username',
+  summary: 'Tell whether a username is free',
   path: '/users/check-username',
   auth: 'none',
   query: z.object({ username }),
@@ -142,6 +149,7 @@ export const checkUsername = operation({
 export const deleteUser = operation({
   ...common,
   name: 'identity.delete-user',
+  summary: "Delete the caller's account",
   method: 'DELETE',
   path: '/users/:userId',
   auth: 'user',

@@ -6,7 +6,7 @@ export function goodbye(folder: DataFolder): string {
   return `Ctrl-C ends it; the data stays in ${folder.path}\n`;
 }
 
-/** Tells where the platform is, and the three requests to paste. */
+/** Tells where the platform and its reference are, and the three requests to paste. */
 export function welcome(start: StartFile, folder: DataFolder): string {
   const [user] = start.users;
   const scope = `${start.url}/v7/${start.projectId}`;
@@ -15,6 +15,7 @@ export function welcome(start: StartFile, folder: DataFolder): string {
   return `
 Kith is up at ${start.url}
 
+  reference ${start.url}/docs
   project   ${start.projectId}
   token     ${user?.accessToken}
             (of ${user?.email}, for 30 minutes; all of it is in ${folder.file('start.json')})
@@ -32,5 +33,5 @@ curl -s '${scope}/connections?page=1&limit=20' ${authorization}
 
 /** What a start in production prints: no demo there, and no token on a terminal. */
 export function productionNotice(url: string, folder: DataFolder): string {
-  return `\nKith is up at ${url} (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n`;
+  return `\nKith is up at ${url}, its reference at ${url}/docs (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n`;
 }

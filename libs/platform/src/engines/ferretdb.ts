@@ -7,7 +7,7 @@ import { cacheFolder, type Progress, step } from './step.ts';
 /** The Go package that the offline `mongo` image serves the MongoDB protocol with. */
 export const ferretdbPackage = 'github.com/FerretDB/FerretDB/v2/cmd/ferretdb@v2.7.0';
 
-const script = fileURLToPath(new URL('../../../../scripts/images/ferretdb/compile.sh', import.meta.url));
+const script = fileURLToPath(new URL('../../images/ferretdb/compile.sh', import.meta.url));
 
 /**
  * Compiles FerretDB, or takes the binary compiled earlier, and returns its path. With `onMachine` only

@@ -24,7 +24,7 @@ export const officialImages: EngineImages = {
   node: 'node:24-bookworm-slim',
 };
 
-/** What `scripts/images` builds where no registry is reachable. */
+/** What `libs/platform/images` builds where no registry is reachable. */
 export const offlineImages: EngineImages = {
   mongo: 'kith-offline/mongo:1',
   redis: 'kith-offline/redis:1',

@@ -1,3 +1,5 @@
+export { type Chromium, provideChromium } from './chromium.ts';
+export { isAlive, owner } from './cleanup.ts';
 export { type ComposeCommand, provideCompose } from './compose.ts';
 export { startContainers } from './containers.ts';
 export type { EngineHandle, Engines } from './handle.ts';

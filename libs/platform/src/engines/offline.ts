@@ -13,7 +13,7 @@ import { distribution, mayInstall } from './machine.ts';
 import { run } from './run.ts';
 import { cacheFolder, EnginesError, type Progress, step } from './step.ts';
 
-const recipes = fileURLToPath(new URL('../../../../scripts/images/', import.meta.url));
+const recipes = fileURLToPath(new URL('../../images/', import.meta.url));
 const base = 'kith-offline/base:1';
 const label = 'org.kith.recipe';
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from '@kith/contracts';
+import { internalSubject, operations, type ServiceName } from '@kith/contracts';
 import { streamNames } from '@kith/service';
 
 /** A process with a NATS user of its own. */
@@ -21,11 +21,15 @@ const uses: Record<ServiceName, { asks: string[]; events: string[]; durables: st
       tells: ['notice.>'],
     },
     connections: {
-      asks: ['identity.users-by-ids', 'identity.users-page'],
+      asks: ['identity.users-by-ids', 'identity.users-page', 'identity.known-users'],
       events: ['connection'],
       durables: ['connections-profiles', 'connections-users'],
     },
-    collections: { asks: [], events: ['collection'], durables: ['collections-users'] },
+    collections: {
+      asks: ['identity.known-users'],
+      events: ['collection'],
+      durables: ['collections-users'],
+    },
     notifications: {
       asks: ['identity.users-by-ids', 'identity.users-page'],
       events: ['notification'],
@@ -46,7 +50,11 @@ export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
         `${prefix}.rpc.>`,
         `${prefix}.svc.identity.project-of-user`,
         `${prefix}.svc.identity.revocations`,
+        `${prefix}.svc.identity.project-settings`,
         ...['feed-open', 'feed-after', 'feed-close'].map((name) => `${prefix}.svc.notifications.${name}`),
+        ...operations
+          .flatMap(({ parts }) => Object.values(parts?.sections ?? {}))
+          .map((section) => internalSubject(prefix, section)),
       ],
       subscribe: ['_INBOX_gateway.>', `${prefix}.feed.*.*`, `${prefix}.notice.>`],
     },
@@ -55,8 +63,12 @@ export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
   rights.operator = {
     publish: [
       `${prefix}.event.>`,
+      `${prefix}.dead.*.*.replayed`,
       ...streamRights(prefix),
-      `$JS.API.STREAM.MSG.DELETE.${streamNames(prefix).dead}`,
+      ...Object.values(streamNames(prefix)).flatMap((stream) => [
+        `$JS.API.STREAM.MSG.GET.${stream}`,
+        `$JS.API.STREAM.MSG.DELETE.${stream}`,
+      ]),
       `$JS.API.CONSUMER.*.${streamNames(prefix).dead}.>`,
       `$JS.API.CONSUMER.MSG.NEXT.${streamNames(prefix).dead}.>`,
     ],
@@ -71,6 +83,8 @@ export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
         ...(use.tells ?? []).map((subject) => `${prefix}.${subject}`),
         ...(events.length + durables.length > 0 ? streamRights(prefix) : []),
         ...durables.flatMap((durable) => consumerRights(prefix, durable)),
+        ...(durables.length > 0 ? burialRights(prefix) : []),
+        ...(events.length > 0 ? withdrawalRights(prefix, service) : []),
       ],
       subscribe: [`${prefix}.rpc.${service}.>`, `${prefix}.svc.${service}.>`, `_INBOX_${service}.>`],
     };
@@ -94,6 +108,26 @@ function consumerRights(prefix: string, durable: string): string[] {
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
     `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
     `$JS.ACK.${stream}.${durable}.>`,
-    `${prefix}.dead.${durable}`,
+    `${prefix}.dead.${durable}.*`,
+  ];
+}
+
+/** To see whether an event that is given up was withdrawn meanwhile, and then to take its letter back. */
+function burialRights(prefix: string): string[] {
+  const { events, dead } = streamNames(prefix);
+  return [`$JS.API.STREAM.MSG.GET.${events}`, `$JS.API.STREAM.PURGE.${dead}`];
+}
+
+/** To take out what was published of an erased user: a reader of its own, and deleting (docs/adr/0014). */
+function withdrawalRights(prefix: string, service: string): string[] {
+  const { events, dead } = streamNames(prefix);
+  const reader = `${events}.${service}-withdrawals`;
+  return [
+    ...['DURABLE.CREATE', 'INFO', 'MSG.NEXT', 'DELETE'].map(
+      (action) => `$JS.API.CONSUMER.${action}.${reader}`,
+    ),
+    `$JS.API.STREAM.MSG.GET.${events}`,
+    `$JS.API.STREAM.MSG.DELETE.${events}`,
+    `$JS.API.STREAM.PURGE.${dead}`,
   ];
 }

@@ -9,6 +9,8 @@ export interface OutgoingEvent {
   subject: string;
   id: string;
   body: Uint8Array;
+  /** What has caused it, of a change that was traced; goes along beside the event (docs/adr/0017). */
+  traceparent?: string | undefined;
 }
 
 /** An event as a consumer gets it; `delivery` counts from 1. */
@@ -17,6 +19,20 @@ export interface Delivery {
   id: string;
   body: Uint8Array;
   delivery: number;
+  traceparent?: string | undefined;
+}
+
+/** Positions on the bus between which all copies of an event lie, both included. */
+export interface Span {
+  first: number;
+  last: number;
+}
+
+/** A published event that is to be taken out. Where `span` is not known, it is looked for among all there are. */
+export interface Withdrawal {
+  subject: string;
+  id: string;
+  span?: Span | undefined;
 }
 
 export interface ConsumeOptions {
@@ -36,6 +52,14 @@ export interface DeadLetter {
   id: string;
   body: Uint8Array;
   error: string;
+}
+
+/** How much a durable has before it. */
+export interface Backlog {
+  /** Events it has not applied yet, those it tries again included. */
+  pending: number;
+  /** Events it has given up. */
+  dead: number;
 }
 
 /** What is told to everyone who listens at that moment. */
@@ -71,10 +95,17 @@ export interface Bus {
     group: string,
     answer: (message: Message) => Promise<Message | undefined>,
   ): Promise<Intake>;
-  /** Stores an event for its consumers; resolves once it is stored. */
-  publish(event: OutgoingEvent): Promise<void>;
+  /** Stores an event for its consumers; resolves once it is stored, to its position: later ones have higher ones. */
+  publish(event: OutgoingEvent): Promise<number>;
+  /**
+   * Takes events out again, every copy and the dead letters of them, so that nobody gets them who has not begun to.
+   * One that is not there (any more) changes nothing. May reject while another process withdraws: to be tried again.
+   */
+  withdraw(events: readonly Withdrawal[]): Promise<void>;
   /** Delivers events at least once to `handle`; a throw brings the event again, and at last to the dead letters. */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake>;
+  /** How far a durable that is consumed here is behind. */
+  backlog(durable: string): Promise<Backlog>;
   /** The events a durable has given up, oldest first. For operators and tests: the dead are expected to be few. */
   deadLetters(durable: string): Promise<DeadLetter[]>;
   /**
@@ -117,10 +148,20 @@ export function backoffAfter(delivery: number, backoffMs: readonly number[]): nu
 
 /** The id of an event that is published once more: new to the broker's window, and told from the first. */
 export function replayedId(id: string): string {
-  return `${id.split('~')[0]}~${Date.now()}`;
+  return `${originalId(id)}~${Date.now()}`;
 }
 
-/** The subject an event goes to when a consumer has given it up. */
-export function deadLetterSubject(prefix: string, durable: string): string {
-  return `${prefix}.dead.${durable}`;
+/** The id an event had when it was published first. */
+export function originalId(id: string): string {
+  return id.split('~')[0] ?? id;
+}
+
+/** The subject an event goes to when a consumer has given it up; it names the event, so that it can be taken out. */
+export function deadLetterSubject(prefix: string, durable: string, id: string): string {
+  return `${prefix}.dead.${durable}.${subjectToken(originalId(id))}`;
+}
+
+/** An id as one token of a subject. */
+export function subjectToken(id: string): string {
+  return /^[\w-]+$/.test(id) ? id : `=${Buffer.from(id).toString('base64url')}`;
 }

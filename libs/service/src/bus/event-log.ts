@@ -1,12 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Logger } from 'pino';
-import { openSqlite } from '../store/sqlite.ts';
+import { openSqlite, transaction } from '../store/sqlite.ts';
 import {
+  type Backlog,
   type ConsumeOptions,
   type DeadLetter,
   type Delivery,
   type Intake,
   type OutgoingEvent,
+  originalId,
   replayedId,
 } from './bus.ts';
 import { LogConsumer } from './log-consumer.ts';
@@ -23,6 +25,9 @@ const schema = [
    CREATE TABLE dead_letters (
      durable TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL, error TEXT NOT NULL,
      at INTEGER NOT NULL, PRIMARY KEY (durable, id)) WITHOUT ROWID;`,
+  // trying: the position of the attempt that has begun and not ended.
+  'ALTER TABLE consumers ADD COLUMN trying INTEGER',
+  'ALTER TABLE events ADD COLUMN traceparent TEXT',
 ];
 const keepMs = 7 * 24 * 3600 * 1000;
 
@@ -40,7 +45,8 @@ export class EventLog {
     this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: options.synchronous });
     this.#log = options.log;
     this.#insert = this.#db.prepare(
-      'INSERT INTO events (id, subject, body, at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+      `INSERT INTO events (id, subject, body, at, traceparent) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO NOTHING`,
     );
     // Only what every consumer has passed and nobody retries may go.
     this.#db
@@ -52,9 +58,34 @@ export class EventLog {
       .run(Date.now() - keepMs);
   }
 
-  append(event: OutgoingEvent): void {
-    this.#insert.run(event.id, event.subject, event.body, Date.now());
+  /** Gives the event's position: that of the first, when one of its id is there already. */
+  append(event: OutgoingEvent): number {
+    const { id, subject, body, traceparent = null } = event;
+    const { changes, lastInsertRowid } = this.#insert.run(id, subject, body, Date.now(), traceparent);
+    if (changes === 0) {
+      const first = this.#db.prepare('SELECT position FROM events WHERE id = ?').get(event.id);
+      return Number(first?.position);
+    }
     for (const consumer of this.#consumers.values()) consumer.wake();
+    return Number(lastInsertRowid);
+  }
+
+  /** Takes events out by their ids, those replayed included, and the dead letters of them. */
+  withdraw(ids: readonly string[]): void {
+    // The character after `~`, which parts a replayed event's id from what makes it new.
+    const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
+    const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
+    const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
+    const bury = this.#db.prepare(`DELETE FROM dead_letters WHERE ${copies}`);
+    const gone = transaction(this.#db, () =>
+      ids.map(originalId).flatMap((id) => {
+        const positions = remove.all({ id }).map(({ position }) => Number(position));
+        for (const position of positions) forget.run(position);
+        bury.run({ id });
+        return positions;
+      }),
+    );
+    for (const consumer of this.#consumers.values()) consumer.drop(new Set(gone));
   }
 
   /** Adds a handler to a durable: one position, whoever of its handlers takes the next event. */
@@ -69,6 +100,11 @@ export class EventLog {
         if (consumer.idle && this.#consumers.get(durable) === consumer) this.#consumers.delete(durable);
       },
     };
+  }
+
+  backlog(durable: string): Backlog {
+    const dead = this.#db.prepare('SELECT count(*) AS dead FROM dead_letters WHERE durable = ?').get(durable);
+    return { pending: this.#consumers.get(durable)?.pending() ?? 0, dead: Number(dead?.dead) };
   }
 
   deadLetters(durable: string): DeadLetter[] {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import {
+  type Backlog,
   type Bus,
   type ConsumeOptions,
   type DeadLetter,
@@ -11,6 +12,7 @@ import {
   type Notice,
   type OutgoingEvent,
   RequestTimeout,
+  type Withdrawal,
 } from './bus.ts';
 import { EventLog } from './event-log.ts';
 import { hearSafely } from './hear-safely.ts';
@@ -83,12 +85,20 @@ export class InProcessBus implements Bus {
     };
   }
 
-  async publish(event: OutgoingEvent): Promise<void> {
-    this.#events.append(event);
+  async publish(event: OutgoingEvent): Promise<number> {
+    return this.#events.append(event);
+  }
+
+  async withdraw(events: readonly Withdrawal[]): Promise<void> {
+    this.#events.withdraw(events.map(({ id }) => id));
   }
 
   async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
     return this.#events.consume(options, handle);
+  }
+
+  async backlog(durable: string): Promise<Backlog> {
+    return this.#events.backlog(durable);
   }
 
   async deadLetters(durable: string): Promise<DeadLetter[]> {

@@ -1,5 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { traceFields } from '../telemetry/traceparent.ts';
 import { backoffAfter, type ConsumeOptions, type Delivery, defaultDelivery } from './bus.ts';
 import { subjectMatches } from './subject.ts';
 
@@ -11,22 +13,26 @@ interface EventRow {
   subject: string;
   body: Uint8Array;
   failures: number;
+  traceparent: string | null;
 }
 
 /** How long to wait after a failure of the log itself, a full disk say. */
 const troubleMs = 1_000;
+/** How long it works before others get their turn. */
+const breathMs = 10;
 
 /** Works through the event log for one durable, an event at a time: due retries first, then what is new. */
 export class LogConsumer {
   readonly #options: Required<ConsumeOptions>;
   readonly #log: Logger;
-  readonly #sql: Record<'due' | 'fresh' | 'pass' | 'forget' | 'retry' | 'bury' | 'nextDue', StatementSync>;
+  readonly #sql: ReturnType<typeof prepare>;
   readonly #handlers: Handle[] = [];
   /** What was read of the log and not yet delivered. */
   #fresh: EventRow[] = [];
   #running: Promise<void> | undefined;
   #working: { handle: Handle; done: Promise<void> } | undefined;
   #again = false;
+  #breathedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(db: DatabaseSync, options: ConsumeOptions, log: Logger) {
@@ -61,6 +67,20 @@ export class LogConsumer {
     await this.#running;
   }
 
+  /** How many events are before it, those it tries again included. */
+  pending(): number {
+    const { durable, subjects } = this.#options;
+    const rows = this.#sql.waiting.all(durable) as unknown as { subject: string; count: number }[];
+    const matching = rows.filter(({ subject }) => subjects.some((one) => subjectMatches(one, subject)));
+    const retries = this.#sql.retries.get(durable) as unknown as { count: number };
+    return matching.reduce((sum, { count }) => sum + count, retries.count);
+  }
+
+  /** Forgets what was read ahead of these. */
+  drop(positions: ReadonlySet<number>): void {
+    this.#fresh = this.#fresh.filter(({ position }) => !positions.has(position));
+  }
+
   wake(): void {
     if (this.idle) return;
     this.#again = true;
@@ -72,9 +92,13 @@ export class LogConsumer {
 
   async #run(): Promise<void> {
     try {
+      this.#countBrokenOff();
       while (this.#again) {
         this.#again = false;
-        for (let row = this.#next(); row; row = this.#next()) await this.#deliver(row);
+        for (let row = this.#next(); row !== 'end'; row = this.#next()) {
+          if (row !== 'passed') await this.#deliver(row);
+          await this.#breathe();
+        }
       }
       this.#wakeAt(this.#sql.nextDue.get(this.#options.durable)?.due as number | null | undefined);
     } catch (error) {
@@ -84,28 +108,44 @@ export class LogConsumer {
     }
   }
 
-  #next(): EventRow | undefined {
-    if (this.idle) return undefined;
+  /** The event to deliver now; `passed` when a page of the log held none of its subjects. */
+  #next(): EventRow | 'passed' | 'end' {
+    if (this.idle) return 'end';
     const { durable, subjects } = this.#options;
     const due = this.#sql.due.get(durable, Date.now());
     if (due) return due as unknown as EventRow;
-    while (this.#fresh.length === 0) {
+    if (this.#fresh.length === 0) {
       const rows = this.#sql.fresh.all(durable) as unknown as EventRow[];
       const last = rows.at(-1);
-      if (!last) return undefined;
+      if (!last) return 'end';
       this.#fresh = rows.filter((row) => subjects.some((pattern) => subjectMatches(pattern, row.subject)));
       if (this.#fresh.length === 0) this.#pass(last.position);
     }
-    return this.#fresh.shift();
+    return this.#fresh.shift() ?? 'passed';
+  }
+
+  /** Gives the loop a turn from time to time: neither the log nor most handlers ever wait. */
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#breathedAt < breathMs) return;
+    await nextTurn();
+    this.#breathedAt = performance.now();
+  }
+
+  /** Counts an attempt that has begun and never ended: its process died, of this event perhaps. */
+  #countBrokenOff(): void {
+    const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
+    if (row) this.#failed(row, new Error('the attempt was broken off'));
   }
 
   async #deliver(row: EventRow): Promise<void> {
+    this.#sql.begin.run(row.position, this.#options.durable);
     const handle = this.#handlers.shift() as Handle;
     this.#handlers.push(handle);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#working = { handle, done: promise };
     try {
-      await handle({ subject: row.subject, id: row.id, body: row.body, delivery: row.failures + 1 });
+      const { subject, id, body, failures, traceparent } = row;
+      await handle({ subject, id, body, delivery: failures + 1, traceparent: traceparent ?? undefined });
     } catch (error) {
       this.#failed(row, error);
       return;
@@ -120,19 +160,20 @@ export class LogConsumer {
     const { durable, maxDeliveries, backoffMs } = this.#options;
     const { position, id, subject, body } = row;
     const delivery = row.failures + 1;
-    this.#log.warn({ err: error, durable, eventId: id, delivery }, 'event not handled');
+    const event = { durable, eventId: id, ...traceFields(row.traceparent) };
+    this.#log.warn({ err: error, ...event, delivery }, 'event not handled');
     if (delivery < maxDeliveries) {
-      this.#sql.retry.run(durable, position, delivery, Date.now() + backoffAfter(delivery, backoffMs));
+      this.#sql.retry.run(durable, delivery, Date.now() + backoffAfter(delivery, backoffMs), position);
       this.#pass(position);
     } else {
-      this.#sql.bury.run(durable, id, subject, body, String(error), Date.now());
-      this.#log.error({ durable, eventId: id }, 'event given up: dead letter');
+      this.#sql.bury.run(durable, id, subject, body, String(error), Date.now(), position);
+      this.#log.error(event, 'event given up: dead letter');
       this.#forget(row);
     }
   }
 
   #pass(position: number): void {
-    this.#sql.pass.run(position, this.#options.durable, position);
+    this.#sql.pass.run(position, this.#options.durable);
   }
 
   #forget(row: EventRow): void {
@@ -151,23 +192,40 @@ export class LogConsumer {
 function prepare(db: DatabaseSync) {
   return {
     due: db.prepare(
-      `SELECT e.position, e.id, e.subject, e.body, r.failures FROM redeliveries r
+      `SELECT e.position, e.id, e.subject, e.body, e.traceparent, r.failures FROM redeliveries r
          JOIN events e ON e.position = r.position
         WHERE r.durable = ? AND r.due <= ? ORDER BY r.position LIMIT 1`,
     ),
     fresh: db.prepare(
-      `SELECT position, id, subject, body, 0 AS failures FROM events
+      `SELECT position, id, subject, body, traceparent, 0 AS failures FROM events
         WHERE position > (SELECT position FROM consumers WHERE durable = ?) ORDER BY position LIMIT 100`,
     ),
-    pass: db.prepare('UPDATE consumers SET position = ? WHERE durable = ? AND position < ?'),
+    // Committed before the handler runs, so that an event which kills the process does so a bounded number of times.
+    begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
+    brokenOff: db.prepare(
+      `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures
+         FROM consumers c
+         JOIN events e ON e.position = c.trying
+         LEFT JOIN redeliveries r ON r.durable = c.durable AND r.position = c.trying
+        WHERE c.durable = ?`,
+    ),
+    pass: db.prepare('UPDATE consumers SET position = max(position, ?), trying = NULL WHERE durable = ?'),
     forget: db.prepare('DELETE FROM redeliveries WHERE durable = ? AND position = ?'),
+    // Neither keeps anything of an event that was withdrawn while it was handled.
     retry: db.prepare(
-      `INSERT INTO redeliveries (durable, position, failures, due) VALUES (?, ?, ?, ?)
+      `INSERT INTO redeliveries (durable, position, failures, due)
+         SELECT ?, position, ?, ? FROM events WHERE position = ?
        ON CONFLICT (durable, position) DO UPDATE SET failures = excluded.failures, due = excluded.due`,
     ),
     bury: db.prepare(
-      'INSERT OR REPLACE INTO dead_letters (durable, id, subject, body, error, at) VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT OR REPLACE INTO dead_letters (durable, id, subject, body, error, at)
+         SELECT ?, ?, ?, ?, ?, ? FROM events WHERE position = ?`,
     ),
+    waiting: db.prepare(
+      `SELECT subject, count(*) AS count FROM events
+        WHERE position > (SELECT position FROM consumers WHERE durable = ?) GROUP BY subject`,
+    ),
+    retries: db.prepare('SELECT count(*) AS count FROM redeliveries WHERE durable = ?'),
     nextDue: db.prepare('SELECT min(due) AS due FROM redeliveries WHERE durable = ?'),
   };
 }

@@ -9,6 +9,7 @@ import {
 } from '@nats-io/jetstream';
 import { headers as createHeaders, nanos } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
+import { traceFields, traceparentHeader } from '../telemetry/traceparent.ts';
 import {
   backoffAfter,
   type ConsumeOptions,
@@ -114,21 +115,25 @@ export class NatsConsumer {
     const { log } = this.#connection;
     const delivery = message.info.deliveryCount;
     const id = message.headers?.get(PubHeaders.MsgIdHdr) ?? String(message.seq);
+    const traceparent = message.headers?.get(traceparentHeader) || undefined;
     try {
       // A process that dies of an event never gets to count the failure: the server's count stops it.
       if (delivery > maxDeliveries) throw new Error('delivered too often');
-      await this.#handle({ subject: message.subject, id, body: message.data, delivery });
+      await this.#handle({ subject: message.subject, id, body: message.data, delivery, traceparent });
       message.ack();
     } catch (error) {
-      log.warn({ err: error, durable, eventId: id, delivery }, 'event not handled');
+      const event = { durable, eventId: id, ...traceFields(traceparent) };
+      log.warn({ err: error, ...event, delivery }, 'event not handled');
       if (delivery < maxDeliveries) message.nak(backoffAfter(delivery, backoffMs));
       else await this.#bury(message, id, error);
     }
   }
 
   async #bury(message: JsMsg, id: string, error: unknown): Promise<void> {
-    const { js, prefix, log } = this.#connection;
+    const { js, jsm, prefix, log } = this.#connection;
     const { durable } = this.#options;
+    const streams = streamNames(prefix);
+    const subject = deadLetterSubject(prefix, durable, id);
     const headers = createHeaders();
     headers.set(subjectHeader, message.subject);
     headers.set(
@@ -138,10 +143,10 @@ export class NatsConsumer {
         .slice(0, maxErrorLength),
     );
     try {
-      await js.publish(deadLetterSubject(prefix, durable), message.data, {
-        msgID: `${durable}:${id}`,
-        headers,
-      });
+      await js.publish(subject, message.data, { msgID: `${durable}:${id}`, headers });
+      // Withdrawn while it was handled: whoever did so has looked for its letter before it was there.
+      const isThere = await jsm.streams.getMessage(streams.events, { seq: message.seq });
+      if (!isThere) await jsm.streams.purge(streams.dead, { filter: subject });
       message.term();
       log.error({ durable, eventId: id }, 'event given up: dead letter');
     } catch (failure) {

@@ -1,7 +1,44 @@
-import { type JetStreamClient, PubHeaders } from '@nats-io/jetstream';
-import { type DeadLetter, deadLetterSubject } from './bus.ts';
+import { type JetStreamClient, type JetStreamManager, PubHeaders } from '@nats-io/jetstream';
+import { type Backlog, type DeadLetter, deadLetterSubject } from './bus.ts';
 import { errorHeader, subjectHeader } from './nats-consumer.ts';
 import { streamNames } from './nats-streams.ts';
+
+const replayed = 'replayed';
+
+/**
+ * The subject that remembers that an event was replayed. Nobody knows the position of that copy, and a withdrawal looks
+ * further for such an event.
+ */
+export function replayMark(prefix: string, durable: string, id: string): string {
+  return `${deadLetterSubject(prefix, durable, id)}.${replayed}`;
+}
+
+/** Finds which events, by the tokens of their ids, have letters and which were replayed. */
+export async function deadOnes(
+  jsm: JetStreamManager,
+  prefix: string,
+): Promise<{ dead: Set<string>; replayed: Set<string> }> {
+  const info = await jsm.streams.info(streamNames(prefix).dead, { subjects_filter: `${prefix}.dead.>` });
+  const found = { dead: new Set<string>(), replayed: new Set<string>() };
+  for (const subject of Object.keys(info.state.subjects ?? {})) {
+    const [, token, kind] = subject.slice(`${prefix}.dead.`.length).split('.');
+    if (token) found[kind === replayed ? 'replayed' : 'dead'].add(token);
+  }
+  return found;
+}
+
+/** Counts what a durable has not applied yet, and what it has given up. */
+export async function readBacklog(jsm: JetStreamManager, prefix: string, durable: string): Promise<Backlog> {
+  const streams = streamNames(prefix);
+  const [consumer, letters] = await Promise.all([
+    jsm.consumers.info(streams.events, durable),
+    jsm.streams.info(streams.dead, { subjects_filter: `${prefix}.dead.${durable}.>` }),
+  ]);
+  const dead = Object.entries(letters.state.subjects ?? {})
+    .filter(([subject]) => !subject.endsWith(`.${replayed}`))
+    .reduce((sum, [, count]) => sum + count, 0);
+  return { pending: consumer.num_pending + consumer.num_ack_pending, dead };
+}
 
 /** Reads what a durable has given up, oldest first, each with its place in the stream. */
 export async function readDeadLetters(
@@ -9,9 +46,17 @@ export async function readDeadLetters(
   prefix: string,
   durable: string,
 ): Promise<(DeadLetter & { seq: number })[]> {
-  const consumer = await js.consumers.get(streamNames(prefix).dead, {
-    filter_subjects: deadLetterSubject(prefix, durable),
-  });
+  const own = `${prefix}.dead.${durable}`;
+  // The first is that of letters from before subjects named their event.
+  return [...(await readLetters(js, prefix, own)), ...(await readLetters(js, prefix, `${own}.*`))];
+}
+
+async function readLetters(
+  js: JetStreamClient,
+  prefix: string,
+  subject: string,
+): Promise<(DeadLetter & { seq: number })[]> {
+  const consumer = await js.consumers.get(streamNames(prefix).dead, { filter_subjects: subject });
   const { num_pending: count } = await consumer.info();
   if (count === 0) return [];
   const letters: (DeadLetter & { seq: number })[] = [];
@@ -19,7 +64,8 @@ export async function readDeadLetters(
     letters.push({
       seq: message.seq,
       subject: message.headers?.get(subjectHeader) ?? '',
-      id: (message.headers?.get(PubHeaders.MsgIdHdr) ?? '').slice(durable.length + 1),
+      // `<durable>:<id>`
+      id: (message.headers?.get(PubHeaders.MsgIdHdr) ?? '').replace(/^[^:]*:/, ''),
       body: message.data,
       error: message.headers?.get(errorHeader) ?? '',
     });

@@ -1,4 +1,4 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 
 /** The stream that holds a prefix's events, and the one of its dead letters. */
@@ -20,5 +20,17 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string): Prom
     } catch {
       await jsm.streams.add({ ...config, duplicate_window: nanos(120_000) });
     }
+  }
+}
+
+/** Deletes a message for good; `false` when it is not there. */
+export async function removeMessage(jsm: JetStreamManager, stream: string, seq: number): Promise<boolean> {
+  try {
+    return await jsm.streams.deleteMessage(stream, seq);
+  } catch (error) {
+    // The server has one code for all that can be wrong with a deletion.
+    if (error instanceof JetStreamApiError && (await jsm.streams.getMessage(stream, { seq })) === null)
+      return false;
+    throw error;
   }
 }

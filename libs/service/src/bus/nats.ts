@@ -10,7 +10,9 @@ import {
 } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { StartError } from '../errors.ts';
+import { traceparentHeader } from '../telemetry/traceparent.ts';
 import {
+  type Backlog,
   type Bus,
   type ConsumeOptions,
   type DeadLetter,
@@ -23,14 +25,16 @@ import {
   type OutgoingEvent,
   RequestTimeout,
   replayedId,
+  type Withdrawal,
 } from './bus.ts';
 import { hearSafely } from './hear-safely.ts';
 import { InFlight } from './in-flight.ts';
 import { checkedMessage } from './message.ts';
 import { firstConnection, redactUrl } from './nats-connection.ts';
 import { NatsConsumer } from './nats-consumer.ts';
-import { readDeadLetters } from './nats-dead-letters.ts';
-import { ensureStreams, streamNames } from './nats-streams.ts';
+import { readBacklog, readDeadLetters, replayMark } from './nats-dead-letters.ts';
+import { ensureStreams, removeMessage, streamNames } from './nats-streams.ts';
+import { withdrawEvents } from './nats-withdraw.ts';
 
 export interface NatsBusOptions {
   url: string;
@@ -51,6 +55,8 @@ export class NatsBus implements Bus {
   readonly #js: JetStreamClient;
   readonly #jsm: JetStreamManager;
   readonly #log: Logger;
+  readonly #name: string;
+  #withdrawing: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
   readonly #consumers = new Set<NatsConsumer>();
   readonly #reconnected: (() => void)[] = [];
@@ -63,6 +69,7 @@ export class NatsBus implements Bus {
     this.#js = jetstream(nc, { timeout: 5_000 });
     this.#jsm = jsm;
     this.#log = options.log;
+    this.#name = options.name;
     void this.#watch();
   }
 
@@ -134,15 +141,27 @@ export class NatsBus implements Bus {
     };
   }
 
-  async publish(event: OutgoingEvent): Promise<void> {
+  async publish(event: OutgoingEvent): Promise<number> {
     await this.#ensureStreams();
     try {
-      await this.#js.publish(event.subject, event.body, { msgID: event.id });
+      const { subject, body, id: msgID, traceparent } = event;
+      const headers = encodeHeaders(traceparent ? { [traceparentHeader]: traceparent } : {});
+      return (await this.#js.publish(subject, body, { msgID, headers })).seq;
     } catch (error) {
       // Perhaps the broker has lost its streams: they are made anew before the next try.
       this.#streams = undefined;
       throw error;
     }
+  }
+
+  async withdraw(events: readonly Withdrawal[]): Promise<void> {
+    if (events.length === 0) return;
+    await this.#ensureStreams();
+    const parts = { js: this.#js, jsm: this.#jsm, prefix: this.prefix, reader: `${this.#name}-withdrawals` };
+    // One after the other: they share a reader.
+    const done = this.#withdrawing.then(() => withdrawEvents(parts, events));
+    this.#withdrawing = done.catch(() => undefined);
+    await done;
   }
 
   async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
@@ -167,6 +186,10 @@ export class NatsBus implements Bus {
     };
   }
 
+  async backlog(durable: string): Promise<Backlog> {
+    return readBacklog(this.#jsm, this.prefix, durable);
+  }
+
   async deadLetters(durable: string): Promise<DeadLetter[]> {
     await this.#ensureStreams();
     return (await readDeadLetters(this.#js, this.prefix, durable)).map(({ seq: _, ...letter }) => letter);
@@ -175,9 +198,13 @@ export class NatsBus implements Bus {
   async replayDeadLetters(durable: string): Promise<number> {
     await this.#ensureStreams();
     const letters = await readDeadLetters(this.#js, this.prefix, durable);
+    const streams = streamNames(this.prefix);
     for (const { seq, subject, id, body } of letters) {
-      await this.publish({ subject, id: replayedId(id), body });
-      await this.#jsm.streams.deleteMessage(streamNames(this.prefix).dead, seq);
+      await this.#js.publish(replayMark(this.prefix, durable, id));
+      const position = await this.publish({ subject, id: replayedId(id), body });
+      // A letter that is gone was withdrawn meanwhile: so is what it has just become.
+      if (!(await removeMessage(this.#jsm, streams.dead, seq)))
+        await removeMessage(this.#jsm, streams.events, position);
     }
     return letters.length;
   }

@@ -1,7 +1,9 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Collection, Db, IndexDescription } from 'mongodb';
+import type { Span } from '../bus/bus.ts';
 import { isMongoDuplicate } from '../store/mongo.ts';
-import { eventKey, type Outbox, type StoredEvent } from './outbox.ts';
+import { eventText, readEventText } from './event-text.ts';
+import { type EventRange, eventKey, type Outbox, type PublishedEvent, type StoredEvent } from './outbox.ts';
 
 /** What an aggregate's document carries for its events; part of the document that commits the change. */
 export interface OutboxFields {
@@ -17,6 +19,9 @@ interface EventDocument {
   at: Date;
   unpublished?: true;
   expireAt?: Date;
+  /** The span its copies lie in; absent of those published before spans were kept. */
+  first?: number;
+  last?: number;
 }
 
 /** Most events an aggregate's document holds before a further change has to copy them out first. */
@@ -46,14 +51,14 @@ export function outboxUpdate(events: readonly EventEnvelope[]): {
   $set?: Record<string, unknown>;
 } {
   if (events.length === 0) return {};
-  const entries = events.map((event) => ({ key: eventKey(event), event: JSON.stringify(event) }));
+  const entries = events.map((event) => ({ key: eventKey(event), event: eventText(event) }));
   return { $push: { outbox: { $each: entries } }, $set: { outboxAt: new Date() } };
 }
 
 /** The fields of a new aggregate's document that store its first events. */
 export function outboxFields(events: readonly EventEnvelope[]): OutboxFields {
   return {
-    outbox: events.map((event) => ({ key: eventKey(event), event: JSON.stringify(event) })),
+    outbox: events.map((event) => ({ key: eventKey(event), event: eventText(event) })),
     outboxAt: new Date(),
   };
 }
@@ -82,14 +87,45 @@ export class MongoOutbox implements Outbox {
     const rows = await this.#events
       .find({ unpublished: { $exists: true }, at: ever }, { sort: { at: 1 }, limit })
       .toArray();
-    return rows.map(({ _id, event }) => ({ key: _id, event: JSON.parse(event) as EventEnvelope }));
+    return rows.map(storedOf);
   }
 
-  async markPublished(keys: readonly string[]): Promise<void> {
+  async markPublished(keys: readonly string[], span?: Span): Promise<void> {
     await this.#events.updateMany(
       { _id: { $in: [...keys] } },
-      { $unset: { unpublished: '' }, $set: { expireAt: new Date(Date.now() + keepMs) } },
+      {
+        $unset: { unpublished: '' },
+        $set: { expireAt: new Date(Date.now() + keepMs) },
+        ...(span && { $min: { first: span.first }, $max: { last: span.last } }),
+      },
     );
+  }
+
+  async published({ from, to, telling }: EventRange, limit: number): Promise<PublishedEvent[]> {
+    const filter = {
+      _id: { $gt: from, $lt: to },
+      unpublished: { $exists: false } as const,
+      ...(telling && { event: { $regex: telling.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&') } }),
+    };
+    const rows = await this.#events.find(filter, { sort: { _id: 1 }, limit }).toArray();
+    return rows.map((row) => {
+      const { first, last } = row;
+      return {
+        ...storedOf(row),
+        span: first === undefined || last === undefined ? undefined : { first, last },
+      };
+    });
+  }
+
+  async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
+    await this.#events.updateOne(
+      { _id: key },
+      { $set: { event: JSON.stringify(event), first: position, last: position } },
+    );
+  }
+
+  async forget(keys: readonly string[]): Promise<void> {
+    await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
   }
 
   /** Empties a document's outbox when it is full, so that a change can add to it. */
@@ -122,4 +158,8 @@ export class MongoOutbox implements Outbox {
       { $unset: { outboxAt: '', outbox: '' } },
     );
   }
+}
+
+function storedOf({ _id, event, at }: EventDocument): StoredEvent {
+  return { key: _id, ...readEventText(event), at: at.getTime() };
 }

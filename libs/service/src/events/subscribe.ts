@@ -1,5 +1,5 @@
 import { type EventOf, type EventSpec, eventFilter, eventSchema } from '@kith/contracts';
-import type { Bus, Intake } from '../bus/bus.ts';
+import type { Backlog, Bus, Intake } from '../bus/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** What a service does with the events it takes in, in one durable consumer. */
@@ -19,25 +19,53 @@ export function subscription<App, E extends EventSpec>(
 }
 
 /** Starts a subscription: each event is parsed by its schema before it is applied. */
-export function subscribe<App>(
+export async function subscribe<App>(
   subscribed: EventSubscription<App>,
   options: { bus: Bus; metrics: Metrics; app: App },
 ): Promise<Intake> {
   const { bus, metrics, app } = options;
+  const { durable } = subscribed;
   const schemas = new Map(subscribed.events.map((spec) => [spec.type as string, eventSchema(spec)]));
-  return bus.consume(
-    { durable: subscribed.durable, subjects: subscribed.events.map((spec) => eventFilter(bus.prefix, spec)) },
+  const intake = await bus.consume(
+    { durable, subjects: subscribed.events.map((spec) => eventFilter(bus.prefix, spec)) },
     async (delivery) => {
       try {
         const content = JSON.parse(new TextDecoder().decode(delivery.body));
         const schema = schemas.get(content.type);
         if (!schema) throw new Error(`Events of type ${content.type} are not subscribed to.`);
-        await subscribed.apply(schema.parse(content) as EventOf<EventSpec>, app);
-        metrics.eventsConsumed.inc({ durable: subscribed.durable, outcome: 'applied' });
+        const event = schema.parse(content) as EventOf<EventSpec>;
+        await subscribed.apply(event, app);
+        metrics.eventsConsumed.inc({ durable, outcome: 'applied' });
+        measureLag(metrics, durable, event);
       } catch (error) {
-        metrics.eventsConsumed.inc({ durable: subscribed.durable, outcome: 'failed' });
+        metrics.eventsConsumed.inc({ durable, outcome: 'failed' });
         throw error;
       }
     },
   );
+  let asked: Promise<Backlog> | undefined;
+  // Both are asked for at one scrape.
+  const backlog = () => {
+    asked ??= bus.backlog(durable).finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+  const unwatch = [
+    metrics.eventsPending.watch({ durable }, async () => (await backlog()).pending),
+    metrics.deadLetters.watch({ durable }, async () => (await backlog()).dead),
+  ];
+  return {
+    async drain() {
+      for (const end of unwatch) end();
+      await intake.drain();
+    },
+  };
+}
+
+function measureLag(metrics: Metrics, durable: string, { occurredAt }: { occurredAt: string }): void {
+  // Machines' clocks differ; an event is not applied before it occurs.
+  const seconds = Math.max(0, Date.now() - Date.parse(occurredAt)) / 1000;
+  metrics.eventLag.observe({ durable }, seconds);
+  metrics.eventLastLag.set({ durable }, seconds);
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { StartError } from '../errors.ts';
 import { createLogger } from '../telemetry/log.ts';
+import { startTracing, stopTracing, tracing } from '../telemetry/tracing.ts';
 
 /** What a process is for, once it runs. `ready` is told to the launcher that started it, if there is one. */
 export interface RunningProcess {
@@ -20,8 +21,10 @@ export async function runProcess(
 ): Promise<void> {
   const asked = askedToEnd();
   try {
+    await startTracing(name, process.env);
     const running = await start(process.env);
     const log = running.log ?? createLogger({ name, level: 'info' });
+    tracing()?.logTo(log);
     // Left to itself Node ends the process in the middle of other requests; logged and ended in order instead.
     process.on('uncaughtException', (error) => end(running, log, 1, error));
     process.on('unhandledRejection', (error) => end(running, log, 1, error));
@@ -51,11 +54,14 @@ function end(running: RunningProcess, log: Logger, code: number, error?: unknown
   if (error) log.fatal({ err: error }, 'unexpected failure');
   if (ending) return;
   ending = true;
-  running.stop().then(
-    () => process.exit(code),
-    (failure) => {
-      log.error({ err: failure }, 'did not stop in order');
-      process.exit(1);
-    },
-  );
+  running
+    .stop()
+    .finally(stopTracing)
+    .then(
+      () => process.exit(code),
+      (failure) => {
+        log.error({ err: failure }, 'did not stop in order');
+        process.exit(1);
+      },
+    );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NatsBus } from '../bus/nats.ts';
+import { observedBus } from '../bus/observed-bus.ts';
 import { commonConfig, mongoConfig, natsConfig } from '../config/common.ts';
 import { readConfig } from '../config/read-config.ts';
 import { startInternalServer } from '../telemetry/internal-server.ts';
@@ -22,13 +23,14 @@ export function runServiceMain<Schema extends typeof serviceConfig>(
     const config = readConfig(schema, env) as z.output<typeof serviceConfig>;
     const log = createLogger({ name, level: config.LOG_LEVEL });
     const metrics = new Metrics({ process: true });
-    const bus = await NatsBus.connect({
+    const nats = await NatsBus.connect({
       url: config.NATS_URL,
       nkeySeed: config.NATS_NKEY,
       name,
       prefix: config.KITH_PREFIX,
       log,
     });
+    const bus = observedBus(nats, { metrics, system: 'nats' });
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV };
     const service = await start(runtime, config as z.output<Schema>);
     const internal = await startInternalServer({

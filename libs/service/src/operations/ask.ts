@@ -8,6 +8,7 @@ import {
 import type { z } from 'zod';
 import type { Bus } from '../bus/bus.ts';
 import { ApiError } from '../errors.ts';
+import { traceparentHeader } from '../telemetry/traceparent.ts';
 import { codeHeader } from './reply.ts';
 
 /** Asks another service. Throws `ApiError` with its code, `NoResponders` or `RequestTimeout`. */
@@ -15,13 +16,18 @@ export async function ask<O extends InternalOperationSpec>(
   bus: Bus,
   spec: O,
   body: z.input<O['body']> | BodyOf<O>,
-  context: { requestId: string; deadline: number },
+  context: { requestId: string; deadline: number; traceparent?: string | null | undefined },
 ): Promise<OutputOf<O>> {
   const left = Math.max(context.deadline - Date.now(), 1);
+  const { requestId, deadline, traceparent } = context;
   const reply = await bus.request(
     internalSubject(bus.prefix, spec),
     {
-      headers: { 'Kith-Request-Id': context.requestId, 'Kith-Deadline': String(context.deadline) },
+      headers: {
+        'Kith-Request-Id': requestId,
+        'Kith-Deadline': String(deadline),
+        ...(traceparent ? { [traceparentHeader]: traceparent } : {}),
+      },
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,

@@ -1,4 +1,5 @@
 import type {
+  AnswerOf,
   BodyOf,
   InternalOperationSpec,
   OperationSpec,
@@ -36,13 +37,17 @@ export interface OperationHandler<App> {
 /** An internal operation with what serves it. */
 export interface InternalHandler<App> {
   spec: InternalOperationSpec;
-  handle(body: never, app: App): Promise<unknown>;
+  handle(body: never, app: App, context: InternalContext): Promise<unknown>;
 }
+
+/** What goes along with a question between services, and on with those that its answer needs. */
+export type InternalContext = Pick<RequestContext, 'requestId' | 'deadline'> &
+  Partial<Pick<RequestContext, 'traceparent'>>;
 
 /** Binds a handler to its contract entry; input and output types come from there. */
 export function handler<O extends OperationSpec, App>(
   spec: O,
-  handle: (request: OperationRequest<O>, app: App) => Promise<OutputOf<O>>,
+  handle: (request: OperationRequest<O>, app: App) => Promise<AnswerOf<O>>,
 ): OperationHandler<App> {
   return { spec, handle: handle as unknown as OperationHandler<App>['handle'] };
 }
@@ -50,7 +55,7 @@ export function handler<O extends OperationSpec, App>(
 /** Binds a handler to an internal contract entry. */
 export function internalHandler<O extends InternalOperationSpec, App>(
   spec: O,
-  handle: (body: BodyOf<O>, app: App) => Promise<OutputOf<O>>,
+  handle: (body: BodyOf<O>, app: App, context: InternalContext) => Promise<OutputOf<O>>,
 ): InternalHandler<App> {
   return { spec, handle };
 }

@@ -11,9 +11,10 @@ import { type Bus, type Intake, type Message, maxPayload } from '../bus/bus.ts';
 import { messageSize } from '../bus/message.ts';
 import { ApiError, DeadlinePassed } from '../errors.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { traceFields } from '../telemetry/traceparent.ts';
 import { decodeContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
-import { errorReply, statusHeader, successReply } from './reply.ts';
+import { codeHeader, errorReply, statusHeader, successReply } from './reply.ts';
 import { parseJsonObject, validateRequest } from './validate.ts';
 
 export interface ServeOptions<App> {
@@ -47,7 +48,7 @@ export function serveOperation<App>(
       },
     } as OperationRequest<OperationSpec>;
     const output = await served.handle(request, options.app);
-    if (options.checkOutput && spec.status !== 204) spec.output.parse(output);
+    if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
     return successReply(spec.status, output, headers, spec.contentType);
   });
 }
@@ -60,7 +61,7 @@ export function serveInternal<App>(
   const { spec } = served;
   return serveSubject(internalSubject(options.bus.prefix, spec), spec, options, async (message) => {
     const body = spec.body.parse(parseJsonObject(message.body));
-    const output = await served.handle(body as never, options.app);
+    const output = await served.handle(body as never, options.app, decodeContext(message.headers));
     return successReply(200, output, {});
   });
 }
@@ -80,10 +81,12 @@ function serveSubject<App>(
 ): Promise<Intake> {
   const { bus, metrics } = options;
   return bus.serve(subject, serviceOf(spec), async (message) => {
-    const { requestId, deadline } = decodeContext(message.headers);
-    const log = options.log.child({ requestId, operation: spec.name });
+    const { requestId, deadline, traceparent } = decodeContext(message.headers);
+    const operation = spec.name;
+    const log = options.log.child({ requestId, ...traceFields(traceparent), operation });
     const expired = (): undefined => {
-      metrics.operationsExpired.inc({ operation: spec.name });
+      metrics.operationsExpired.inc({ operation });
+      metrics.operations.inc({ operation, outcome: 'expired', code: '' });
       log.warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
@@ -100,9 +103,16 @@ function serveSubject<App>(
     metrics.operationsInFlight.dec();
     if (!reply) return expired();
     const seconds = stop({ status: reply.headers[statusHeader] ?? '' });
+    metrics.operations.inc({ operation, ...outcomeOf(reply) });
     log.debug({ status: reply.headers[statusHeader], ms: Math.round(seconds * 1e4) / 10 }, 'served');
     return reply;
   });
+}
+
+function outcomeOf({ headers }: Message): { outcome: string; code: string } {
+  const code = headers[codeHeader] ?? '';
+  if (!code) return { outcome: 'ok', code };
+  return { outcome: Number(headers[statusHeader]) >= 500 ? 'failed' : 'refused', code };
 }
 
 /** The one funnel of a service: a code the contract lists goes out, all else is `<feature>/server-error`, logged. */

@@ -6,6 +6,7 @@ import { parseJsonObject, validateRequest } from './validate.ts';
 
 const spec = operation({
   name: 'collections.try',
+  summary: 'Try',
   feature: 'collection',
   method: 'POST',
   path: '/try/:collectionId',

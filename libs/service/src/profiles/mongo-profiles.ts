@@ -1,7 +1,8 @@
 import type { PublicUser } from '@kith/contracts';
 import type { Collection, Db, IndexDescription } from 'mongodb';
+import { failedWrites } from '../store/failed-writes.ts';
 import { isMongoDuplicate } from '../store/mongo.ts';
-import { keepForgottenMs, type Profile, type ProfileStore } from './profiles.ts';
+import { keepForgottenMs, type Profile, type ProfileCopy, type ProfileStore } from './profiles.ts';
 
 interface ProfileDocument {
   _id: string;
@@ -17,12 +18,15 @@ export const profilesIndexes: readonly IndexDescription[] = [
   { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-/** The own copy of public users on MongoDB, in the collection `profiles`. */
-export class MongoProfiles implements ProfileStore {
+/** The own copy of public users on MongoDB, in the collection `profiles`, with what a service adds to each. */
+export class MongoProfileCopy implements ProfileCopy {
   readonly #profiles: Collection<ProfileDocument>;
+  readonly #fieldsOf: (user: PublicUser) => Record<string, string>;
 
-  constructor(db: Db) {
+  /** @param fieldsOf Makes further fields of a user's document, which come and go with the profile. */
+  constructor(db: Db, fieldsOf: (user: PublicUser) => Record<string, string> = () => ({})) {
     this.#profiles = db.collection('profiles');
+    this.#fieldsOf = fieldsOf;
   }
 
   async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
@@ -33,9 +37,22 @@ export class MongoProfiles implements ProfileStore {
     return new Map(users.map((user) => [user.id, user]));
   }
 
-  async keep({ seq, user }: Profile): Promise<void> {
-    const _id = `${user.projectId}|${user.id}`;
-    const content = { seq, user: JSON.stringify(user) };
+  async keepAll(profiles: readonly Profile[]): Promise<void> {
+    const documents = profiles.map((profile) => this.#documentOf(profile));
+    const there = new Set(await failedWrites(this.#profiles, documents));
+    const older = documents.filter(({ _id }) => there.has(_id));
+    if (older.length === 0) return;
+    await this.#profiles.bulkWrite(
+      older.map(({ _id, ...content }) => ({
+        replaceOne: { filter: { _id, seq: { $lt: content.seq } }, replacement: content },
+      })),
+      { ordered: false },
+    );
+  }
+
+  async keep(profile: Profile): Promise<void> {
+    const { _id, ...content } = this.#documentOf(profile);
+    const { seq } = content;
     const replace = () => this.#profiles.replaceOne({ _id, seq: { $lt: seq } }, content);
     if ((await replace()).matchedCount > 0) return;
     try {
@@ -45,6 +62,21 @@ export class MongoProfiles implements ProfileStore {
       // Another may have put an older one there in between.
       await replace();
     }
+  }
+
+  #documentOf({ seq, user }: Profile): ProfileDocument {
+    const _id = `${user.projectId}|${user.id}`;
+    return { _id, seq, user: JSON.stringify(user), ...this.#fieldsOf(user) };
+  }
+}
+
+/** The own copy on MongoDB, with marks of users whose accounts have ended in the places of their profiles. */
+export class MongoProfiles extends MongoProfileCopy implements ProfileStore {
+  readonly #profiles: Collection<ProfileDocument>;
+
+  constructor(db: Db) {
+    super(db);
+    this.#profiles = db.collection('profiles');
   }
 
   async forget(of: { projectId: string; userId: string; seq: number }): Promise<void> {

@@ -1,6 +1,5 @@
-import { type PublicUser, usersByIds } from '@kith/contracts';
+import type { PublicUser } from '@kith/contracts';
 import type { Bus } from '../bus/bus.ts';
-import { ask } from '../operations/ask.ts';
 
 /** A user's public profile with the `seq` of the event that brought it. */
 export interface Profile {
@@ -8,12 +7,18 @@ export interface Profile {
   user: PublicUser;
 }
 
-/** A service's own copy of public users (ARCHITECTURE 6). */
-export interface ProfileStore {
+/** A service's own copy of public users (ARCHITECTURE, decision 4). */
+export interface ProfileCopy {
   /** The profiles there are of these users, by id. */
   find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>>;
   /** Keeps a profile, unless the one that is held is as new or newer. */
   keep(profile: Profile): Promise<void>;
+  /** Keeps many, each as `keep` does. */
+  keepAll(profiles: readonly Profile[]): Promise<void>;
+}
+
+/** A copy that marks users whose accounts have ended. */
+export interface ProfileStore extends ProfileCopy {
   /**
    * Takes away what is held of a user whose account has ended. In its place a mark without content stands for as long
    * as events can be on the way, so that a late one does not bring the user back. Repeating it changes nothing.
@@ -23,29 +28,11 @@ export interface ProfileStore {
   forgotten(projectId: string, userIds: readonly string[]): Promise<Set<string>>;
 }
 
+/** What keeping a copy takes: where it is, and the bus to ask identity on. A service's own context has both. */
+export interface ProfileParts {
+  bus: Bus;
+  store: { profiles: ProfileCopy };
+}
+
 /** How long the mark of a forgotten user is kept, in ms: longer than any of its events can be on the way (7 days). */
 export const keepForgottenMs = 8 * 24 * 3600 * 1000;
-
-/** Most users one question to identity may name. */
-const askLimit = 100;
-
-/**
- * Finds users by id: in the own copy, and in identity those it does not hold (their events are still on the way).
- * A user who is nowhere is absent from the answer. Throws when identity has to be asked and does not answer.
- */
-export async function findUsers(
-  parts: { bus: Bus; profiles: Pick<ProfileStore, 'find' | 'keep'> },
-  of: { projectId: string; userIds: readonly string[] },
-  context: { requestId: string; deadline: number },
-): Promise<Map<string, PublicUser>> {
-  const { projectId, userIds } = of;
-  const users = await parts.profiles.find(projectId, userIds);
-  const missing = userIds.filter((userId) => !users.has(userId));
-  for (let at = 0; at < missing.length; at += askLimit) {
-    const some = missing.slice(at, at + askLimit);
-    const answer = await ask(parts.bus, usersByIds, { projectId, userIds: some }, context);
-    await Promise.all(answer.users.map((profile) => parts.profiles.keep(profile)));
-    for (const { user } of answer.users) users.set(user.id, user);
-  }
-  return users;
-}

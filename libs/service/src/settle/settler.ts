@@ -9,7 +9,7 @@ import { writeRow } from './write-row.ts';
 export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
 /** How long after it was read a plan is trusted, and an intent's change may still be on its way. */
-const trustMs = 30_000;
+export const trustMs = 30_000;
 const sweepAfterMs = 1_000;
 const sweepLimit = 100;
 
@@ -207,7 +207,7 @@ export class Settler {
 }
 
 /** One write a counter document: its intent is removed with the first. */
-function mergeCounters(counters: readonly CounterWrite[]): CounterWrite[] {
+export function mergeCounters(counters: readonly CounterWrite[]): CounterWrite[] {
   const merged = new Map<string, CounterWrite>();
   for (const { in: name, id, inc } of counters) {
     const key = JSON.stringify([name, id]);

@@ -15,14 +15,14 @@ export async function writeRow(
   options: { rev: number; until: number },
 ): Promise<boolean> {
   const { rev, until } = options;
-  const content = row.put ? { ...row.put, rev } : { ...gone(), rev };
+  const content = row.put ? { ...row.put, rev } : { ...goneRow(), rev };
   while (Date.now() <= until) {
-    if (row.put) await insertRow(rows, { _id: row.id, ...gone(), rev: -1 });
+    if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
     // Again: a process that was asleep since must not fill a place that is free because the row came and went.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;
-    if (!row.put && (await insertRow(rows, { _id: row.id, ...gone(), rev }))) return true;
+    if (!row.put && (await insertRow(rows, { _id: row.id, ...goneRow(), rev }))) return true;
     if (await rows.findOne({ _id: row.id, rev: { $gte: rev } }, { projection: { _id: 1 } })) return true;
   }
   return false;
@@ -32,7 +32,7 @@ export async function writeRow(
  * A row that no list shows. With `rev: -1` it takes a place before the row is put there: the write that shows the
  * row only replaces, so a writer that falls asleep just before it finds the place taken by others, or gone.
  */
-function gone(): { gone: true; expireAt: Date } {
+export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };
 }
 

@@ -7,6 +7,8 @@ import {
 } from 'mongodb';
 import { redactUrl } from '../bus/nats-connection.ts';
 import { StartError } from '../errors.ts';
+import { traceCommands } from '../telemetry/mongo-spans.ts';
+import { tracing } from '../telemetry/tracing.ts';
 
 /** A service's collections and indexes, declared in one place and ensured at start. */
 export interface MongoSchema {
@@ -31,6 +33,7 @@ export interface MongoConnection {
 /** Connects (majority writes, journal, reads from the primary) and ensures the schema. Throws `StartError`. */
 export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
   const { url, database, schema, connectTimeoutMs = 10_000 } = options;
+  const traces = tracing();
   const client = new MongoClient(url, {
     writeConcern: { w: 'majority', journal: true },
     readPreference: 'primary',
@@ -40,7 +43,9 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
     connectTimeoutMS: 3_000,
     waitQueueTimeoutMS: 4_000,
     appName: `kith ${database}`,
+    monitorCommands: traces !== undefined,
   });
+  if (traces) traceCommands(client, traces);
   try {
     await firstConnection(client, connectTimeoutMs);
     const db = client.db(database);
@@ -102,5 +107,8 @@ export function isMongoDuplicate(error: unknown): boolean {
  * one of them gets SQLSTATE 40P01, as the number PostgreSQL packs it into.
  */
 export function isMongoDeadlock(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === 16908292;
+  return error instanceof MongoServerError && error.code === mongoDeadlock;
 }
+
+/** The code of `isMongoDeadlock`. */
+export const mongoDeadlock = 16908292;

@@ -1,6 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
+import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../errors.ts';
+import { tracing } from '../telemetry/tracing.ts';
 
 export interface SqliteOptions {
   /** Path, or `:memory:`. */
@@ -19,6 +21,8 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
     if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
     const db = new DatabaseSync(file, { timeout: 5_000 });
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
+    // What is erased is not to stay readable in pages that are free (docs/adr/0014).
+    db.exec('PRAGMA secure_delete = ON');
     migrate(db, file, migrations);
     return db;
   } catch (error) {
@@ -45,6 +49,27 @@ function migrate(db: DatabaseSync, file: string, migrations: readonly string[]):
 
 /** Runs `work` in one write transaction; a throw rolls it back. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  const traces = tracing();
+  if (traces?.active() === undefined) return inTransaction(db, work);
+  const span = traces.start('transaction', {
+    kind: 'client',
+    attributes: {
+      'db.system.name': 'sqlite',
+      'db.namespace': basename(db.location() ?? ':memory:'),
+      'db.operation.name': 'transaction',
+    },
+  });
+  let failure: string | undefined = 'rollback';
+  try {
+    const result = inTransaction(db, work);
+    failure = undefined;
+    return result;
+  } finally {
+    span.end(failure);
+  }
+}
+
+function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = work();

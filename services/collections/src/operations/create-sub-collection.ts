@@ -1,10 +1,7 @@
 import { collectionCreated, createSubCollection as spec } from '@kith/contracts';
 import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { collectionEvent, newCollection, ownerOf, toCollection } from '../collection.ts';
-
-/** Levels below the root (SPEC B4). */
-const maxDepth = 100;
+import { collectionEvent, maxDepth, newCollection, ownerOf, toCollection } from '../collection.ts';
 
 /** Creates a collection below another one of the caller's (SPEC B4). */
 export const createSubCollection = handler(spec, async (request, app: AppContext) => {

@@ -22,7 +22,7 @@ export function entityRange({ projectId, id }: Home): { from: string; to: string
   return { from: `${projectId}|${id}|`, to: `${projectId}|${id}}` };
 }
 
-/** The key of an entity's row, new each time it is added (ARCHITECTURE 11). */
+/** The key of an entity's row, new each time it is added (docs/adr/0006). */
 export function entityPlace(collection: Home, entity: EntityRecord): string {
   return entityRange(collection).from + entityPosition(entity);
 }

@@ -2,6 +2,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Outbox, StoreConfig } from '@kith/service';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
+import type { ImportStore } from './import.ts';
 import { openMongoStore } from './mongo.ts';
 import { openSqliteStore } from './sqlite.ts';
 
@@ -17,8 +18,6 @@ export interface ErasedStore {
   mark(owner: Owner, until: number): Promise<void>;
   /** Those whose mark has not run out. */
   marked(now: number): Promise<Owner[]>;
-  /** Takes away the published events that tell of an owner's collections. */
-  forgetEvents(owner: Owner): Promise<void>;
 }
 
 /**
@@ -28,6 +27,7 @@ export interface ErasedStore {
 export interface CollectionStore {
   readonly outbox: Outbox;
   readonly erased: ErasedStore;
+  readonly imports: ImportStore;
   root(owner: Owner): Promise<CollectionRecord | null>;
   /** A collection of this owner's; anyone else's is none. */
   find(owner: Owner, id: string): Promise<CollectionRecord | null>;
@@ -37,6 +37,14 @@ export interface CollectionStore {
     parentId: string,
     range: { after: string | null; limit: number },
   ): Promise<CollectionRecord[]>;
+  /**
+   * Some of an owner's collections, behind a place among all of them; `limit` are looked at. `next` is the place behind
+   * which more may follow.
+   */
+  all(
+    owner: Owner,
+    range: { after: string; limit: number },
+  ): Promise<{ collections: CollectionRecord[]; next: string | null }>;
   /**
    * Stores a new collection with its event. `false` where this is a root and the owner has one already, or where
    * what it was to stand below has been deleted meanwhile.

@@ -10,7 +10,7 @@ import {
 import type { CollectionRecord } from '../collection.ts';
 import { placeOf } from './place.ts';
 
-/** A collection as MongoDB has it; `_id` is its place (ARCHITECTURE 11). The target of its entities' changes. */
+/** A collection as MongoDB has it; `_id` is its place (docs/adr/0006). The target of its entities' changes. */
 export interface CollectionDocument
   extends Omit<CollectionRecord, 'createdAt' | 'updatedAt' | 'rev'>,
     TargetFields {

@@ -133,7 +133,11 @@ export class MongoEntities {
   }
 }
 
-function toRow(collection: CollectionRecord, entity: EntityRecord): Omit<EntityDocument, '_id' | 'rev'> {
+/** What is written of an entity. */
+export function toRow(
+  collection: CollectionRecord,
+  entity: EntityRecord,
+): Omit<EntityDocument, '_id' | 'rev'> {
   const { entityId, addedAt, metadata } = entity;
   return {
     saved: savedKey(collection, entityId),

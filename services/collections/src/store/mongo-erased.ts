@@ -25,12 +25,5 @@ export function mongoErased(db: Db): ErasedStore {
       const found = await erased.find().toArray();
       return found.map(({ projectId, userId }) => ({ projectId, userId }));
     },
-    async forgetEvents({ userId }) {
-      // A scan of a week's events, for an account that ends.
-      await db.collection('events').deleteMany({
-        unpublished: { $exists: false },
-        event: { $regex: `"userId":"${userId}"` },
-      });
-    },
   };
 }

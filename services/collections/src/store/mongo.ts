@@ -25,9 +25,10 @@ import {
 } from './mongo-document.ts';
 import { MongoEntities } from './mongo-entities.ts';
 import { mongoErased } from './mongo-erased.ts';
+import { MongoImport } from './mongo-import.ts';
 import { MongoPurge } from './mongo-purge.ts';
 import { MongoTree } from './mongo-tree.ts';
-import { listRange, placeOf, rootPlace } from './place.ts';
+import { listRange, ownerRange, placeInTree, placeOf, rootPlace } from './place.ts';
 
 /** Opens the store on MongoDB. */
 export async function openMongoStore(
@@ -39,6 +40,7 @@ export async function openMongoStore(
 class MongoStore implements CollectionStore {
   readonly outbox: MongoOutbox;
   readonly erased: ErasedStore;
+  readonly imports: MongoImport;
   readonly #connection: MongoConnection;
   readonly #collections: Collection<CollectionDocument>;
   readonly #tree: MongoTree;
@@ -54,6 +56,7 @@ class MongoStore implements CollectionStore {
     this.erased = mongoErased(db);
     this.#tree = new MongoTree(this.#collections);
     this.#settler = new Settler(db);
+    this.imports = new MongoImport(db, this.#settler);
     this.#entities = new MongoEntities(db, { settler: this.#settler, outbox: this.outbox });
     this.#purge = new MongoPurge(db, { settler: this.#settler, entities: this.#entities });
   }
@@ -71,9 +74,7 @@ class MongoStore implements CollectionStore {
     );
     if (!document || !isThere(document)) return null;
     if (!(await this.#tree.areThere(owner, document.ancestors))) return null;
-    const record = fromDocument(document);
-    this.#entities.remember(record, document);
-    return record;
+    return this.#withEntities(document);
   }
 
   async children(
@@ -89,6 +90,24 @@ class MongoStore implements CollectionStore {
       )
       .toArray();
     return documents.map(fromDocument);
+  }
+
+  async all(
+    owner: Owner,
+    { after, limit }: { after: string; limit: number },
+  ): Promise<{ collections: CollectionRecord[]; next: string | null }> {
+    const { from, to } = ownerRange(owner, after);
+    const found = await this.#collections
+      .find(
+        { _id: { $gt: from, $lt: to }, ...there },
+        { sort: { _id: 1 }, limit, projection: { 'outbox.event': 0 } },
+      )
+      .toArray();
+    const last = found.length === limit ? found.at(-1) : undefined;
+    return {
+      collections: (await this.#belowThere(owner, found)).map((one) => this.#withEntities(one)),
+      next: last ? placeInTree(fromDocument(last)) : null,
+    };
   }
 
   async insert(record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
@@ -135,12 +154,7 @@ class MongoStore implements CollectionStore {
     const documents = await this.#collections
       .find({ projectId, userId, id: { $in: ids } }, { projection: { outbox: 0 } })
       .toArray();
-    const found = documents.filter(isThere);
-    const known = await this.#tree.thereOf(
-      owner,
-      found.flatMap(({ ancestors }) => ancestors),
-    );
-    return found.filter(({ ancestors }) => ancestors.every((id) => known.has(id))).map(fromDocument);
+    return (await this.#belowThere(owner, documents.filter(isThere))).map(fromDocument);
   }
 
   purge(): Promise<boolean> {
@@ -158,6 +172,22 @@ class MongoStore implements CollectionStore {
 
   close(): Promise<void> {
     return this.#connection.close();
+  }
+
+  /** Those of an owner's collections above which all are there. */
+  async #belowThere(owner: Owner, documents: CollectionDocument[]): Promise<CollectionDocument[]> {
+    const known = await this.#tree.thereOf(
+      owner,
+      documents.flatMap(({ ancestors }) => ancestors),
+    );
+    return documents.filter(({ ancestors }) => ancestors.every((id) => known.has(id)));
+  }
+
+  /** The record of a document, by which its entities can be asked for. */
+  #withEntities(document: CollectionDocument): CollectionRecord {
+    const record = fromDocument(document);
+    this.#entities.remember(record, document);
+    return record;
   }
 
   async #update(

@@ -5,7 +5,7 @@ export function rootPlace(owner: Owner): string {
   return `${owner.projectId}|${owner.userId}|root`;
 }
 
-/** A collection's key, which is its place in its parent's list, oldest first (ARCHITECTURE 11). */
+/** A collection's key, which is its place in its parent's list, oldest first (docs/adr/0006). */
 export function placeOf(record: CollectionRecord): string {
   if (record.parentId === null) return rootPlace(record);
   return `${listPrefix(record, record.parentId)}${positionOf(record)}`;
@@ -30,6 +30,21 @@ export function listRange(
   return { from: `${prefix}${after ?? ''}`, to: `${prefix.slice(0, -1)}}` };
 }
 
+/** Where a collection stands among all of its owner's: what a walk over them goes on behind. */
+export function placeInTree(record: CollectionRecord): string {
+  return placeOf(record).slice(ownerPrefix(record).length);
+}
+
+/** The keys of all of an owner's collections: above `from`, below `to`. */
+export function ownerRange(owner: Owner, after: string): { from: string; to: string } {
+  const prefix = ownerPrefix(owner);
+  return { from: `${prefix}${after}`, to: `${prefix.slice(0, -1)}}` };
+}
+
+function ownerPrefix({ projectId, userId }: Owner): string {
+  return `${projectId}|${userId}|`;
+}
+
 function listPrefix(owner: Owner, parentId: string): string {
-  return `${owner.projectId}|${owner.userId}|${parentId}|`;
+  return `${ownerPrefix(owner)}${parentId}|`;
 }

@@ -4,9 +4,10 @@ import { isSqliteDuplicate, openSqlite, SqliteOutbox, type StoreConfig, transact
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
 import type { CollectionStore, EntityRange, ErasedStore } from './index.ts';
-import { listRange, placeOf, rootPlace } from './place.ts';
+import { listRange, ownerRange, placeInTree, placeOf, rootPlace } from './place.ts';
 import { SqliteEntities } from './sqlite-entities.ts';
 import { sqliteErased } from './sqlite-erased.ts';
+import { SqliteImport } from './sqlite-import.ts';
 import { SqlitePurge } from './sqlite-purge.ts';
 import { migrations } from './sqlite-schema.ts';
 
@@ -25,13 +26,14 @@ export async function openSqliteStore(
 class SqliteStore implements CollectionStore {
   readonly outbox: SqliteOutbox;
   readonly erased: ErasedStore;
+  readonly imports: SqliteImport;
   readonly #db: DatabaseSync;
   readonly #entities: SqliteEntities;
   readonly #purge: SqlitePurge;
   readonly #byPlace: StatementSync;
   readonly #byId: StatementSync;
   readonly #there: StatementSync;
-  readonly #children: StatementSync;
+  readonly #between: StatementSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
 
@@ -48,11 +50,20 @@ class SqliteStore implements CollectionStore {
       `SELECT count(*) AS n FROM collections WHERE purge_depth IS NULL AND project_id = ? AND user_id = ?
          AND id IN (SELECT value FROM json_each(?))`,
     );
-    this.#children = db.prepare(`${select} place > ? AND place < ? ORDER BY place LIMIT ?`);
+    this.#between = db.prepare(`${select} place > ? AND place < ? ORDER BY place LIMIT ?`);
     this.#insert = db.prepare(
       `INSERT INTO collections (place, project_id, user_id, id, parent_id, ancestors, name, entity_count,
          created_at, updated_at, rev, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.imports = new SqliteImport(db, {
+      entities: this.#entities,
+      tree: {
+        root: (owner) => fromRow(this.#byPlace.get(rootPlace(owner))),
+        find: (owner, id) => this.#find(owner, id),
+        insert: (record) => this.#add(record),
+        replace: (rev, record) => this.#replace(rev, record, null),
+      },
+    });
     this.#update = db.prepare(
       `UPDATE collections SET name = ?, entity_count = ?, updated_at = ?, rev = ?, seq = ?, purge_depth = ?
          WHERE place = ? AND rev = ? AND purge_depth IS NULL`,
@@ -64,6 +75,10 @@ class SqliteStore implements CollectionStore {
   }
 
   async find(owner: Owner, id: string): Promise<CollectionRecord | null> {
+    return this.#find(owner, id);
+  }
+
+  #find(owner: Owner, id: string): CollectionRecord | null {
     const record = fromRow(this.#byId.get(owner.projectId, owner.userId, id));
     return record && this.#isThere(record) ? record : null;
   }
@@ -74,24 +89,28 @@ class SqliteStore implements CollectionStore {
     range: { after: string | null; limit: number },
   ): Promise<CollectionRecord[]> {
     const { from, to } = listRange(owner, parentId, range.after);
-    return this.#children.all(from, to, range.limit).flatMap((row) => fromRow(row) ?? []);
+    return this.#between.all(from, to, range.limit).flatMap((row) => fromRow(row) ?? []);
+  }
+
+  async all(
+    owner: Owner,
+    { after, limit }: { after: string; limit: number },
+  ): Promise<{ collections: CollectionRecord[]; next: string | null }> {
+    const { from, to } = ownerRange(owner, after);
+    const found = this.#between.all(from, to, limit).flatMap((row) => fromRow(row) ?? []);
+    const last = found.length === limit ? found.at(-1) : undefined;
+    return {
+      collections: found.filter((record) => this.#isThere(record)),
+      next: last ? placeInTree(last) : null,
+    };
   }
 
   async insert(record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
-    const { projectId, userId, id, parentId, name, entityCount, createdAt, updatedAt, rev, seq } = record;
-    const ancestors = JSON.stringify(record.ancestors);
-    const values = [id, parentId, ancestors, name, entityCount, createdAt, updatedAt, rev, seq];
-    try {
-      return transaction(this.#db, () => {
-        if (!this.#isThere(record)) return false;
-        this.#insert.run(placeOf(record), projectId, userId, ...values);
-        this.outbox.add(event);
-        return true;
-      });
-    } catch (error) {
-      if (isSqliteDuplicate(error) && parentId === null) return false;
-      throw error;
-    }
+    return transaction(this.#db, () => {
+      if (!this.#add(record)) return false;
+      this.outbox.add(event);
+      return true;
+    });
   }
 
   async replace(rev: number, record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
@@ -147,6 +166,21 @@ class SqliteStore implements CollectionStore {
     this.#db.close();
   }
 
+  /** Stores a new collection; `false` where one above it is gone, or where it is there: a root of this owner, say. */
+  #add(record: CollectionRecord): boolean {
+    const { projectId, userId, id, parentId, name, entityCount, createdAt, updatedAt, rev, seq } = record;
+    const ancestors = JSON.stringify(record.ancestors);
+    const values = [id, parentId, ancestors, name, entityCount, createdAt, updatedAt, rev, seq];
+    if (!this.#isThere(record)) return false;
+    try {
+      this.#insert.run(placeOf(record), projectId, userId, ...values);
+      return true;
+    } catch (error) {
+      if (isSqliteDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
   /** Tells whether all above a collection are there. */
   #isThere({ projectId, userId, ancestors }: CollectionRecord): boolean {
     if (ancestors.length === 0) return true;
@@ -157,13 +191,13 @@ class SqliteStore implements CollectionStore {
   #replace(
     rev: number,
     record: CollectionRecord,
-    event: EventEnvelope,
+    event: EventEnvelope | null,
     purgeDepth: number | null = null,
   ): boolean {
     const { name, entityCount, updatedAt, rev: next, seq } = record;
     const values = [name, entityCount, updatedAt, next, seq, purgeDepth];
     const { changes } = this.#update.run(...values, placeOf(record), rev);
-    if (changes === 1) this.outbox.add(event);
+    if (changes === 1 && event) this.outbox.add(event);
     return changes === 1;
   }
 }

@@ -1,6 +1,6 @@
 import { StatementSync } from 'node:sqlite';
 import type { OperationSpec } from '@kith/contracts';
-import { type OperationRequest, type StoreConfig, Turns } from '@kith/service';
+import { createLogger, InProcessBus, type OperationRequest, type StoreConfig, Turns } from '@kith/service';
 import { Collection } from 'mongodb';
 import { addEntity } from '../../src/operations/add-entity.ts';
 import { createSubCollection } from '../../src/operations/create-sub-collection.ts';
@@ -21,6 +21,8 @@ export interface DyingWork {
 
 const work: DyingWork = JSON.parse(process.argv[2] ?? '{}');
 const store = await openStore(work.store);
+const log = createLogger({ name: 'child', level: 'silent' });
+const bus = new InProcessBus({ prefix: 'child', file: ':memory:', log });
 let writes = 0;
 const methods = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
 for (const method of methods) dieIn(Collection.prototype as never, method);
@@ -43,7 +45,7 @@ if (work.act === 'purge') {
     body: { entityId, collectionName: 'x' },
     deadline: Date.now() + 20_000,
   };
-  const app = { store, relay: { kick: () => undefined }, turns: new Turns() };
+  const app = { store, bus, relay: { kick: () => undefined }, turns: new Turns() };
   await handlers[work.act].handle(request as unknown as OperationRequest<OperationSpec>, app);
   process.stdout.write('acknowledged');
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, type EventEnvelope, type OperationSpec, rpcSubject } from '@kith/contracts';
-import { encodeContext, type ServiceRuntime, type StoreConfig, statusHeader } from '@kith/service';
-import { createRuntime, createStore, type EngineKind } from '@kith/testing';
+import type { Collection, EventEnvelope, OperationSpec } from '@kith/contracts';
+import type { ServiceRuntime, StoreConfig } from '@kith/service';
+import { callerOf, callOperation, createRuntime, createStore, type EngineKind } from '@kith/testing';
 import { startCollections } from '../../src/index.ts';
 
 export interface Answer {
@@ -48,25 +48,15 @@ export async function startWorld(engine: EngineKind, options: { instances?: numb
   const projectId = randomUUID();
 
   const call: World['call'] = async (spec, request) => {
-    const headers = encodeContext({
-      requestId: randomUUID(),
+    const { userId, query = '', body } = request;
+    const answer = await callOperation(runtime.bus, spec, {
       projectId: request.projectId ?? projectId,
-      caller: request.userId ? { userId: request.userId, sessionId: randomUUID(), role: 'visitor' } : null,
-      clientIp: '192.0.2.1',
-      userAgent: '',
-      wireVersion: 'v6',
-      form: '',
-      deadline: Date.now() + 20_000,
+      caller: userId ? callerOf(userId) : null,
       params: paramsOf(request),
-      query: request.query ?? '',
-      traceparent: null,
+      query,
+      body,
     });
-    const body = request.body === undefined ? '' : JSON.stringify(request.body);
-    const message = { headers, body: new TextEncoder().encode(body) };
-    const reply = await runtime.bus.request(rpcSubject(runtime.bus.prefix, spec), message, 20_000);
-    const text = new TextDecoder().decode(reply.body);
-    const next = /^<\?(.*)>; rel="next"$/.exec(reply.headers.Link ?? '')?.[1];
-    return { status: Number(reply.headers[statusHeader]), text, json: text && JSON.parse(text), next };
+    return { status: answer.status, text: answer.text, json: answer.body, next: answer.next };
   };
 
   return {

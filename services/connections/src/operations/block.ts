@@ -1,8 +1,7 @@
 import { blockUser } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { block } from '../blocks.ts';
-import { findUsers } from '../profiles.ts';
 
 /** Blocks a user (SPEC B3). */
 export const blockHandler = handler(blockUser, async (request, app: AppContext) => {

@@ -1,9 +1,8 @@
 import { countUserConnections } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { hiddenFrom } from '../blocks.ts';
 import { hiddenKeys } from '../list-people.ts';
-import { findUsers } from '../profiles.ts';
 
 /** How many established connections a user has: the total of the list that the same caller gets (SPEC B3). */
 export const countOfUserHandler = handler(countUserConnections, async (request, app: AppContext) => {

@@ -1,8 +1,7 @@
 import { getConnectionStatus } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import type { Pair } from '../pair.ts';
-import { findUsers } from '../profiles.ts';
 
 /** How the caller and another user stand (SPEC B3). */
 export const getStatusHandler = handler(getConnectionStatus, async (request, app: AppContext) => {

@@ -8,6 +8,7 @@ import { declineHandler } from './decline.ts';
 import { deleteHandler } from './delete.ts';
 import { deleteWithUserHandler } from './delete-with-user.ts';
 import { getStatusHandler } from './get-status.ts';
+import { importHandler } from './import.ts';
 import { listHandler } from './list.ts';
 import { listBlocksHandler } from './list-blocks.ts';
 import { listOfUserHandler } from './list-of-user.ts';
@@ -35,4 +36,5 @@ export const operations: readonly OperationHandler<AppContext>[] = [
   unblockHandler,
   listBlocksHandler,
   rebuildProfilesHandler,
+  importHandler,
 ];

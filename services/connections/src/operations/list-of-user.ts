@@ -1,10 +1,9 @@
 import { listUserConnections } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { hiddenFrom } from '../blocks.ts';
 import { connectionListOf } from '../connection-views.ts';
 import { listPeople, readPage } from '../list-people.ts';
-import { findUsers } from '../profiles.ts';
 
 /**
  * A user's established connections as the caller may see them: without whom the caller blocks or is blocked by, in

@@ -1,8 +1,7 @@
 import { requestConnection } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, findUsers, handler } from '@kith/service';
 import { act } from '../act.ts';
 import type { AppContext } from '../app.ts';
-import { findUsers } from '../profiles.ts';
 
 /** Asks another user to connect; the order of the checks is that of SPEC B3. */
 export const requestHandler = handler(requestConnection, async (request, app: AppContext) => {

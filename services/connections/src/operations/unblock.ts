@@ -1,8 +1,7 @@
 import { unblockUser } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { unblock } from '../blocks.ts';
-import { findUsers } from '../profiles.ts';
 
 /** Takes the caller's block of a user back (SPEC B3). */
 export const unblockHandler = handler(unblockUser, async (request, app: AppContext) => {

@@ -1,7 +1,9 @@
-import type { EventEnvelope, PublicUser } from '@kith/contracts';
-import type { Outbox, StoreConfig } from '@kith/service';
+import type { EventEnvelope } from '@kith/contracts';
+import type { Outbox, ProfileCopy, StoreConfig } from '@kith/service';
+import type { LivePair } from '../act.ts';
 import type { Entry, ListName, Totals } from '../listing.ts';
 import type { Pair } from '../pair.ts';
+import type { SearchKeys } from '../search-keys.ts';
 import { openMongoStore } from './mongo.ts';
 import { openSqliteStore } from './sqlite.ts';
 
@@ -23,16 +25,10 @@ export interface ListPage {
   total: number;
 }
 
-/** A user's public profile with the `seq` of the event that brought it. */
-export interface Profile {
-  seq: number;
-  user: PublicUser;
-}
-
-/** What a user is found by, folded; empty where the user has none. */
-export interface SearchKeys {
-  username: string;
-  name: string;
+/** The own copy of public users, with what they are found by. */
+export interface SearchableProfiles extends ProfileCopy {
+  /** What these users are found by, for those there is a profile of. */
+  searchKeys(projectId: string, userIds: readonly string[]): Promise<Map<string, SearchKeys>>;
 }
 
 /** A user whose account has ended; `endedAt` is when this service heard of it. */
@@ -58,18 +54,22 @@ export interface ErasureStore {
   /** Everybody a pair with a user is stored of. */
   partners(of: UserKey): Promise<string[]>;
   /**
-   * Removes a pair that nothing follows from, with its published events but the last. `false` while an event of it is on
-   * its way, or when the pair has gone on.
+   * Removes a pair that nothing follows from. `false` while there are events of it but the last, or that is on its way,
+   * or when the pair has gone on.
    */
   removePair(pair: Pair): Promise<boolean>;
   /** Removes the totals of a user who has no pairs. */
   removeTotals(of: UserKey): Promise<void>;
 }
 
+/** What became of a pair that was to be imported; `there`: its connection is there already, or was. */
+export type ImportOutcome = 'stored' | 'there' | 'pair-taken' | 'id-taken';
+
 /** What connections keeps. Two implementations pass one suite, `tests/store.test.ts`. */
 export interface ConnectionStore {
   /** The events of pairs. */
   readonly outbox: Outbox;
+  readonly profiles: SearchableProfiles;
   readonly erasure: ErasureStore;
   /** Where two users stand; state `none` where nothing is stored. */
   pairOf(projectId: string, one: string, other: string): Promise<Pair>;
@@ -80,19 +80,26 @@ export interface ConnectionStore {
    * has gone on since `before` was read.
    */
   change(before: Pair, after: Pair, event: EventEnvelope): Promise<boolean>;
+  /**
+   * Stores pairs of another back end, with what follows of them in lists and totals, and without events. Tells of each, in
+   * their order, what became of it; what is stored already stays as it is.
+   */
+  import(projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]>;
   /** The pairs of a user and each of these others that are stored. */
   pairsWith(projectId: string, userId: string, otherIds: readonly string[]): Promise<Pair[]>;
   /** Pairs of all projects in which one blocks the other, by `<project>|<lower>|<higher>`, after that of a pair. */
   blocked(after: string, limit: number): Promise<Pair[]>;
+  /**
+   * Pairs of a user whose request was declined, by the other user's id, after that of one. A declined request stands in
+   * no list: it costs a read of the user's pairs.
+   */
+  declined(
+    of: { projectId: string; userId: string },
+    range: { after: string; limit: number },
+  ): Promise<Pair[]>;
   list(range: ListRange): Promise<ListPage>;
   /** How many rows each list of a user has. */
   totals(projectId: string, userId: string): Promise<Totals>;
-  /** The profiles there are of these users, by id. */
-  profiles(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>>;
-  /** What these users are found by, for those there is a profile of. */
-  searchKeys(projectId: string, userIds: readonly string[]): Promise<Map<string, SearchKeys>>;
-  /** Keeps a profile, unless the one that is held is as new or newer. */
-  keepProfile(profile: Profile): Promise<void>;
   /** Puts right what processes left behind when they died. */
   sweep(): Promise<void>;
   /** Rejects when the database can not be used. */

@@ -83,9 +83,8 @@ export class MongoErasure implements ErasureStore {
     const asRead = { _id: pairId(pair), rev: pair.rev, ...settled };
     if (!(await this.#pairs.findOne(asRead))) return false;
     const { range, last } = pairEvents(pair);
-    const between = { $gt: range.from, $lt: range.to };
-    if (await this.#events.findOne({ _id: between, unpublished: { $exists: true } })) return false;
-    await this.#events.deleteMany({ _id: { ...between, $ne: last }, unpublished: { $exists: false } });
+    if (await this.#events.findOne({ _id: { $gt: range.from, $lt: range.to, $ne: last } })) return false;
+    if (await this.#events.findOne({ _id: last, unpublished: { $exists: true } })) return false;
     return (await this.#pairs.deleteOne(asRead)).deletedCount > 0;
   }
 

@@ -1,4 +1,4 @@
-import type { EventEnvelope, PublicUser } from '@kith/contracts';
+import type { EventEnvelope } from '@kith/contracts';
 import {
   type CounterFields,
   eventsIndexes,
@@ -17,7 +17,8 @@ import {
   type TargetFields,
   unsettledIndex,
 } from '@kith/service';
-import type { Collection } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
+import type { LivePair } from '../act.ts';
 import {
   type Entry,
   entriesChange,
@@ -29,13 +30,14 @@ import {
   totalsChange,
 } from '../listing.ts';
 import { type Pair, strangers } from '../pair.ts';
-import type { ConnectionStore, ListPage, ListRange, SearchKeys } from './index.ts';
+import type { ConnectionStore, ImportOutcome, ListPage, ListRange } from './index.ts';
 import { pairId } from './keys.ts';
 import { higherIndex, MongoErasure, markIndexes } from './mongo-erasure.ts';
+import { MongoImport } from './mongo-import.ts';
 import { MongoProfiles } from './mongo-profiles.ts';
 
 /** `blocks` are absent in documents from before there were any. */
-type PairDocument = Omit<Pair, 'rev' | 'blocks'> & Partial<Pick<Pair, 'blocks'>> & TargetFields;
+export type PairDocument = Omit<Pair, 'rev' | 'blocks'> & Partial<Pick<Pair, 'blocks'>> & TargetFields;
 type EdgeDocument = Entry & RowFields;
 type HeadDocument = Partial<Totals> & CounterFields;
 
@@ -73,13 +75,14 @@ export async function openMongoStore(config: StoreConfig & { kind: 'mongo' }): P
 
 class MongoStore implements ConnectionStore {
   readonly outbox: MongoOutbox;
+  readonly profiles: MongoProfiles;
   readonly erasure: MongoErasure;
   readonly #connection: MongoConnection;
   readonly #settler: Settler;
+  readonly #import: MongoImport;
   readonly #pairs: Collection<PairDocument>;
   readonly #edges: Collection<EdgeDocument>;
   readonly #heads: Collection<HeadDocument>;
-  readonly #profiles: MongoProfiles;
   /** What pairs were made of: before its next change a pair may have to be settled and its outbox emptied. */
   readonly #read = new WeakMap<Pair, PairDocument>();
 
@@ -87,12 +90,13 @@ class MongoStore implements ConnectionStore {
     const { db } = connection;
     this.#connection = connection;
     this.#settler = new Settler(db);
+    this.#import = new MongoImport(db, this.#settler);
     this.outbox = new MongoOutbox(db, ['pairs']);
+    this.profiles = new MongoProfiles(db);
     this.erasure = new MongoErasure(db);
     this.#pairs = db.collection('pairs');
     this.#edges = db.collection('edges');
     this.#heads = db.collection('heads');
-    this.#profiles = new MongoProfiles(db);
   }
 
   async pairOf(projectId: string, one: string, other: string): Promise<Pair> {
@@ -119,6 +123,28 @@ class MongoStore implements ConnectionStore {
   async blocked(after: string, limit: number): Promise<Pair[]> {
     const filter = { _id: { $gt: after }, 'blocks.0': { $exists: true } };
     const found = await this.#pairs.find(filter, { sort: { _id: 1 }, limit }).toArray();
+    return found.map((document) => this.#toPair(document));
+  }
+
+  async declined(
+    { projectId, userId }: { projectId: string; userId: string },
+    { after, limit }: { after: string; limit: number },
+  ): Promise<Pair[]> {
+    const state = 'declined' as const;
+    // `}` follows `|`.
+    const above = `${projectId}|${after && `${after}}`}`;
+    const own = `${projectId}|${userId}|`;
+    // By the other's id first come the pairs in which it is the lower one.
+    const halves: Filter<PairDocument>[] = [
+      ...(after < userId ? [{ higher: userId, projectId, _id: { $gt: above }, state }] : []),
+      { _id: { $gt: own + after, $lt: `${projectId}|${userId}}` }, state },
+    ];
+    const found: PairDocument[] = [];
+    for (const filter of halves) {
+      const left = limit - found.length;
+      if (left === 0) break;
+      found.push(...(await this.#pairs.find(filter, { sort: { _id: 1 }, limit: left }).toArray()));
+    }
     return found.map((document) => this.#toPair(document));
   }
 
@@ -149,6 +175,10 @@ class MongoStore implements ConnectionStore {
     });
   }
 
+  import(_projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]> {
+    return this.#import.add(pairs);
+  }
+
   async list(range: ListRange): Promise<ListPage> {
     const { projectId, ownerId, from, list, without = [] } = range;
     const isDeep = 'skip' in from && from.skip > shallow;
@@ -166,18 +196,6 @@ class MongoStore implements ConnectionStore {
     const totals = { ...noTotals };
     for (const list of lists) totals[list] = head?.[list] ?? 0;
     return totals;
-  }
-
-  profiles(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
-    return this.#profiles.find(projectId, userIds);
-  }
-
-  searchKeys(projectId: string, userIds: readonly string[]): Promise<Map<string, SearchKeys>> {
-    return this.#profiles.searchKeys(projectId, userIds);
-  }
-
-  keepProfile(profile: { seq: number; user: PublicUser }): Promise<void> {
-    return this.#profiles.keep(profile);
   }
 
   sweep(): Promise<void> {

@@ -55,16 +55,14 @@ export class SqliteErasure implements ErasureStore {
   async removePair(pair: Pair): Promise<boolean> {
     const { projectId, lower, higher, rev } = pair;
     const { range, last } = pairEvents(pair);
-    const between = [range.from, range.to];
     return transaction(this.#db, () => {
-      const waiting = 'SELECT 1 FROM events WHERE key > ? AND key < ? AND published = 0 LIMIT 1';
-      if (this.#db.prepare(waiting).get(...between)) return false;
+      const waiting =
+        'SELECT 1 FROM events WHERE key > ? AND key < ? AND (key <> ? OR published = 0) LIMIT 1';
+      if (this.#db.prepare(waiting).get(range.from, range.to, last)) return false;
       const removed = this.#db
         .prepare('DELETE FROM pairs WHERE project_id = ? AND lower = ? AND higher = ? AND rev = ?')
         .run(projectId, lower, higher, rev);
-      if (removed.changes === 0) return false;
-      this.#db.prepare('DELETE FROM events WHERE key > ? AND key < ? AND key <> ?').run(...between, last);
-      return true;
+      return removed.changes > 0;
     });
   }
 

@@ -17,6 +17,7 @@ export class SqlitePairs {
   readonly #find: StatementSync;
   readonly #findByConnection: StatementSync;
   readonly #blocked: StatementSync;
+  readonly #declined: StatementSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
 
@@ -28,6 +29,17 @@ export class SqlitePairs {
     this.#blocked = db.prepare(
       `SELECT ${columns} FROM pairs WHERE (project_id, lower, higher) > (?, ?, ?) AND blocks <> '[]'
          ORDER BY project_id, lower, higher LIMIT ?`,
+    );
+    // Each half is a range of a key: that of `pairs_higher`, and the primary one.
+    this.#declined = db.prepare(
+      `SELECT * FROM (SELECT ${columns} FROM pairs
+           WHERE project_id = :projectId AND higher = :userId AND lower > :after AND state = 'declined'
+           ORDER BY lower LIMIT :limit)
+         UNION ALL
+         SELECT * FROM (SELECT ${columns} FROM pairs
+           WHERE project_id = :projectId AND lower = :userId AND higher > :after AND state = 'declined'
+           ORDER BY higher LIMIT :limit)
+         LIMIT :limit`,
     );
     this.#insert = db.prepare(
       `INSERT INTO pairs (project_id, lower, higher, rev, seq, state) VALUES (?, ?, ?, 0, 0, 'none')
@@ -52,6 +64,14 @@ export class SqlitePairs {
     const [projectId = '', lower = '', higher = ''] = after.split('|');
     return this.#blocked
       .all(projectId, lower, higher, limit)
+      .map(toPair)
+      .filter((pair) => pair !== null);
+  }
+
+  /** A user's pairs whose request was declined, by the other's id: first those below the user's own. */
+  declined(of: { projectId: string; userId: string }, range: { after: string; limit: number }): Pair[] {
+    return this.#declined
+      .all({ ...of, ...range })
       .map(toPair)
       .filter((pair) => pair !== null);
   }

@@ -1,54 +1,36 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { PublicUser } from '@kith/contracts';
-import { fold } from '@kith/service';
-import type { Profile, SearchKeys } from './index.ts';
+import { type Profile, SqliteProfileCopy } from '@kith/service';
+import { type SearchKeys, searchKeysOf } from '../search-keys.ts';
+import type { SearchableProfiles } from './index.ts';
 
-/** The own copy of public users, on SQLite. */
-export class SqliteProfiles {
-  readonly #select: StatementSync;
+/** The own copy of public users with their search keys, on SQLite. */
+export class SqliteProfiles extends SqliteProfileCopy implements SearchableProfiles {
   readonly #selectKeys: StatementSync;
-  readonly #keep: StatementSync;
+  readonly #selectEnded: StatementSync;
 
   constructor(db: DatabaseSync) {
-    this.#select = db.prepare('SELECT user FROM profiles WHERE id = ?');
+    super(db, {
+      usernameKey: (user) => searchKeysOf(user).username,
+      nameKey: (user) => searchKeysOf(user).name,
+    });
     this.#selectKeys = db.prepare(
       'SELECT usernameKey AS username, nameKey AS name FROM profiles WHERE id = ?',
     );
-    this.#keep = db.prepare(
-      // Not of a user whose account has ended.
-      `INSERT INTO profiles (id, seq, user, usernameKey, nameKey)
-         SELECT :id, :seq, :user, :username, :name WHERE NOT EXISTS (SELECT 1 FROM ended_users WHERE id = :id)
-         ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, user = excluded.user,
-           usernameKey = excluded.usernameKey, nameKey = excluded.nameKey
-         WHERE excluded.seq > seq`,
-    );
+    this.#selectEnded = db.prepare('SELECT 1 FROM ended_users WHERE id = ?');
   }
 
-  find(projectId: string, userIds: readonly string[]): Map<string, PublicUser> {
-    const found = new Map<string, PublicUser>();
-    for (const userId of userIds) {
-      const row = this.#select.get(`${projectId}|${userId}`) as { user: string } | undefined;
-      if (row) found.set(userId, JSON.parse(row.user) as PublicUser);
-    }
-    return found;
+  /** Keeps none of a user whose account has ended. */
+  protected override write(profile: Profile): void {
+    const { projectId, id } = profile.user;
+    if (!this.#selectEnded.get(`${projectId}|${id}`)) super.write(profile);
   }
 
-  searchKeys(projectId: string, userIds: readonly string[]): Map<string, SearchKeys> {
+  async searchKeys(projectId: string, userIds: readonly string[]): Promise<Map<string, SearchKeys>> {
     const found = new Map<string, SearchKeys>();
     for (const userId of userIds) {
       const row = this.#selectKeys.get(`${projectId}|${userId}`) as SearchKeys | undefined;
       if (row) found.set(userId, row);
     }
     return found;
-  }
-
-  keep({ seq, user }: Profile): void {
-    this.#keep.run({
-      id: `${user.projectId}|${user.id}`,
-      seq,
-      user: JSON.stringify(user),
-      username: fold(user.username ?? ''),
-      name: fold(user.name ?? ''),
-    });
   }
 }

@@ -1,11 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { EventEnvelope, PublicUser } from '@kith/contracts';
+import type { EventEnvelope } from '@kith/contracts';
 import { openSqlite, SqliteOutbox, type StoreConfig, transaction } from '@kith/service';
+import type { LivePair } from '../act.ts';
 import { entriesChange, lists, noTotals, type Totals, totalsChange } from '../listing.ts';
 import { type Pair, strangers } from '../pair.ts';
-import type { ConnectionStore, ListPage, ListRange, Profile, SearchKeys } from './index.ts';
+import type { ConnectionStore, ImportOutcome, ListPage, ListRange } from './index.ts';
 import { SqliteEdges } from './sqlite-edges.ts';
 import { SqliteErasure } from './sqlite-erasure.ts';
+import { SqliteImport } from './sqlite-import.ts';
 import { SqlitePairs } from './sqlite-pairs.ts';
 import { SqliteProfiles } from './sqlite-profiles.ts';
 import { migrations } from './sqlite-schema.ts';
@@ -18,27 +20,29 @@ export async function openSqliteStore(config: StoreConfig & { kind: 'sqlite' }):
 
 class SqliteStore implements ConnectionStore {
   readonly outbox: SqliteOutbox;
+  readonly profiles: SqliteProfiles;
   readonly erasure: SqliteErasure;
   readonly #db: DatabaseSync;
   readonly #pairs: SqlitePairs;
   readonly #edges: SqliteEdges;
-  readonly #profiles: SqliteProfiles;
+  readonly #import: SqliteImport;
   readonly #totals: StatementSync;
   readonly #addTotals: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.outbox = new SqliteOutbox(db);
+    this.profiles = new SqliteProfiles(db);
     this.erasure = new SqliteErasure(db);
     this.#pairs = new SqlitePairs(db);
     this.#edges = new SqliteEdges(db);
-    this.#profiles = new SqliteProfiles(db);
     this.#totals = db.prepare(`SELECT ${lists.join(', ')} FROM heads WHERE id = ?`);
     const sums = lists.map((list) => `${list} = ${list} + excluded.${list}`);
     this.#addTotals = db.prepare(
       `INSERT INTO heads (id, ${lists.join(', ')}) VALUES (?${', ?'.repeat(lists.length)})
          ON CONFLICT (id) DO UPDATE SET ${sums.join(', ')}`,
     );
+    this.#import = new SqliteImport(db, { pairs: this.#pairs, edges: this.#edges });
   }
 
   async pairOf(projectId: string, one: string, other: string): Promise<Pair> {
@@ -59,6 +63,13 @@ class SqliteStore implements ConnectionStore {
     return this.#pairs.blocked(after, limit);
   }
 
+  async declined(
+    of: { projectId: string; userId: string },
+    range: { after: string; limit: number },
+  ): Promise<Pair[]> {
+    return this.#pairs.declined(of, range);
+  }
+
   async change(before: Pair, after: Pair, event: EventEnvelope): Promise<boolean> {
     return transaction(this.#db, () => {
       if (!this.#pairs.replace(before, after)) return false;
@@ -66,11 +77,18 @@ class SqliteStore implements ConnectionStore {
       for (const entry of removed) this.#edges.remove(entry);
       for (const entry of added) this.#edges.add(entry);
       for (const { ownerId, add } of totalsChange(before, after)) {
-        const sums = lists.map((list) => add[list] ?? 0);
-        this.#addTotals.run(`${before.projectId}|${ownerId}`, ...sums);
+        this.#add(before.projectId, ownerId, add);
       }
       this.outbox.add(event);
       return true;
+    });
+  }
+
+  async import(projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]> {
+    return transaction(this.#db, () => {
+      const { outcomes, totals } = this.#import.add(pairs);
+      for (const [ownerId, add] of totals) this.#add(projectId, ownerId, add);
+      return outcomes;
     });
   }
 
@@ -85,18 +103,6 @@ class SqliteStore implements ConnectionStore {
     return this.#totalsOf(projectId, userId);
   }
 
-  async profiles(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
-    return this.#profiles.find(projectId, userIds);
-  }
-
-  async searchKeys(projectId: string, userIds: readonly string[]): Promise<Map<string, SearchKeys>> {
-    return this.#profiles.searchKeys(projectId, userIds);
-  }
-
-  async keepProfile(profile: Profile): Promise<void> {
-    this.#profiles.keep(profile);
-  }
-
   /** Of changes nothing is ever left behind: each is one transaction. */
   async sweep(): Promise<void> {
     this.erasure.forget();
@@ -108,6 +114,10 @@ class SqliteStore implements ConnectionStore {
 
   async close(): Promise<void> {
     this.#db.close();
+  }
+
+  #add(projectId: string, ownerId: string, add: Partial<Totals>): void {
+    this.#addTotals.run(`${projectId}|${ownerId}`, ...lists.map((list) => add[list] ?? 0));
   }
 
   #totalsOf(projectId: string, userId: string): Totals {

@@ -1,7 +1,7 @@
 import { requestConnection } from '@kith/contracts';
 import { createLogger, InProcessBus, Metrics, type StoreConfig } from '@kith/service';
+import { callerOf, callOperation } from '@kith/testing';
 import { startConnections } from '../../src/index.ts';
-import { call, callerOf } from './call.ts';
 
 /** What the child is told: where its data is, and who asks whom. */
 export interface DyingWork {
@@ -17,6 +17,7 @@ const bus = new InProcessBus({ prefix: 'child', file: ':memory:', log });
 // The change is stored, its event on the way out: here the process ends.
 bus.publish = async () => {
   process.kill(process.pid, 'SIGKILL');
+  return 0;
 };
 await startConnections({ bus, log, metrics: new Metrics(), nodeEnv: 'test' }, { store });
-await call(bus, requestConnection, { projectId, caller: callerOf(from), params: { userId: to } });
+await callOperation(bus, requestConnection, { projectId, caller: callerOf(from), params: { userId: to } });

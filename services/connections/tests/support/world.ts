@@ -11,11 +11,18 @@ import {
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
 import type { Bus, RunningService, ServiceRuntime, StoreConfig } from '@kith/service';
-import { createRuntime, createStore, type EngineKind, waitFor } from '@kith/testing';
+import {
+  callerOf,
+  callOperation,
+  createRuntime,
+  createStore,
+  type EngineKind,
+  type OperationAnswer,
+  waitFor,
+} from '@kith/testing';
 import { startConnections } from '../../src/index.ts';
-import { unknownUser } from '../../src/profiles.ts';
 import { type ConnectionStore, openStore } from '../../src/store/index.ts';
-import { type Answer, call, callerOf } from './call.ts';
+import { unknownUser } from '../../src/unknown-user.ts';
 
 /** Connections and identity on one bus, and one project; every user is made by signing up. */
 export class World implements AsyncDisposable {
@@ -67,8 +74,7 @@ export class World implements AsyncDisposable {
   /** A new user as others see them. */
   async newProfile(fields: Record<string, unknown> = {}, projectId = this.projectId): Promise<PublicUser> {
     const body = { email: `${crypto.randomUUID()}@example.org`, password: 'correct horse', ...fields };
-    const nobody = callerOf('00000000-0000-4000-8000-000000000000');
-    const answer = await call(this.bus, signUp, { projectId, caller: nobody, body });
+    const answer = await callOperation(this.bus, signUp, { projectId, body });
     if (answer.status !== 201) throw new Error(answer.text);
     const { email, isVerified, isActive, lastActive, updatedAt, ...user } = answer.body.user;
     return user;
@@ -84,7 +90,7 @@ export class World implements AsyncDisposable {
   async newPerson(fields: Partial<PublicUser> = {}): Promise<PublicUser> {
     const { projectId } = this;
     const user = { ...unknownUser(projectId, crypto.randomUUID(), new Date()), ...fields };
-    await this.store.keepProfile({ seq: 1, user });
+    await this.store.profiles.keep({ seq: 1, user });
     return user;
   }
 
@@ -98,8 +104,12 @@ export class World implements AsyncDisposable {
     spec: OperationSpec,
     by: string | null,
     given: { params?: Record<string, string>; query?: string; body?: unknown; projectId?: string } = {},
-  ): Promise<Answer> {
-    return call(this.bus, spec, { projectId: this.projectId, caller: by ? callerOf(by) : null, ...given });
+  ): Promise<OperationAnswer> {
+    return callOperation(this.bus, spec, {
+      projectId: this.projectId,
+      caller: by ? callerOf(by) : null,
+      ...given,
+    });
   }
 
   /** What connections told of a pair so far, in order, once it is as many events. */
@@ -117,24 +127,34 @@ export class World implements AsyncDisposable {
     return events.sort((before, after) => before.aggregate.seq - after.aggregate.seq);
   }
 
-  request(from: string, to: string, body: unknown = {}, projectId = this.projectId): Promise<Answer> {
+  request(
+    from: string,
+    to: string,
+    body: unknown = {},
+    projectId = this.projectId,
+  ): Promise<OperationAnswer> {
     const params = { userId: to };
-    return call(this.bus, requestConnection, { projectId, caller: callerOf(from), params, body });
+    return callOperation(this.bus, requestConnection, { projectId, caller: callerOf(from), params, body });
   }
 
-  accept(by: string, connectionId: string, projectId = this.projectId): Promise<Answer> {
+  accept(by: string, connectionId: string, projectId = this.projectId): Promise<OperationAnswer> {
     const params = { connectionId };
-    return call(this.bus, acceptConnection, { projectId, caller: callerOf(by), params });
+    return callOperation(this.bus, acceptConnection, { projectId, caller: callerOf(by), params });
   }
 
-  list(by: string, query = '', projectId = this.projectId): Promise<Answer> {
-    return call(this.bus, listConnections, { projectId, caller: callerOf(by), query });
+  list(by: string, query = '', projectId = this.projectId): Promise<OperationAnswer> {
+    return callOperation(this.bus, listConnections, { projectId, caller: callerOf(by), query });
   }
 
-  rename(userId: string, name: string): Promise<Answer> {
+  rename(userId: string, name: string): Promise<OperationAnswer> {
     const { projectId } = this;
     const params = { userId };
-    return call(this.bus, updateUser, { projectId, caller: callerOf(userId), params, body: { name } });
+    return callOperation(this.bus, updateUser, {
+      projectId,
+      caller: callerOf(userId),
+      params,
+      body: { name },
+    });
   }
 
   /** Connects two users and tells the connection's id. */
@@ -147,7 +167,6 @@ export class World implements AsyncDisposable {
 }
 
 async function newProject(bus: Bus): Promise<string> {
-  const nobody = callerOf('00000000-0000-4000-8000-000000000000');
-  const answer = await call(bus, createProject, { projectId: '', caller: nobody, body: { name: 'Test' } });
+  const answer = await callOperation(bus, createProject, { body: { name: 'Test' } });
   return answer.body.id;
 }

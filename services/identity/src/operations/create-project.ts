@@ -21,5 +21,6 @@ export const createProjectHandler = handler(createProject, async (request, app: 
     updatedAt: now,
   };
   await app.store.projects.add(project);
+  app.notices.tellSettings(project);
   return projectAnswer(project);
 });

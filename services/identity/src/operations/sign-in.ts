@@ -1,7 +1,9 @@
 import { signIn } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, DeadlinePassed, handler, type OperationRequest } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { importedHash } from '../imported-hash.ts';
 import { openSession } from '../open-session.ts';
+import type { User } from '../store/index.ts';
 
 /** Opens a session; an unknown address gets the answer of a wrong password, after the same time (SPEC B1). */
 export const signInHandler = handler(signIn, async (request, app: AppContext) => {
@@ -9,9 +11,31 @@ export const signInHandler = handler(signIn, async (request, app: AppContext) =>
   if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
   const user = await app.store.users.findByEmail(projectId, body.email);
   const right = await app.passwords.verify(body.password, user?.passwordHash ?? null, deadline);
-  if (!user || !right) throw new ApiError('auth/invalid-credentials');
+  if (!user || !right) {
+    const kinds = await app.store.imports.hashKinds(projectId);
+    await app.passwords.spendOthers(body.password, user?.passwordHash ?? null, { kinds, deadline });
+    throw new ApiError('auth/invalid-credentials');
+  }
   if (!user.isActive) throw new ApiError('auth/suspended');
+  await replaceImportedHash(app, user, request);
   const now = new Date();
   await app.store.users.touch(projectId, user.id, now);
   return openSession(app, { ...user, lastActive: now }, request, now, 'auth/invalid-credentials');
 });
+
+/** Makes a hash of our own in the place of an imported one, now that the password is known. */
+async function replaceImportedHash(
+  app: AppContext,
+  user: User,
+  { body, deadline, log }: Pick<OperationRequest<typeof signIn>, 'body' | 'deadline' | 'log'>,
+): Promise<void> {
+  if (user.passwordHash === null || importedHash(user.passwordHash) === null) return;
+  try {
+    const hash = await app.passwords.hash(body.password, deadline);
+    await app.store.imports.replaceHash(user, user.passwordHash, hash);
+  } catch (error) {
+    if (error instanceof DeadlinePassed) throw error;
+    // The old hash opens the account as well, until a later sign-in replaces it.
+    log.warn({ err: error }, 'an imported password hash is not replaced yet');
+  }
+}

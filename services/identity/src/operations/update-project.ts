@@ -7,10 +7,11 @@ import { projectAnswer, settingsOf } from '../project-settings.ts';
 export const updateProjectHandler = handler(updateProject, async (request, app: AppContext) => {
   const { projectId } = request.params;
   const settings = settingsOf(request.body);
-  const project =
-    Object.keys(settings).length > 0
-      ? await app.store.projects.update(projectId, settings, new Date())
-      : await app.store.projects.find(projectId);
+  const changes = Object.keys(settings).length > 0;
+  const project = changes
+    ? await app.store.projects.update(projectId, settings, new Date())
+    : await app.store.projects.find(projectId);
   if (!project) throw new ApiError('project/not-found');
+  if (changes) app.notices.tellSettings(project);
   return projectAnswer(project);
 });

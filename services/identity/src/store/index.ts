@@ -3,6 +3,7 @@ import type { Outbox, StoreConfig } from '@kith/service';
 import type { ListPage, ListRange } from '../listing.ts';
 import type { AccountStore } from './accounts.ts';
 import type { BlockStore } from './blocks.ts';
+import type { ImportStore } from './imports.ts';
 import type { KeyStore } from './keys.ts';
 import { openMongoStore } from './mongo.ts';
 import type { SessionStore } from './sessions.ts';
@@ -10,6 +11,7 @@ import { openSqliteStore } from './sqlite.ts';
 
 export type { AccountStore, Ending, RevocationReason } from './accounts.ts';
 export type { Block, BlockStore } from './blocks.ts';
+export type { ImportOutcome, ImportStore } from './imports.ts';
 export type { KeyStore, SigningKey } from './keys.ts';
 export { revokedPlace, type Session, type SessionStore } from './sessions.ts';
 
@@ -79,6 +81,11 @@ export interface ProjectStore {
   find(id: string): Promise<Project | null>;
   /** Stores what is given of the settings, and `updatedAt`; gives the project as it is then. */
   update(id: string, settings: Partial<ProjectSettings>, at: Date): Promise<Project | null>;
+  /**
+   * Projects after an id, by id, that have limits or web origins of their own, or something that is not public: the
+   * settings that gateways go by.
+   */
+  withSettings(after: string, limit: number): Promise<Project[]>;
   /** All projects, newest first. */
   list(range: ListRange): Promise<ListPage<Project>>;
 }
@@ -143,7 +150,7 @@ export interface ErasureStore {
   remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'>;
   /** Users whose erasure is not finished, first those deleted first. */
   unfinished(limit: number): Promise<DeletedUser[]>;
-  /** Erases the mark and the events before the last, once that is out; `false` while it is not. */
+  /** Erases the mark, once no event but the last is left and that is out; `false` while it is not so. */
   finish(deleted: DeletedUser): Promise<boolean>;
 }
 
@@ -157,6 +164,7 @@ export interface IdentityStore {
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
   readonly keys: KeyStore;
+  readonly imports: ImportStore;
   /** The events of users and sessions. */
   readonly outbox: Outbox;
   /** Rejects when the database can not be used. */

@@ -1,6 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { type MongoOutbox, outboxUpdate } from '@kith/service';
 import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { userEvents } from '../user-events.ts';
 import type { DeletedUser, ErasureStore, User } from './index.ts';
 import { idOf, type Tombstone } from './mongo-user-document.ts';
 
@@ -45,11 +46,10 @@ export class MongoErasure implements ErasureStore {
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const mark = { _id: idOf(projectId, userId), deletedAt: { $exists: true } };
     if (await this.#users.findOne({ ...mark, outboxAt: { $exists: true } })) return false;
-    const key = `${projectId}|user|${userId}`;
-    // The character after the bar.
-    const events = { $gt: `${key}|`, $lt: `${key}}` };
-    if (await this.#events.findOne({ _id: events, unpublished: { $exists: true } })) return false;
-    await this.#events.deleteMany({ _id: { ...events, $ne: `${key}|${seq}` } });
+    const { range, last } = userEvents({ projectId, userId, seq });
+    const others = { $gt: range.from, $lt: range.to, $ne: last };
+    if (await this.#events.findOne({ _id: others })) return false;
+    if (await this.#events.findOne({ _id: last, unpublished: { $exists: true } })) return false;
     await this.#users.deleteOne(mark);
     return true;
   }

@@ -1,4 +1,4 @@
-import type { Collection, Db, IndexDescription } from 'mongodb';
+import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import type { Project, ProjectSettings, ProjectStore } from './index.ts';
 
@@ -11,6 +11,13 @@ interface ProjectDocument extends Omit<Project, 'id' | 'limits'> {
 }
 
 export const projectIndexes: readonly IndexDescription[] = [{ name: 'place', key: { place: 1 } }];
+
+const hasSettings: Filter<ProjectDocument>[] = [
+  { limits: { $ne: '{}' } },
+  { 'webOrigins.0': { $exists: true } },
+  { publicProfiles: false },
+  { publicConnections: false },
+];
 
 /** Projects on MongoDB. */
 export class MongoProjects implements ProjectStore {
@@ -40,6 +47,13 @@ export class MongoProjects implements ProjectStore {
     return projectOf(
       await this.#projects.findOneAndUpdate({ _id: id }, { $set: change }, { returnDocument: 'after' }),
     );
+  }
+
+  async withSettings(after: string, limit: number): Promise<Project[]> {
+    const found = await this.#projects
+      .find({ _id: { $gt: after }, $or: hasSettings }, { sort: { _id: 1 }, limit })
+      .toArray();
+    return found.map(projectOf).filter((project) => project !== null);
   }
 
   async list({ from, limit }: ListRange): Promise<ListPage<Project>> {

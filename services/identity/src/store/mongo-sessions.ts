@@ -5,7 +5,7 @@ import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { revokedPlace, type Session, type SessionStore } from './sessions.ts';
 
 interface SessionDocument extends Omit<Session, 'expiresAt'>, OutboxFields {
-  /** `<projectId>|<userId>|<place>`: its place in the list of the user's sessions (ARCHITECTURE 11). */
+  /** `<projectId>|<userId>|<place>`: its place in the list of the user's sessions (docs/adr/0006). */
   _id: string;
   /** Absent of a revoked one: the server deletes by it, and must not take an event away that is still to be copied. */
   expiresAt?: Date;

@@ -3,6 +3,7 @@ import type { IdentityStore } from './index.ts';
 import { accountIndexes, MongoAccounts } from './mongo-accounts.ts';
 import { MongoBlocks } from './mongo-blocks.ts';
 import { MongoErasure } from './mongo-erasure.ts';
+import { MongoImports } from './mongo-imports.ts';
 import { mongoKeys } from './mongo-keys.ts';
 import { MongoPeople } from './mongo-people.ts';
 import { MongoProjects, projectIndexes } from './mongo-projects.ts';
@@ -18,6 +19,7 @@ const schema: MongoSchema = {
     users: [...userIndexes, ...accountIndexes],
     sessions: sessionIndexes,
     keys: [],
+    hashKinds: [],
     events: eventsIndexes,
   },
 };
@@ -35,6 +37,7 @@ export async function openMongoStore(config: StoreConfig & { kind: 'mongo' }): P
     accounts: new MongoAccounts(db, outbox),
     sessions: new MongoSessions(db),
     keys: mongoKeys(db),
+    imports: new MongoImports(db),
     outbox,
     async check() {
       await db.command({ ping: 1 });

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventEnvelope } from '@kith/contracts';
 import { type SqliteOutbox, transaction } from '@kith/service';
+import { userEvents } from '../user-events.ts';
 import type { DeletedUser, ErasureStore, User } from './index.ts';
 
 /** Ends accounts on SQLite: the row goes at once, a mark stays until the rest can go. */
@@ -12,7 +13,6 @@ export class SqliteErasure implements ErasureStore {
   readonly #unmark: StatementSync;
   readonly #marked: StatementSync;
   readonly #isWaiting: StatementSync;
-  readonly #deleteEvents: StatementSync;
 
   constructor(db: DatabaseSync, outbox: SqliteOutbox) {
     this.#db = db;
@@ -23,8 +23,9 @@ export class SqliteErasure implements ErasureStore {
     this.#marked = db.prepare(
       'SELECT projectId, id AS userId, seq, deletedAt FROM deleted_users ORDER BY deletedAt LIMIT ?',
     );
-    this.#isWaiting = db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? AND published = 0 LIMIT 1');
-    this.#deleteEvents = db.prepare('DELETE FROM events WHERE key > ? AND key < ? AND key <> ?');
+    this.#isWaiting = db.prepare(
+      'SELECT 1 FROM events WHERE key > ? AND key < ? AND (key <> ? OR published = 0) LIMIT 1',
+    );
   }
 
   async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
@@ -45,14 +46,9 @@ export class SqliteErasure implements ErasureStore {
   }
 
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
-    const key = `${projectId}|user|${userId}`;
-    // The character after the bar.
-    const events = [`${key}|`, `${key}}`] as const;
-    return transaction(this.#db, () => {
-      if (this.#isWaiting.get(...events)) return false;
-      this.#deleteEvents.run(...events, `${key}|${seq}`);
-      this.#unmark.run(projectId, userId);
-      return true;
-    });
+    const { range, last } = userEvents({ projectId, userId, seq });
+    if (this.#isWaiting.get(range.from, range.to, last)) return false;
+    this.#unmark.run(projectId, userId);
+    return true;
   }
 }

@@ -16,6 +16,8 @@ interface ProjectRow {
 }
 
 const settable = ['name', 'publicKey', 'limits', 'webOrigins', 'publicProfiles', 'publicConnections'];
+/** In the words of the index `projects_with_settings`: with others it would not be used. */
+const hasSettings = `limits <> '{}' OR webOrigins <> '[]' OR publicProfiles = 0 OR publicConnections = 0`;
 const fields = ['id', ...settable, 'createdAt', 'updatedAt'];
 
 /** Projects on SQLite. */
@@ -24,6 +26,7 @@ export class SqliteProjects implements ProjectStore {
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
   readonly #select: StatementSync;
+  readonly #withSettings: StatementSync;
   readonly #count: StatementSync;
   readonly #page: StatementSync;
 
@@ -37,6 +40,7 @@ export class SqliteProjects implements ProjectStore {
         WHERE id = :id`,
     );
     this.#select = db.prepare(`${select} WHERE id = ?`);
+    this.#withSettings = db.prepare(`${select} WHERE (${hasSettings}) AND id > ? ORDER BY id LIMIT ?`);
     this.#count = db.prepare('SELECT count(*) AS total FROM projects');
     this.#page = db.prepare(`${select} WHERE place > ? ORDER BY place LIMIT ? OFFSET ?`);
   }
@@ -58,6 +62,13 @@ export class SqliteProjects implements ProjectStore {
       this.#update.run(change);
       return after;
     });
+  }
+
+  async withSettings(after: string, limit: number): Promise<Project[]> {
+    return this.#withSettings
+      .all(after, limit)
+      .map(projectOf)
+      .filter((project) => project !== null);
   }
 
   async list({ from, limit }: ListRange): Promise<ListPage<Project>> {

@@ -1,6 +1,7 @@
 import { sqliteEventsTable } from '@kith/service';
 import { accountsMigration } from './sqlite-accounts.ts';
 import { blocksMigration } from './sqlite-blocks.ts';
+import { importsMigration } from './sqlite-imports.ts';
 import { keysMigration } from './sqlite-keys.ts';
 import { sessionsMigration } from './sqlite-sessions.ts';
 
@@ -58,4 +59,9 @@ export const migrations: readonly string[] = [
   blocksMigration,
 
   'CREATE INDEX users_id ON users (id);',
+
+  `CREATE INDEX projects_with_settings ON projects (id)
+     WHERE limits <> '{}' OR webOrigins <> '[]' OR publicProfiles = 0 OR publicConnections = 0;`,
+
+  importsMigration,
 ];

@@ -25,6 +25,8 @@ export const userFields = [
   ...['suspendedAt', 'sessionEpoch', 'keptSession'],
 ];
 const stored = [...userFields, 'nameKey'];
+/** Stores a row that `rowOf` makes. */
+export const insertUser = `INSERT INTO users (${stored.join(', ')}) VALUES (${stored.map((name) => `:${name}`).join(', ')})`;
 const changed = [
   'username',
   'name',
@@ -55,9 +57,7 @@ export class SqliteUsers implements UserStore {
     const select = `SELECT ${userFields.join(', ')} FROM users`;
     this.#db = db;
     this.#outbox = outbox;
-    this.#insert = db.prepare(
-      `INSERT INTO users (${stored.join(', ')}) VALUES (${stored.map((name) => `:${name}`).join(', ')})`,
-    );
+    this.#insert = db.prepare(insertUser);
     this.#update = db.prepare(
       `UPDATE users SET ${changed.map((name) => `${name} = :${name}`).join(', ')}
         WHERE projectId = :projectId AND id = :id AND rev = :rev - 1`,
@@ -123,7 +123,8 @@ export class SqliteUsers implements UserStore {
   }
 }
 
-function rowOf(user: User) {
+/** The row that holds a user. */
+export function rowOf(user: User) {
   return {
     ...user,
     nameKey: fold(user.name ?? ''),

@@ -3,6 +3,7 @@ import type { IdentityStore } from './index.ts';
 import { SqliteAccounts } from './sqlite-accounts.ts';
 import { SqliteBlocks } from './sqlite-blocks.ts';
 import { SqliteErasure } from './sqlite-erasure.ts';
+import { SqliteImports } from './sqlite-imports.ts';
 import { sqliteKeys } from './sqlite-keys.ts';
 import { SqlitePeople } from './sqlite-people.ts';
 import { SqliteProjects } from './sqlite-projects.ts';
@@ -25,6 +26,7 @@ export function openSqliteStore(config: StoreConfig & { kind: 'sqlite' }): Ident
     accounts: new SqliteAccounts(db, outbox),
     sessions: new SqliteSessions(db, outbox),
     keys: sqliteKeys(db),
+    imports: new SqliteImports(db),
     outbox,
     async check() {
       ping.get();

@@ -1,4 +1,11 @@
-import { type EventEnvelope, eventFilter, userCreated, userDeleted, userUpdated } from '@kith/contracts';
+import {
+  type EventEnvelope,
+  eventFilter,
+  sessionRevoked,
+  userCreated,
+  userDeleted,
+  userUpdated,
+} from '@kith/contracts';
 import type { Bus } from '@kith/service';
 
 /** Collects the users' events of a bus, as a service does that keeps copies. */
@@ -9,4 +16,14 @@ export async function collectEvents(bus: Bus, durable = 'test-users'): Promise<E
     events.push(JSON.parse(new TextDecoder().decode(body)));
   });
   return events;
+}
+
+/** Collects what a bus tells of sessions that end. */
+export async function collectRevoked(bus: Bus): Promise<unknown[]> {
+  const revoked: unknown[] = [];
+  const subjects = [eventFilter(bus.prefix, sessionRevoked)];
+  await bus.consume({ durable: 'test-revoked', subjects }, async ({ body }) => {
+    revoked.push(JSON.parse(new TextDecoder().decode(body)).data);
+  });
+  return revoked;
 }

@@ -1,5 +1,6 @@
 import { createProject, type OwnUser, type Session, signUp } from '@kith/contracts';
 import type { Bus, Caller } from '@kith/service';
+import { callerOf as newCaller } from '@kith/testing';
 import { decodeJwt } from 'jose';
 import { call } from './call.ts';
 
@@ -28,7 +29,7 @@ export async function signUpUser(
 
 /** The caller the gateway makes of a user's token. */
 export function callerOf(user: { id: string; role: string }): Caller {
-  return { userId: user.id, sessionId: '00000000-0000-4000-8000-000000000001', role: user.role };
+  return newCaller(user.id, user.role);
 }
 
 /** The caller the gateway makes of a session's access token. */

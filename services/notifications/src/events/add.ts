@@ -50,9 +50,8 @@ export async function addNotification(
 
 /** The initiator as he is now; without a name when nobody knows him any more. */
 async function snapshot(app: AppContext, event: EventEnvelope, initiatorId: string) {
-  const parts = { bus: app.bus, profiles: app.store.profiles };
   const of = { projectId: event.projectId, userIds: [initiatorId] };
-  const users = await findUsers(parts, of, { requestId: event.id, deadline: Date.now() + askMs });
+  const users = await findUsers(app, of, { requestId: event.id, deadline: Date.now() + askMs });
   const user = users.get(initiatorId);
   return {
     initiatorId,

@@ -1,13 +1,8 @@
-import { rebuildNotificationsProfiles, usersPage } from '@kith/contracts';
-import { ask, handler } from '@kith/service';
+import { rebuildNotificationsProfiles } from '@kith/contracts';
+import { handler, rebuildProfiles } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /** Copies a page of identity's users; a profile that is held and newer stays. */
-export const rebuildProfilesHandler = handler(
-  rebuildNotificationsProfiles,
-  async (request, app: AppContext) => {
-    const { users, next } = await ask(app.bus, usersPage, { after: request.body.after }, request);
-    await Promise.all(users.map((profile) => app.store.profiles.keep(profile)));
-    return { copied: users.length, next };
-  },
+export const rebuildProfilesHandler = handler(rebuildNotificationsProfiles, (request, app: AppContext) =>
+  rebuildProfiles(app, request),
 );

@@ -38,9 +38,7 @@ export interface ErasureStore {
   tellingOf(user: Owner, limit: number): Promise<Entry[]>;
   /** Removes some of a user's own entries, without regard to the feed, which goes as well. Returns how many. */
   removeEntries(user: Owner, limit: number): Promise<number>;
-  /** Blanks what some stored events tell of a user as an initiator. Returns how many. */
-  blankEvents(user: Owner, limit: number): Promise<number>;
-  /** Removes a user's feed and its events; `false` while some of those are still to be published. */
+  /** Removes a user's feed; `false` while there are events of it, or events unpublished that tell of the user. */
   removeFeed(user: Owner): Promise<boolean>;
 }
 

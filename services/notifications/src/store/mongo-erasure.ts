@@ -1,11 +1,10 @@
 import { isMongoDuplicate, notGone, type Settler } from '@kith/service';
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import type { Entry, Owner } from '../feed.ts';
-import { blankedEvent } from '../initiator.ts';
 import type { EndedUser, ErasureStore } from './index.ts';
 import type { FeedDocument } from './mongo.ts';
 import { type EntryDocument, entryOf } from './mongo-entries.ts';
-import { endOf, eventsOf, feedKey, initiatorText } from './place.ts';
+import { endOf, eventsOf, eventsTelling, feedKey } from './place.ts';
 
 interface EndedDocument extends Owner {
   _id: string;
@@ -75,20 +74,6 @@ export class MongoErasure implements ErasureStore {
     return some.length;
   }
 
-  async blankEvents({ projectId, userId }: Owner, limit: number): Promise<number> {
-    // A walk over what a project's feeds have told in a week, for an account that ends.
-    const range = { $gt: `${projectId}|feed|`, $lt: `${projectId}|feed}` };
-    const found = await this.#events
-      .find({ _id: range, event: { $regex: initiatorText(userId) } }, { limit })
-      .toArray();
-    await Promise.all(
-      found.map(({ _id, event }) =>
-        this.#events.updateOne({ _id }, { $set: { event: blankedEvent(event) } }),
-      ),
-    );
-    return found.length;
-  }
-
   async removeFeed(user: Owner): Promise<boolean> {
     const _id = feedKey(user);
     const feed = await this.#feeds.findOne({ _id });
@@ -100,8 +85,15 @@ export class MongoErasure implements ErasureStore {
       if (deletedCount === 0) return false;
     }
     const { from, to } = eventsOf(user);
-    const own = { $gt: from, $lt: to };
-    await this.#events.deleteMany({ _id: own, unpublished: { $exists: false } });
-    return (await this.#events.findOne({ _id: own }, { projection: { _id: 1 } })) === null;
+    const others = eventsTelling(user);
+    const left = await Promise.all([
+      this.#events.findOne({ _id: { $gt: from, $lt: to } }, { projection: { _id: 1 } }),
+      this.#events.findOne({
+        _id: { $gt: others.from, $lt: others.to },
+        unpublished: { $exists: true },
+        event: { $regex: others.telling },
+      }),
+    ]);
+    return left.every((one) => one === null);
   }
 }

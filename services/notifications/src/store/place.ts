@@ -10,7 +10,7 @@ export function feedKey({ projectId, userId }: Owner): string {
   return `${projectId}|${userId}`;
 }
 
-/** The key of an entry, which is its place in the feed, newest first (ARCHITECTURE 11). Fixed width, so that text sorts it. */
+/** The key of an entry, which is its place in the feed, newest first (docs/adr/0006). Fixed width, so that text sorts it. */
 export function placeOf(owner: Owner, seq: number): string {
   return `${feedKey(owner)}|${String(last - Math.min(seq, last)).padStart(15, '0')}`;
 }
@@ -26,7 +26,11 @@ export function eventsOf({ projectId, userId }: Owner): { from: string; to: stri
   return { from: `${projectId}|feed|${userId}|`, to: `${projectId}|feed|${userId}}` };
 }
 
-/** What stands in a stored event that tells of a user as an initiator. */
-export function initiatorText(userId: string): string {
-  return `"initiatorId":"${userId}"`;
+/** Which events of a project's feeds tell of a user as an initiator. */
+export function eventsTelling({ projectId, userId }: Owner): { from: string; to: string; telling: string } {
+  return {
+    from: `${projectId}|feed|`,
+    to: `${projectId}|feed}`,
+    telling: `"initiatorId":"${userId}"`,
+  };
 }

@@ -1,9 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { transaction } from '@kith/service';
 import type { Entry, Owner } from '../feed.ts';
-import { blankedEvent } from '../initiator.ts';
 import type { EndedUser, ErasureStore } from './index.ts';
-import { endOf, eventsOf, feedKey, initiatorText } from './place.ts';
+import { endOf, eventsOf, eventsTelling, feedKey } from './place.ts';
 import { initiatorColumn } from './sqlite-schema.ts';
 
 /** Erases users on SQLite. */
@@ -51,27 +49,16 @@ export class SqliteErasure implements ErasureStore {
     return Number(changes);
   }
 
-  async blankEvents({ projectId, userId }: Owner, limit: number): Promise<number> {
-    // A walk over what a project's feeds have told in a week, for an account that ends.
-    const rows = this.#db
-      .prepare('SELECT key, event FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 LIMIT ?')
-      .all(`${projectId}|feed|`, `${projectId}|feed}`, initiatorText(userId), limit) as {
-      key: string;
-      event: string;
-    }[];
-    const blank = this.#db.prepare('UPDATE events SET event = ? WHERE key = ?');
-    transaction(this.#db, () => {
-      for (const { key, event } of rows) blank.run(blankedEvent(event), key);
-    });
-    return rows.length;
-  }
-
   async removeFeed(user: Owner): Promise<boolean> {
     const { from, to } = eventsOf(user);
-    return transaction(this.#db, () => {
-      this.#db.prepare('DELETE FROM feeds WHERE id = ?').run(feedKey(user));
-      this.#db.prepare('DELETE FROM events WHERE key > ? AND key < ? AND published = 1').run(from, to);
-      return !this.#db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? LIMIT 1').get(from, to);
-    });
+    const others = eventsTelling(user);
+    this.#db.prepare('DELETE FROM feeds WHERE id = ?').run(feedKey(user));
+    const own = this.#db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? LIMIT 1').get(from, to);
+    const telling = this.#db
+      .prepare(
+        'SELECT 1 FROM events WHERE key > ? AND key < ? AND published = 0 AND instr(event, ?) > 0 LIMIT 1',
+      )
+      .get(others.from, others.to, others.telling);
+    return !own && !telling;
   }
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { type OperationSpec, rpcSubject } from '@kith/contracts';
-import { type Bus, encodeContext, statusHeader } from '@kith/service';
+import type { OperationSpec } from '@kith/contracts';
+import type { Bus } from '@kith/service';
+import { callerOf, callOperation } from '@kith/testing';
 
 export interface Answer {
   status: number;
@@ -19,26 +19,17 @@ export interface Call {
   body?: string;
 }
 
-const patienceMs = 20_000;
-
-/** Calls an operation as the gateway does. */
+/** Calls an operation as the gateway does, over v7. */
 export async function call(bus: Bus, spec: OperationSpec, given: Call): Promise<Answer> {
-  const headers = encodeContext({
-    requestId: randomUUID(),
-    projectId: given.projectId,
-    caller: { userId: given.userId, sessionId: randomUUID(), role: 'visitor' },
-    clientIp: '192.0.2.1',
-    userAgent: '',
+  const { userId, notificationId, ...others } = given;
+  const params: Record<string, string> = notificationId === undefined ? {} : { notificationId };
+  const caller = callerOf(userId);
+  const answer = await callOperation(bus, spec, {
     wireVersion: 'v7',
-    form: given.form ?? '/v7',
-    deadline: Date.now() + patienceMs,
-    params: given.notificationId === undefined ? {} : { notificationId: given.notificationId },
-    query: given.query ?? '',
-    traceparent: null,
+    form: '/v7',
+    caller,
+    params,
+    ...others,
   });
-  const message = { headers, body: new TextEncoder().encode(given.body ?? '') };
-  const reply = await bus.request(rpcSubject(bus.prefix, spec), message, patienceMs);
-  const next = /^<\?(.*)>; rel="next"$/.exec(reply.headers.Link ?? '')?.[1];
-  const json = JSON.parse(new TextDecoder().decode(reply.body));
-  return { status: Number(reply.headers[statusHeader]), json, next };
+  return { status: answer.status, json: answer.body, next: answer.next };
 }

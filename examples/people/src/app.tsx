@@ -1,0 +1,30 @@
+import { AppShell } from './components/app-shell.tsx';
+import { NotificationsProvider } from './components/notifications-provider.tsx';
+import { ToastProvider } from './components/toast-provider.tsx';
+import { useSession } from './hooks/use-session.ts';
+import { useSessionEnd } from './hooks/use-session-end.ts';
+import { CurrentPage } from './pages/current-page.tsx';
+import { WelcomePage } from './pages/welcome-page.tsx';
+
+/** The application: the pages of who is signed in, or the way in. */
+export function App() {
+  return (
+    <ToastProvider>
+      <Visit />
+    </ToastProvider>
+  );
+}
+
+function Visit() {
+  const session = useSession();
+  useSessionEnd();
+  if (!session) return <WelcomePage />;
+  // Another user starts from nothing.
+  return (
+    <NotificationsProvider key={session.user.id}>
+      <AppShell>
+        <CurrentPage />
+      </AppShell>
+    </NotificationsProvider>
+  );
+}

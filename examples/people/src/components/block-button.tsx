@@ -1,0 +1,33 @@
+import { useState } from 'react';
+import { useRelationActions } from '../hooks/use-relation.ts';
+import { nameOf, type Person } from '../lib/people.ts';
+import { hrefOf } from '../lib/routes.ts';
+import { Button } from './button.tsx';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+
+/** Blocks a person, after asking. */
+export function BlockButton({ person }: { person: Person }) {
+  const { block } = useRelationActions(person);
+  const [isAsking, setIsAsking] = useState(false);
+  const name = nameOf(person);
+  const blockThem = async () => {
+    location.hash = hrefOf({ page: 'blocked' });
+    await block();
+  };
+  return (
+    <>
+      <Button look="quiet" onClick={() => setIsAsking(true)} aria-label={`Block ${name}`}>
+        Block
+      </Button>
+      {isAsking && (
+        <ConfirmDialog
+          title={`Block ${name}?`}
+          text="What is between you ends, and neither of you finds the other. You can take it back."
+          action="Block"
+          onConfirm={blockThem}
+          onClose={() => setIsAsking(false)}
+        />
+      )}
+    </>
+  );
+}

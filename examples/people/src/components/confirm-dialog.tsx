@@ -1,0 +1,26 @@
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { SubmitButton } from './submit-button.tsx';
+
+/** Asks before something is done that can not be taken back. */
+export function ConfirmDialog(props: {
+  title: string;
+  text: string;
+  action: string;
+  onConfirm(): Promise<void>;
+  onClose(): void;
+}) {
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      {(close) => (
+        <form action={async () => props.onConfirm().then(close)}>
+          <p>{props.text}</p>
+          <div className="dialog-actions">
+            <Button onClick={close}>Cancel</Button>
+            <SubmitButton look="danger">{props.action}</SubmitButton>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,15 @@
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+/** Says why there is nothing, and what to do about it. */
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <span className="empty-icon">
+        <Icon name={icon} />
+      </span>
+      <strong>{title}</strong>
+      {children && <p className="muted">{children}</p>}
+    </div>
+  );
+}

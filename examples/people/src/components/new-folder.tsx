@@ -1,0 +1,21 @@
+import { useFolderActions } from '../hooks/use-folders.ts';
+import { SubmitButton } from './submit-button.tsx';
+
+/** Makes a folder in a folder, with its name alone. */
+export function NewFolder({ parentId }: { parentId: string }) {
+  const { create } = useFolderActions();
+  return (
+    <form className="new-folder" action={(form) => create(parentId, String(form.get('name')))}>
+      <input
+        name="name"
+        aria-label="Name of the new folder"
+        placeholder="New folder"
+        required
+        maxLength={200}
+      />
+      <SubmitButton look="secondary" icon="plus">
+        Add
+      </SubmitButton>
+    </form>
+  );
+}

@@ -1,0 +1,34 @@
+import { type ReactNode, useMemo } from 'react';
+import { useKith } from '../hooks/use-kith.ts';
+import { useNotificationStream } from '../hooks/use-notification-stream.ts';
+import { NotificationsContext } from '../hooks/use-notifications.ts';
+import { useQuery } from '../hooks/use-query.ts';
+import { useUser } from '../hooks/use-session.ts';
+import { useToasts } from '../hooks/use-toasts.ts';
+import { announceHere } from '../lib/changes.ts';
+import { initiatorOf, textOf } from '../lib/notifications.ts';
+import { hrefOf } from '../lib/routes.ts';
+
+/** Listens to what others do, and has all that shows it know. Every tab listens by itself. */
+export function NotificationsProvider({ children }: { children: ReactNode }) {
+  const kith = useKith();
+  const user = useUser();
+  const { show } = useToasts();
+  const { data: unread = 0 } = useQuery('unread', 'notifications', (signal) =>
+    kith.notifications.count({ signal }),
+  );
+  const refresh = () => {
+    announceHere('notifications');
+    announceHere('connections');
+  };
+  const isLive = useNotificationStream(user.id, {
+    onGap: refresh,
+    onNotification(notification) {
+      refresh();
+      const person = initiatorOf(notification);
+      show({ text: textOf(notification), person, href: hrefOf({ page: 'person', id: person.id }) });
+    },
+  });
+  const value = useMemo(() => ({ unread, isLive }), [unread, isLive]);
+  return <NotificationsContext value={value}>{children}</NotificationsContext>;
+}

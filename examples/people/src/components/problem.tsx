@@ -1,0 +1,13 @@
+import { announceHere, type Topic } from '../lib/changes.ts';
+import { sentenceOf } from '../lib/sentences.ts';
+import { Button } from './button.tsx';
+
+/** Says what could not be loaded, and tries again. */
+export function Problem({ error, topic }: { error: unknown; topic: Topic }) {
+  return (
+    <div className="problem" role="alert">
+      <span>{sentenceOf(error)}</span>
+      <Button onClick={() => announceHere(topic)}>Try again</Button>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { useState } from 'react';
+import { nameOf, type Person } from '../lib/people.ts';
+import { Button } from './button.tsx';
+import { SaveDialog } from './save-dialog.tsx';
+
+/** Saves a person to folders. */
+export function SaveButton({ person }: { person: Person }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Button
+        look="quiet"
+        icon="bookmark"
+        iconOnly
+        aria-label={`Save ${nameOf(person)} to a folder`}
+        onClick={() => setIsOpen(true)}
+      />
+      {isOpen && <SaveDialog person={person} onClose={() => setIsOpen(false)} />}
+    </>
+  );
+}

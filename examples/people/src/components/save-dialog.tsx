@@ -1,0 +1,34 @@
+import { useFoldersOf, useRootFolder } from '../hooks/use-folders.ts';
+import { nameOf, type Person } from '../lib/people.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { FolderTree } from './folder-tree.tsx';
+import { NewFolder } from './new-folder.tsx';
+import { SaveCheckbox } from './save-checkbox.tsx';
+
+/** Shows the folders, to save a person to some and take them out of others. */
+export function SaveDialog({ person, onClose }: { person: Person; onClose(): void }) {
+  const { data: root } = useRootFolder();
+  const { data: savedIn } = useFoldersOf(person.id);
+  return (
+    <Dialog title={`Save ${nameOf(person)}`} onClose={onClose}>
+      {(close) => (
+        <>
+          <div className="save-tree">
+            {root && savedIn && (
+              <FolderTree rootId={root.id}>
+                {(folder) => <SaveCheckbox folder={folder} entityId={person.id} savedIn={savedIn} />}
+              </FolderTree>
+            )}
+          </div>
+          {root && <NewFolder parentId={root.id} />}
+          <div className="dialog-actions">
+            <Button look="primary" onClick={close}>
+              Done
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,14 @@
+/** Holds the place of cards that are on their way. */
+export function Skeleton({ count = 3 }: { count?: number }) {
+  return (
+    <div className="cards" aria-hidden="true">
+      {Array.from({ length: count }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same.
+        <div key={index} className="card skeleton">
+          <span className="avatar m" />
+          <span className="skeleton-lines" />
+        </div>
+      ))}
+    </div>
+  );
+}

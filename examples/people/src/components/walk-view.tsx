@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import type { Walk } from '../hooks/use-list.ts';
+import type { Topic } from '../lib/changes.ts';
+import { MoreSentinel } from './more-sentinel.tsx';
+import { Problem } from './problem.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+/** Shows a list that grows as its end comes into view. */
+export function WalkView<Item>(props: {
+  walk: Walk<Item>;
+  topic: Topic;
+  label: string;
+  /** What is shown in place of a list without items. */
+  empty: ReactNode;
+  /** One item, as an `li`. */
+  children(item: Item): ReactNode;
+}) {
+  const { items, isLoading, error, loadMore } = props.walk;
+  const isEmpty = items.length === 0;
+  return (
+    <>
+      {!isEmpty && (
+        <ul className="cards" aria-label={props.label} aria-busy={isLoading}>
+          {items.map(props.children)}
+        </ul>
+      )}
+      {isEmpty && !isLoading && error === undefined && props.empty}
+      {isLoading && <Skeleton count={isEmpty ? 3 : 1} />}
+      {error !== undefined && <Problem error={error} topic={props.topic} />}
+      {loadMore && <MoreSentinel onReached={loadMore} />}
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+import { useState } from 'react';
+import { sentenceOf } from '../lib/sentences.ts';
+import { useToasts } from './use-toasts.ts';
+
+/** Runs what a button does, and tells in a toast what has failed. `isBusy` while it does. */
+export function useAction<Words extends unknown[]>(
+  act: (...words: Words) => Promise<void>,
+): { run: (...words: Words) => Promise<void>; isBusy: boolean } {
+  const { show } = useToasts();
+  const [running, setRunning] = useState(0);
+  const run = async (...words: Words) => {
+    setRunning((count) => count + 1);
+    try {
+      await act(...words);
+    } catch (error) {
+      show({ text: sentenceOf(error), tone: 'problem' });
+    } finally {
+      setRunning((count) => count - 1);
+    }
+  };
+  return { run, isBusy: running > 0 };
+}

@@ -1,0 +1,11 @@
+import { useEffect, useState } from 'react';
+
+/** Gives a value once it has stayed the same for a while, so that not every key that is hit is a question. */
+export function useDebounced<T>(value: T, ms = 250): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}

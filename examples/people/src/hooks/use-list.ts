@@ -1,0 +1,82 @@
+import type { List, Page } from '@kith/client';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import type { Topic } from '../lib/changes.ts';
+import { useVersion } from './use-version.ts';
+
+export interface Walk<Item> {
+  items: Item[];
+  /** How many there are in all; undefined until the first page is there. */
+  total: number | undefined;
+  isLoading: boolean;
+  error: unknown;
+  /** Walks on to the next page; undefined at the end of the list, and while a page is on its way. */
+  loadMore: (() => void) | undefined;
+}
+
+interface State<Item> {
+  key: string;
+  items: Item[];
+  total: number | undefined;
+  isLoading: boolean;
+  isDone: boolean;
+  error: unknown;
+}
+
+const nothing = { items: [], total: undefined, isLoading: true, isDone: false, error: undefined };
+
+/**
+ * Walks a list page by page, as far as it is asked to. When its topic is announced it is walked anew, as far as it was
+ * before, and shown as it was until then.
+ *
+ * @param key Says which list: another key, another list.
+ */
+export function useList<Item>(
+  key: string,
+  topic: Topic,
+  open: (signal: AbortSignal) => List<Item>,
+): Walk<Item> {
+  const version = useVersion(topic);
+  const [state, setState] = useState<State<Item>>({ key, ...nothing });
+  const shown = state.key === key ? state : { key, ...nothing };
+  const walk = useRef<{ pages: AsyncGenerator<Page<Item>, void>; signal: AbortSignal }>(undefined);
+  const openNow = useEffectEvent(open);
+  const lengthNow = useEffectEvent(() => shown.items.length);
+
+  /** Shows the list so far and what comes up to `length` items. */
+  const advance = async (before: Item[], length: number) => {
+    const { pages, signal } = walk.current ?? {};
+    if (!pages || !signal) return;
+    const items = [...before];
+    let next: State<Item>;
+    try {
+      let total: number | undefined;
+      let isDone = false;
+      do {
+        const { value, done } = await pages.next();
+        items.push(...(value?.items ?? []));
+        total = value?.total ?? total;
+        isDone = done === true || value.cursor === undefined;
+      } while (!isDone && items.length < length);
+      next = { key, items, total, isDone, isLoading: false, error: undefined };
+    } catch (error) {
+      next = { key, ...nothing, items: before, isLoading: false, isDone: true, error };
+    }
+    if (!signal.aborted) setState(next);
+  };
+  const start = useEffectEvent(() => void advance([], lengthNow()));
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version walks again.
+  useEffect(() => {
+    const controller = new AbortController();
+    walk.current = { pages: openNow(controller.signal).pages(), signal: controller.signal };
+    start();
+    return () => controller.abort();
+  }, [key, version]);
+
+  const loadMore = () => {
+    setState({ ...shown, isLoading: true });
+    void advance(shown.items, shown.items.length + 1);
+  };
+  const { items, total, isLoading, error } = shown;
+  return { items, total, isLoading, error, loadMore: shown.isDone || isLoading ? undefined : loadMore };
+}

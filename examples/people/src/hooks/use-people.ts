@@ -1,0 +1,27 @@
+import type { PublicUser } from '@kith/client';
+import { useKith } from './use-kith.ts';
+import { type Query, useQuery } from './use-query.ts';
+import { useUser } from './use-session.ts';
+
+/** Other people whose name contains what is searched for; nobody while nothing is. */
+export function usePeopleSearch(query: string): Query<PublicUser[]> {
+  const kith = useKith();
+  const { id: ownId } = useUser();
+  // A block takes people out of what is found.
+  return useQuery(query || undefined, 'connections', async (signal) => {
+    const people = await kith.users.suggest({ query }, { signal });
+    return people.filter(({ id }) => id !== ownId);
+  });
+}
+
+/** One person's profile. */
+export function usePerson(userId: string): Query<PublicUser> {
+  const kith = useKith();
+  return useQuery(userId, 'connections', (signal) => kith.users.get({ userId }, { signal }));
+}
+
+/** How many people somebody is connected with. */
+export function useConnectionCount(userId: string): Query<{ count: number }> {
+  const kith = useKith();
+  return useQuery(userId, 'connections', (signal) => kith.connections.countOfUser({ userId }, { signal }));
+}

@@ -1,0 +1,12 @@
+import { useSyncExternalStore } from 'react';
+import { type Route, routeOf } from '../lib/routes.ts';
+
+function subscribe(listener: () => void): () => void {
+  addEventListener('hashchange', listener);
+  return () => removeEventListener('hashchange', listener);
+}
+
+/** Tells where the visitor is. */
+export function useRoute(): Route {
+  return routeOf(useSyncExternalStore(subscribe, () => location.hash));
+}

@@ -1,0 +1,17 @@
+import { useEffect } from 'react';
+import { sentenceOf } from '../lib/sentences.ts';
+import { useKith } from './use-kith.ts';
+import { useToasts } from './use-toasts.ts';
+
+/** Says why it was when the platform ends a session that nobody has signed out of. */
+export function useSessionEnd(): void {
+  const kith = useKith();
+  const { show } = useToasts();
+  useEffect(
+    () =>
+      kith.onSession((_, { reason, error }) => {
+        if (reason === 'ended') show({ text: sentenceOf(error), tone: 'problem' });
+      }),
+    [kith, show],
+  );
+}

@@ -1,0 +1,16 @@
+import type { OwnUser, Session } from '@kith/client';
+import { useSyncExternalStore } from 'react';
+import { useKith } from './use-kith.ts';
+
+/** Tells who is signed in, in this tab or in another one. */
+export function useSession(): Session | null {
+  const kith = useKith();
+  return useSyncExternalStore(kith.onSession, () => kith.session);
+}
+
+/** Gives the signed-in user, on pages that are there for one alone. */
+export function useUser(): OwnUser {
+  const session = useSession();
+  if (!session) throw new Error('Nobody is signed in.');
+  return session.user;
+}

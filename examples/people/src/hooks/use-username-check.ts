@@ -1,0 +1,21 @@
+import { useEffect, useState } from 'react';
+import { useDebounced } from './use-debounced.ts';
+import { useKith } from './use-kith.ts';
+
+/** Tells whether a username can be taken; undefined for one that can not be asked for, and until it is known. */
+export function useUsernameCheck(username: string): boolean | undefined {
+  const kith = useKith();
+  const settled = useDebounced(username, 400);
+  const [answer, setAnswer] = useState<{ username: string; available: boolean }>();
+  useEffect(() => {
+    if (!/^[A-Za-z0-9._]{3,30}$/.test(settled)) return;
+    const controller = new AbortController();
+    kith.users.checkUsername({ username: settled }, { signal: controller.signal }).then(
+      ({ available }) => setAnswer({ username: settled, available }),
+      // A help and no more: signing up says it again.
+      () => {},
+    );
+    return () => controller.abort();
+  }, [kith, settled]);
+  return answer?.username === username ? answer.available : undefined;
+}

@@ -1,0 +1,30 @@
+/** What may have changed on the platform; whoever shows it asks for it anew. */
+export type Topic = 'connections' | 'folders' | 'notifications';
+
+const versions: Record<Topic, number> = { connections: 0, folders: 0, notifications: 0 };
+const listeners = new Set<() => void>();
+/** Other tabs show the same data. */
+const otherTabs = new BroadcastChannel('kith-people-changes');
+
+otherTabs.onmessage = ({ data }: MessageEvent<Topic>) => announceHere(data);
+
+/** Tells all that show a topic, in every tab, that it is another one now. */
+export function announce(topic: Topic): void {
+  announceHere(topic);
+  otherTabs.postMessage(topic);
+}
+
+/** The same, in this tab alone: for what every tab hears of by itself. */
+export function announceHere(topic: Topic): void {
+  versions[topic]++;
+  for (const listener of [...listeners]) listener();
+}
+
+export function subscribeToChanges(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function versionOf(topic: Topic): number {
+  return versions[topic];
+}

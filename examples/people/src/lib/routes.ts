@@ -1,0 +1,39 @@
+/** The addresses of the application, below `#`. */
+export type Route =
+  | { page: 'people' }
+  | { page: 'person'; id: string }
+  | { page: 'connections' }
+  | { page: 'requests' }
+  | { page: 'blocked' }
+  /** A folder is named with the one above it, where it is found. */
+  | { page: 'folders'; open?: { parentId: string; id: string } }
+  | { page: 'notifications' };
+
+/** Reads an address; one that says nothing is the first page. */
+export function routeOf(hash: string): Route {
+  const [page, id, subId] = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  switch (page) {
+    case 'people':
+      return id ? { page: 'person', id } : { page };
+    case 'folders':
+      return id && subId ? { page, open: { parentId: id, id: subId } } : { page };
+    case 'connections':
+    case 'requests':
+    case 'blocked':
+    case 'notifications':
+      return { page };
+    default:
+      return { page: 'people' };
+  }
+}
+
+/** Writes an address, for `href`. */
+export function hrefOf(route: Route): string {
+  return `#/${partsOf(route).map(encodeURIComponent).join('/')}`;
+}
+
+function partsOf(route: Route): string[] {
+  if (route.page === 'person') return ['people', route.id];
+  if (route.page === 'folders' && route.open) return ['folders', route.open.parentId, route.open.id];
+  return [route.page];
+}

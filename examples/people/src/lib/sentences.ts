@@ -1,0 +1,46 @@
+import { isKithError, type KithErrorCode, KithNetworkError } from '@kith/client';
+
+/** What people read for a code. Codes are stable, the platform's own texts are for developers. */
+const sentences: Partial<Record<KithErrorCode, string>> = {
+  'auth/invalid-credentials': 'This e-mail address and password do not belong together.',
+  'auth/weak-password': 'Choose a password of at least 8 characters.',
+  'auth/suspended': 'This account is suspended.',
+  'auth/unauthorized': 'Your session has ended. Sign in again.',
+  'auth/token-reuse-detected': 'Your session was ended, to be safe. Sign in again.',
+  DUPLICATE_EMAIL: 'There is an account with this e-mail address already.',
+  DUPLICATE_USERNAME: 'This username is taken.',
+  'project/not-found': 'This application is not set up on the platform.',
+  'connection/request-pending': 'A request between you is waiting already.',
+  'connection/already-connected': 'You are connected already.',
+  'connection/request-declined': 'Your earlier request was declined.',
+  'connection/not-allowed': 'You can not connect with this person.',
+  'connection/not-found': 'This request is not there any more.',
+  'connection/user-not-found': 'This person is not here any more.',
+  'connection/invalid-message': 'A message can have 1,000 characters.',
+  'user/not-found': 'This person is not here any more.',
+  'collection/not-found': 'This folder is not there any more.',
+  'collection/invalid-parent': 'The folder above is not there any more.',
+  'collection/invalid-name': 'A name needs 1 to 200 characters.',
+  'collection/too-deep': 'Folders can not be nested any deeper.',
+  'rate-limit/exceeded': 'That was a lot at once. Wait a moment and try again.',
+  'gateway/unavailable': 'This is not available right now. Try again in a moment.',
+};
+
+const fields: Record<string, string> = {
+  email: 'This is no e-mail address.',
+  password: 'Enter a password.',
+  username: 'Use 3 to 30 letters, digits, dots and underscores.',
+  name: 'A name can have 100 characters.',
+};
+
+/** Says in a sentence for people what has failed. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof KithNetworkError) return 'The platform can not be reached. Check your connection.';
+  if (!isKithError(error)) return 'Something went wrong.';
+  return sentences[error.code] ?? fields[error.field ?? ''] ?? 'Something went wrong. Try again.';
+}
+
+/** The input an error is about; undefined where it is about none of those of a form. */
+export function fieldOf(error: unknown): string | undefined {
+  return isKithError(error) ? error.field : undefined;
+}

@@ -1,0 +1,23 @@
+import { createClient, localStorageSession } from '@kith/client';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { KithContext } from './hooks/use-kith.ts';
+import { loadSettings } from './lib/settings.ts';
+import './styles/index.css';
+
+const root = createRoot(document.getElementById('root') as HTMLElement);
+try {
+  const { url, projectId } = await loadSettings();
+  // Named after the project, as a session is good for one alone.
+  const kith = createClient({ url, projectId, session: localStorageSession(`kith-people-${projectId}`) });
+  root.render(
+    <StrictMode>
+      <KithContext value={kith}>
+        <App />
+      </KithContext>
+    </StrictMode>,
+  );
+} catch (error) {
+  root.render(<p className="start-problem">{(error as Error).message}</p>);
+}

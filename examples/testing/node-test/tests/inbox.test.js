@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { startPlatform } from '@kith/testing';
+import { readInbox } from '../src/inbox.js';
+
+const platform = await startPlatform();
+after(() => platform.stop());
+
+/** Notifications come by events, a moment after what they tell of. */
+const told = (user, type) =>
+  platform.waitForEvent('notification.created', {
+    where: ({ data }) => data.userId === user.id && data.type === type,
+  });
+
+test('an inbox tells what is new, once', async () => {
+  const ada = await platform.createUser({ name: 'Ada' });
+  const grace = await platform.createUser({ name: 'Grace' });
+  await platform.connect(ada, grace);
+  await told(grace, 'connection-request');
+  await told(ada, 'connection-accepted');
+
+  assert.deepEqual(await readInbox(platform.client(grace)), ['Ada would like to connect']);
+  assert.deepEqual(await readInbox(platform.client(ada)), ['Grace has accepted your request']);
+  assert.deepEqual(await readInbox(platform.client(ada)), []);
+});
+
+test('an inbox has a word for those without a name', async () => {
+  const nobody = await platform.createUser();
+  const grace = await platform.createUser({ name: 'Grace' });
+  await platform.client(nobody).connections.request({ userId: grace.id });
+  await told(grace, 'connection-request');
+  assert.deepEqual(await readInbox(platform.client(grace)), ['Somebody would like to connect']);
+});

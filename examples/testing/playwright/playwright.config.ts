@@ -1,0 +1,10 @@
+import { availableChromium } from '@kith/testing';
+import { defineConfig } from '@playwright/test';
+
+export default defineConfig({
+  testDir: 'tests',
+  fullyParallel: true,
+  workers: 2,
+  // The Chromium of this machine; without this line, the one that `npx playwright install` brings.
+  use: { launchOptions: (await availableChromium()) ?? {} },
+});

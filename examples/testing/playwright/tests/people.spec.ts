@@ -1,0 +1,25 @@
+import { expect, test } from './fixtures.ts';
+
+test('whoever signs in sees their people', async ({ page, platform, address }) => {
+  const ada = await platform.createUser({ name: 'Ada' });
+  for (const name of ['Grace', 'Alan']) await platform.connect(ada, await platform.createUser({ name }));
+
+  await page.goto(address);
+  await page.getByLabel('E-mail').fill(ada.email);
+  await page.getByLabel('Password').fill(ada.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('list', { name: 'My people' }).getByRole('listitem')).toHaveText([
+    'Alan',
+    'Grace',
+  ]);
+});
+
+test('a wrong password is said, and nobody is shown', async ({ page, platform, address }) => {
+  const ada = await platform.createUser();
+  await page.goto(address);
+  await page.getByLabel('E-mail').fill(ada.email);
+  await page.getByLabel('Password').fill('not that one');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('alert')).toHaveText('The e-mail address or the password is wrong.');
+  await expect(page.getByRole('listitem')).toHaveCount(0);
+});

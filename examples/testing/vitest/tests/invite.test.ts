@@ -1,0 +1,37 @@
+import { startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { invite } from '../src/invite.ts';
+
+let platform: TestPlatform;
+let ada: TestUser;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.stop());
+beforeEach(async () => {
+  ada = await platform.createUser({ name: 'Ada' });
+});
+
+test('invites strangers, and nobody twice', async () => {
+  const [stranger, friend] = [await platform.createUser(), await platform.createUser()];
+  await platform.connect(ada, friend);
+  const kith = platform.client(ada);
+  expect(await invite(kith, [stranger.id, friend.id])).toEqual(['sent', 'known']);
+  expect(await invite(kith, [stranger.id])).toEqual(['known']);
+  const { items } = await platform.client(stranger).connections.listReceived();
+  expect(items).toMatchObject([{ message: 'Shall we connect?', user: { id: ada.id } }]);
+});
+
+test('takes no for an answer', async () => {
+  const shy = await platform.createUser();
+  await platform.client(shy).connections.block({ userId: ada.id });
+  expect(await invite(platform.client(ada), [shy.id])).toEqual(['refused']);
+});
+
+test('passes over those who have left', async () => {
+  const left = await platform.createUser();
+  await platform.client(left).users.delete({ userId: left.id });
+  await platform.waitForEvent('user.deleted', { where: ({ data }) => data.id === left.id });
+  expect(await invite(platform.client(ada), [left.id])).toEqual(['gone']);
+});

@@ -1,0 +1,15 @@
+import { isKithError } from '@kith/client';
+import { startPlatform } from '@kith/testing';
+import { expect, test } from 'vitest';
+import { invite } from '../src/invite.ts';
+
+// A file of its own has a platform of its own, at the same time as the others.
+test('invites nobody more when the user has signed out meanwhile', async () => {
+  await using platform = await startPlatform();
+  const [ada, grace] = [await platform.createUser(), await platform.createUser()];
+  const kith = platform.client(ada);
+  await kith.auth.signOut();
+  await platform.waitForEvent('session.revoked', { where: ({ data }) => data.userId === ada.id });
+  const refusal = await invite(kith, [grace.id]).catch((error: unknown) => error);
+  expect(isKithError(refusal, 'auth/unauthorized')).toBe(true);
+});

@@ -1,0 +1,19 @@
+import type { Command } from '../command.ts';
+import { busHelp, withBus } from './dead-letters-shared.ts';
+
+/** Lists the events that a consumer has given up, one JSON object a line. */
+export const listDeadLettersCommand: Command = {
+  name: 'dead-letters list',
+  summary: 'list the events that a consumer has given up',
+  help: `kith dead-letters list DURABLE\n\n${busHelp}`,
+  options: { json: { type: 'boolean' } },
+  words: ['durable'],
+  async run({ words }, around) {
+    const letters = await withBus(around, (bus) => bus.deadLetters(words[0] ?? ''));
+    for (const { subject, error, body } of letters) {
+      const event = JSON.parse(new TextDecoder().decode(body));
+      around.stdout.write(`${JSON.stringify({ subject, error, event })}\n`);
+    }
+    return 0;
+  },
+};

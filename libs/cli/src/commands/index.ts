@@ -1,0 +1,31 @@
+import type { Command } from '../command.ts';
+import { listDeadLettersCommand } from './dead-letters-list.ts';
+import { replayDeadLettersCommand } from './dead-letters-replay.ts';
+import { importCommand } from './import.ts';
+import { rotateKeysCommand } from './keys-rotate.ts';
+import { moveCommand } from './move.ts';
+import { createProjectCommand } from './projects-create.ts';
+import { listProjectsCommand } from './projects-list.ts';
+import { showProjectCommand } from './projects-show.ts';
+import { updateProjectCommand } from './projects-update.ts';
+import { rebuildCommand } from './rebuild.ts';
+import { listUsersCommand } from './users-list.ts';
+import { restoreUserCommand } from './users-restore.ts';
+import { suspendUserCommand } from './users-suspend.ts';
+
+/** Every command, in the order of the list that `kith` prints. */
+export const commands: readonly Command[] = [
+  createProjectCommand,
+  listProjectsCommand,
+  showProjectCommand,
+  updateProjectCommand,
+  listUsersCommand,
+  suspendUserCommand,
+  restoreUserCommand,
+  rotateKeysCommand,
+  importCommand,
+  moveCommand,
+  rebuildCommand,
+  listDeadLettersCommand,
+  replayDeadLettersCommand,
+];

@@ -1,0 +1,38 @@
+import {
+  rebuildConnectionsProfiles,
+  rebuildIdentityBlocks,
+  rebuildNotificationsProfiles,
+} from '@kith/contracts';
+import { type Command, UsageError } from '../command.ts';
+import { accessPlatform } from '../platform-access.ts';
+
+const paths = new Map(
+  [rebuildConnectionsProfiles, rebuildNotificationsProfiles, rebuildIdentityBlocks].map(({ path }) => [
+    path.slice(path.lastIndexOf('/') + 1),
+    path,
+  ]),
+);
+const names = [...paths.keys()].join(', ');
+
+/** Makes a service's copy of another's data anew, by asking the owner. What is held and newer stays. */
+export const rebuildCommand: Command = {
+  name: 'rebuild',
+  summary: 'make a service’s copy of another’s data anew',
+  help: `kith rebuild COPY\n\nCOPY is one of ${names}. It can be run at any time, and again.`,
+  options: {},
+  words: ['copy'],
+  async run({ words }, around) {
+    const path = paths.get(words[0] ?? '');
+    if (path === undefined) throw new UsageError(`Say which copy: ${names}.`);
+    const access = accessPlatform(around);
+    let copied = 0;
+    for (let after: string | null = null; ; ) {
+      const page: { copied: number; next: string | null } = await access.call('POST', path, { after });
+      copied += page.copied;
+      after = page.next;
+      if (after === null) break;
+    }
+    around.stdout.write(`${copied} copied\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,4 @@
+import { userCommand } from './users-shared.ts';
+
+/** Suspends a user: its tokens stop at once. */
+export const suspendUserCommand = userCommand('suspend', 'suspend a user, whose tokens stop at once');

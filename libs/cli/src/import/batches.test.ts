@@ -1,0 +1,64 @@
+import { importedEntity } from '@kith/contracts';
+import { expect, test } from 'vitest';
+import { type Batch, batches } from './batches.ts';
+import type { Line } from './read-lines.ts';
+
+async function* linesOf(texts: readonly string[]): AsyncGenerator<Line> {
+  let end = 0;
+  for (const [index, text] of texts.entries()) {
+    end += text.length + 1;
+    yield { number: index + 1, bytes: Buffer.from(text), end };
+  }
+}
+
+async function group(texts: readonly string[]): Promise<Batch[]> {
+  const all: Batch[] = [];
+  for await (const batch of batches(linesOf(texts), importedEntity)) all.push(batch);
+  return all;
+}
+
+const row = (entityId: string, metadata?: object) =>
+  JSON.stringify({
+    userForeignId: 'u',
+    entityId,
+    addedAt: '2020-01-02T03:04:05Z',
+    ...(metadata && { metadata }),
+  });
+
+test('a request has at most a thousand rows, and every line is in one', async () => {
+  const all = await group(Array.from({ length: 2_500 }, (_, index) => row(String(index))));
+  expect(all.map(({ rows }) => rows.length)).toEqual([1000, 1000, 500]);
+  expect(all.flatMap(({ lines }) => lines)).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1));
+  expect(all.map(({ end }) => end.line)).toEqual([1000, 2000, 2500]);
+});
+
+test('a request fits into a body, whatever its rows hold', async () => {
+  const metadata = { text: 'ü'.repeat(3_500) };
+  const all = await group(Array.from({ length: 100 }, (_, index) => row(String(index), metadata)));
+  expect(all.length).toBeGreaterThan(2);
+  for (const { rows } of all)
+    expect(Buffer.byteLength(`{"rows":[${rows.join(',')}]}`)).toBeLessThan(256 * 1024);
+  expect(all.flatMap(({ rows }) => rows)).toHaveLength(100);
+});
+
+test('lines that are no rows are told, blank ones are not', async () => {
+  const [batch, ...others] = await group([
+    '',
+    row('one'),
+    '{',
+    '{}',
+    '7',
+    row('two'),
+    '  ',
+    `"${'x'.repeat(300_000)}"`,
+  ]);
+  expect(others).toEqual([]);
+  expect(batch?.lines).toEqual([2, 6]);
+  expect(batch?.end.line).toBe(8);
+  expect(batch?.refused).toEqual([
+    { line: 3, reason: 'The line is no JSON in UTF-8.' },
+    { line: 4, reason: 'entityId: Invalid input: expected string, received undefined' },
+    { line: 5, reason: 'Invalid input: expected object, received number' },
+    { line: 8, reason: 'The line is longer than 204800 bytes.' },
+  ]);
+});

@@ -1,0 +1,98 @@
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { StartError } from '@kith/service';
+import { z } from 'zod';
+
+const shape = z.object({
+  projectId: z.string(),
+  kind: z.string(),
+  /** Everything before it is done. */
+  offset: z.int(),
+  line: z.int(),
+  imported: z.int(),
+  unchanged: z.int(),
+  rejected: z.int(),
+  /** How long the file of rejected lines was then: what follows was written on the way to the next state. */
+  rejectedBytes: z.int(),
+  /** Of users: up to which line their profiles have been copied. */
+  copiedLine: z.int(),
+});
+/** How far a file has come. It holds no data of the file's. */
+export type Progress = z.output<typeof shape>;
+
+/** Keeps how far a file has come, beside it, and the lines that were rejected. Both are their owner's alone. */
+export class ProgressFile {
+  readonly #state: string;
+  readonly #rejected: FileHandle;
+  progress: Progress;
+
+  private constructor(state: string, rejected: FileHandle, progress: Progress) {
+    this.#state = state;
+    this.#rejected = rejected;
+    this.progress = progress;
+  }
+
+  /** Goes on where it stopped; `restart` begins anew. Throws `StartError` when the file is not the one it stopped in. */
+  static async open(
+    file: string,
+    of: { projectId: string; kind: string; size: number; restart: boolean },
+  ): Promise<ProgressFile> {
+    const { projectId, kind, size, restart } = of;
+    const state = `${file}.kith-import.json`;
+    const none = {
+      projectId,
+      kind,
+      offset: 0,
+      line: 0,
+      imported: 0,
+      unchanged: 0,
+      rejected: 0,
+      rejectedBytes: 0,
+      copiedLine: 0,
+    };
+    const kept = restart ? undefined : await readState(state);
+    if (kept && (kept.projectId !== projectId || kept.kind !== kind)) {
+      throw new StartError(`${state} is of another import; remove it, or begin anew with --restart.`);
+    }
+    if (kept && kept.offset > size) {
+      throw new StartError(`${file} has become shorter since; begin anew with --restart.`);
+    }
+    const progress = kept ?? none;
+    const rejected = await open(`${file}.rejected.jsonl`, 'a+', 0o600);
+    await rejected.chmod(0o600);
+    await rejected.truncate(progress.rejectedBytes);
+    return new ProgressFile(state, rejected, progress);
+  }
+
+  /** Stores rejected lines, then how far the file has come. */
+  async advance(to: Progress, rejected: readonly { line: number; reason: string }[]): Promise<void> {
+    const text = rejected.map((one) => `${JSON.stringify(one)}\n`).join('');
+    if (text) {
+      await this.#rejected.appendFile(text);
+      await this.#rejected.datasync();
+    }
+    this.progress = { ...to, rejectedBytes: this.progress.rejectedBytes + Buffer.byteLength(text) };
+    await using file = await open(`${this.#state}.new`, 'w', 0o600);
+    await file.chmod(0o600);
+    await file.writeFile(`${JSON.stringify(this.progress)}\n`);
+    await rename(`${this.#state}.new`, this.#state);
+  }
+
+  close(): Promise<void> {
+    return this.#rejected.close();
+  }
+}
+
+async function readState(file: string): Promise<Progress | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return shape.parse(JSON.parse(text));
+  } catch {
+    throw new StartError(`${file} can not be read; remove it, or begin anew with --restart.`);
+  }
+}

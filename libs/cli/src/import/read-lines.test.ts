@@ -1,0 +1,41 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readLines } from './read-lines.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-lines-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function read(text: string, from = { offset: 0, line: 0 }) {
+  const path = join(folder, 'file');
+  await writeFile(path, text);
+  await using file = await open(path);
+  const lines: { number: number; text: string; end: number }[] = [];
+  for await (const { number, bytes, end } of readLines(file, from))
+    lines.push({ number, text: bytes.toString(), end });
+  return lines;
+}
+
+test('gives lines with their numbers and where they end, the last one without an end, too', async () => {
+  expect(await read('één\n\nthree')).toEqual([
+    { number: 1, text: 'één', end: 6 },
+    { number: 2, text: '', end: 7 },
+    { number: 3, text: 'three', end: 12 },
+  ]);
+  expect(await read('')).toEqual([]);
+  expect(await read('one\n')).toHaveLength(1);
+});
+
+test('goes on where any line ended, also over the edges of what is read at once', async () => {
+  const texts = Array.from({ length: 3_000 }, (_, row) => `${row}`.padEnd(row % 1_500, 'x'));
+  const all = await read(texts.join('\n'));
+  expect(all.map(({ text }) => text)).toEqual(texts);
+  for (const at of [0, 1_234, 2_998]) {
+    const { number, end } = all[at]!;
+    expect(await read(texts.join('\n'), { offset: end, line: number })).toEqual(all.slice(at + 1));
+  }
+});

@@ -1,0 +1,49 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ImportResult, importResult } from '@kith/contracts';
+import { CallError } from '@kith/platform';
+import { StartError } from '@kith/service';
+import type { PlatformAccess } from '../platform-access.ts';
+
+/** How long a platform that is away, or overloaded, is waited for. */
+const patienceMs = 60_000;
+const longestWaitMs = 5_000;
+
+/**
+ * Sends rows, again while the platform is away, slow or failing: rows that are there already change nothing. Rejects
+ * with `CallError` for any other answer, `StartError` when nobody answers for a minute.
+ */
+export async function sendRows(
+  access: Pick<PlatformAccess, 'origin' | 'token'>,
+  path: string,
+  rows: readonly string[],
+): Promise<ImportResult> {
+  const until = Date.now() + patienceMs;
+  for (let waitMs = 100; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    const answer = await post(access, path, `{"rows":[${rows.join(',')}]}`);
+    if (answer instanceof Response && answer.ok) return importResult.parse(await answer.json());
+    const isLate = Date.now() > until;
+    if (answer instanceof Response) {
+      const { code } = (await answer.json().catch(() => ({ code: 'no-json' }))) as { code: string };
+      const isPassing = answer.status === 429 || answer.status >= 500;
+      if (!isPassing || isLate) throw new CallError(`POST ${path}`, answer.status, code);
+    } else if (isLate)
+      throw new StartError(`The gateway at ${access.origin} does not answer.`, { cause: answer });
+    await wait(waitMs);
+  }
+}
+
+async function post(
+  { origin, token }: Pick<PlatformAccess, 'origin' | 'token'>,
+  path: string,
+  body: string,
+): Promise<Response | Error> {
+  try {
+    return await fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body,
+    });
+  } catch (error) {
+    return error as Error;
+  }
+}

@@ -1,0 +1,2 @@
+export { runCommandLine } from './command-line.ts';
+export { accessConfig } from './platform-access.ts';

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { Document } from 'mongodb';
+
+/** Counts documents and sums their hashes up: the same documents give the same, in any order. */
+export class Checksum {
+  count = 0;
+  readonly #sum = Buffer.alloc(32);
+
+  add(document: Document): void {
+    const hash = createHash('sha256').update(canonical(document)).digest();
+    for (const [at, byte] of hash.entries()) this.#sum[at] = (this.#sum[at] ?? 0) ^ byte;
+    this.count++;
+  }
+
+  get sum(): string {
+    return this.#sum.toString('hex');
+  }
+}
+
+/** A document as a text that does not hang on the order of its fields. */
+export function canonical(value: unknown): string {
+  if (value instanceof Date) return `@${value.getTime()}`;
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** Whether a document stays for now: one that is about to expire may be gone on either side. */
+export function isFirm({ expireAt, expiresAt }: Document, at: number): boolean {
+  const end: unknown = expireAt ?? expiresAt;
+  return !(end instanceof Date) || end.getTime() > at;
+}

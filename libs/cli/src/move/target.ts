@@ -1,0 +1,105 @@
+import type { ServiceMove } from '@kith/service';
+import { redactUrl, StartError } from '@kith/service';
+import { type Db, type Document, MongoClient } from 'mongodb';
+import { Checksum, isFirm } from './checksum.ts';
+
+interface Mark {
+  _id: string;
+  /** The move that fills this database. */
+  move: string;
+  finishedAt?: Date;
+}
+
+type MovedDocument = Document & { _id: string | number };
+
+/** The databases of a distributed platform, while one move fills them. */
+export class Target implements AsyncDisposable {
+  readonly #client: MongoClient;
+  readonly #options: { url: string; prefix: string };
+
+  private constructor(client: MongoClient, options: { url: string; prefix: string }) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Connects. Throws `StartError`. */
+  static async open(options: { url: string; prefix: string }): Promise<Target> {
+    const client = new MongoClient(options.url, {
+      writeConcern: { w: 'majority', journal: true },
+      serverSelectionTimeoutMS: 10_000,
+    });
+    try {
+      await client.connect();
+    } catch (error) {
+      throw new StartError(`MongoDB at ${redactUrl(options.url)} does not answer.`, { cause: error });
+    }
+    return new Target(client, options);
+  }
+
+  /** Claims a service's database for a move. Throws `StartError` where other data is in it, or where a move has ended. */
+  async claim({ service, prepare }: ServiceMove, move: string): Promise<void> {
+    const db = this.#db(service);
+    const marks = db.collection<Mark>('moves');
+    const mark = await marks.findOne({ _id: 'move' });
+    if (mark?.finishedAt) throw new StartError(`The data was moved to ${db.databaseName} already.`);
+    if (mark && mark.move !== move) throw foreign(db);
+    if (!mark) {
+      for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
+        if (name !== 'schema' && (await db.collection(name).findOne())) throw foreign(db);
+      }
+      await marks.insertOne({ _id: 'move', move });
+    }
+    const { url } = this.#options;
+    await prepare({ kind: 'mongo', url, database: db.databaseName });
+  }
+
+  /** Empties what a move fills: what was copied of data that has changed since. */
+  async clear({ service, tables }: ServiceMove): Promise<void> {
+    const names = new Set(tables.map(({ collection }) => collection));
+    for (const name of names) await this.#db(service).collection(name).deleteMany({});
+  }
+
+  /** Writes documents in the places of those that are there: a second time changes nothing. */
+  async put(service: string, collection: string, documents: readonly MovedDocument[]): Promise<void> {
+    if (documents.length === 0) return;
+    await this.#db(service)
+      .collection<MovedDocument>(collection)
+      .bulkWrite(
+        documents.map((document) => ({
+          replaceOne: { filter: { _id: document._id }, replacement: document, upsert: true },
+        })),
+        { ordered: false },
+      );
+  }
+
+  /** Counts and sums up what a collection holds, but for what is about to expire by itself. */
+  async checksum(service: string, collection: string, firmAt: number): Promise<Checksum> {
+    const sum = new Checksum();
+    for await (const document of this.#db(service).collection(collection).find()) {
+      if (isFirm(document, firmAt)) sum.add(document);
+    }
+    return sum;
+  }
+
+  /** Notes that a move is whole: from then on the data is the platform's. */
+  async finish(services: readonly string[]): Promise<void> {
+    for (const service of services) {
+      const marks = this.#db(service).collection<Mark>('moves');
+      await marks.updateOne({ _id: 'move' }, { $set: { finishedAt: new Date() } });
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#client.close();
+  }
+
+  #db(service: string): Db {
+    return this.#client.db(`${this.#options.prefix}_${service}`);
+  }
+}
+
+function foreign(db: Db): StartError {
+  return new StartError(
+    `The database ${db.databaseName} holds other data; choose another KITH_PREFIX, or remove its databases.`,
+  );
+}

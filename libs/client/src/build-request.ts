@@ -1,0 +1,48 @@
+import type { Input, Operation } from './operation.ts';
+
+/** A request as it goes out, but for its token. */
+export interface Outgoing {
+  method: string;
+  address: string;
+  /** JSON. */
+  body: string | undefined;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that can not stand in a path:
+ * a dot segment would be taken out of the address and leave that of another operation.
+ */
+export function buildRequest(
+  scopes: { url: string; projectUrl: string },
+  operation: Operation,
+  input: Input,
+): Outgoing {
+  const rest = { ...input };
+  const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = rest[name];
+    delete rest[name];
+    return segmentOf(name, value);
+  });
+  const query = new URLSearchParams();
+  const hasBody = operation.method !== 'GET';
+  for (const name of hasBody ? (operation.query ?? []) : Object.keys(rest)) {
+    const value = rest[name];
+    if (value !== undefined && value !== null) query.append(name, String(value));
+    delete rest[name];
+  }
+  const search = query.size > 0 ? `?${query}` : '';
+  return {
+    method: operation.method,
+    address: `${operation.isGlobal ? scopes.url : scopes.projectUrl}${path}${search}`,
+    body: hasBody && Object.keys(rest).length > 0 ? JSON.stringify(rest) : undefined,
+  };
+}
+
+function segmentOf(name: string, value: unknown): string {
+  const text = value === undefined || value === null ? '' : String(value);
+  if (/^\.{0,2}$/.test(text))
+    throw new TypeError(`${name} can not be ${JSON.stringify(value) ?? 'left out'}.`);
+  // Throws on a lone surrogate: a URIError, which is no address of anything either.
+  return encodeURIComponent(text);
+}

@@ -1,0 +1,99 @@
+import { buildRequest, type Outgoing } from './build-request.ts';
+import { isKithError, KithError } from './errors.ts';
+import { type Answer, exchange, type Fetch } from './exchange.ts';
+import { List, type Page, pageOf } from './list.ts';
+import type { CallOptions, Input, Operation, OperationTable } from './operation.ts';
+import { withRetries } from './retry.ts';
+
+/** Where a caller's tokens come from. */
+export interface Tokens {
+  token(signal?: AbortSignal): Promise<string | undefined>;
+  /** Another token than one that was refused; undefined if there is none. */
+  tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined>;
+  noteRefusal(error: unknown, used: string): Promise<void>;
+}
+
+/** Settings that all calls of a client share. */
+export interface CallSettings {
+  url: string;
+  projectUrl: string;
+  fetch: Fetch;
+  timeoutMs: number;
+  retries: number;
+  tokens: Tokens;
+}
+
+/** Sends a request with a token, and once more with another one where that was refused. */
+export async function authorized<T>(
+  { tokens }: CallSettings,
+  auth: Operation['auth'],
+  signal: AbortSignal | undefined,
+  send: (token: string | undefined) => Promise<T>,
+): Promise<T> {
+  if (auth === 'none') return send(undefined);
+  const token = await tokens.token(signal).catch((error: unknown) => {
+    // Without a session that holds, it is asked for as by anybody.
+    if (auth === 'optional' && error instanceof KithError && error.status < 404) return undefined;
+    throw error;
+  });
+  if (token === undefined) {
+    if (auth === 'optional') return send(undefined);
+    throw new KithError('Nobody is signed in.', { status: 401, code: 'auth/unauthorized' });
+  }
+  try {
+    return await send(token);
+  } catch (error) {
+    await tokens.noteRefusal(error, token);
+    if (!isKithError(error, 'auth/unauthorized')) throw error;
+    const other = await tokens.tokenInsteadOf(token, signal);
+    if (other === undefined || other === token) throw error;
+    return send(other);
+  }
+}
+
+/** Makes a call as its operation says, with retries and tokens. */
+export function call(
+  settings: CallSettings,
+  operation: Operation,
+  input: Input = {},
+  { signal, timeoutMs = settings.timeoutMs }: CallOptions = {},
+): Promise<Answer> {
+  const isSafe = operation.method === 'GET' || operation.isRepeatable === true;
+  const attempt = (request: Outgoing) =>
+    authorized(settings, operation.auth, signal, (token) =>
+      exchange(request, { fetch: settings.fetch, token, timeoutMs, signal }),
+    );
+  // In a function of its own, so that an input that can not be sent rejects and does not throw.
+  return (async () => {
+    const request = buildRequest(settings, operation, input);
+    return withRetries(() => attempt(request), { isSafe, retries: settings.retries, signal });
+  })();
+}
+
+/** Makes the methods of a table: `{ group: { method(input, options) } }`. */
+export function methodsOf(
+  settings: CallSettings,
+  table: OperationTable,
+  onSession?: (answer: unknown) => Promise<unknown>,
+): Record<string, Record<string, unknown>> {
+  const methodOf = (operation: Operation) => {
+    const run = (input: Input | undefined, options: CallOptions | undefined) => {
+      const { list, startsSession } = operation;
+      if (list !== undefined) {
+        return new List(async (cursor): Promise<Page<unknown>> => {
+          const at = cursor === undefined ? input : { ...input, cursor };
+          return pageOf(await call(settings, operation, at, options), list);
+        });
+      }
+      const answer = call(settings, operation, input, options).then(({ body }) => body);
+      return startsSession && onSession ? answer.then(onSession) : answer;
+    };
+    return operation.takesInput ? run : (options?: CallOptions) => run(undefined, options);
+  };
+  return Object.fromEntries(
+    Object.entries(table).map(([group, operations]) => [
+      group,
+      Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, methodOf(operation)])),
+    ]),
+  );
+}

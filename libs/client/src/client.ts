@@ -1,0 +1,107 @@
+import { buildRequest } from './build-request.ts';
+import { authorized, type CallSettings, call, methodsOf } from './call.ts';
+import { openStream } from './exchange.ts';
+import { type MethodGroups, managed, operations } from './generated/application.ts';
+import type { SessionAnswer } from './generated/types.ts';
+import { type NotificationEvent, type StreamOptions, streamNotifications } from './notification-stream.ts';
+import type { CallOptions, Operation } from './operation.ts';
+import type { Session, SessionListener } from './session.ts';
+import { SessionKeeper } from './session-keeper.ts';
+import { memorySession, type SessionStore } from './session-store.ts';
+import { type ConnectionOptions, connectionSettings } from './settings.ts';
+
+export interface ClientOptions extends ConnectionOptions {
+  /** The project whose application this is. */
+  projectId: string;
+  /** A session to go on with, or where it is kept: `localStorageSession('kith')`. Default: in memory. */
+  session?: Session | SessionStore | null | undefined;
+  /** Hears of each change of the session, by whomever. */
+  onSession?: SessionListener | undefined;
+}
+
+/** A project's API as one of its users, or as nobody yet. */
+export interface KithClient extends MethodGroups {
+  readonly auth: MethodGroups['auth'] & {
+    /** Ends the session, here at once and on the platform. Nothing happens where nobody is signed in. */
+    signOut(options?: CallOptions): Promise<void>;
+    /** Refreshes the session now; calls do so on their own when they have to. */
+    refresh(): Promise<Session | null>;
+  };
+  readonly notifications: MethodGroups['notifications'] & {
+    /** Tells notifications as they come; see `StreamOptions`. */
+    stream(options?: StreamOptions): AsyncGenerator<NotificationEvent, void, undefined>;
+  };
+  /** Who is signed in. */
+  readonly session: Session | null;
+  /** Goes on with a session from elsewhere, or without one. Tells the platform nothing. */
+  setSession(session: Session | null): Promise<void>;
+  /** Hears of each change of the session from now on; gives a function that ends it. */
+  onSession(listener: SessionListener): () => void;
+  /** Lets go of what the client listens to. */
+  close(): void;
+}
+
+/** Signing out twice is signing out, and a refresh gives the same session twice within the platform's grace. */
+const repeatable = (operation: Operation): Operation => ({ ...operation, isRepeatable: true });
+
+/** Makes a client of a project. It sends nothing until it is called. */
+export function createClient(options: ClientOptions): KithClient {
+  const store = storeOf(options.session);
+  const connection = connectionSettings(options, options.projectId);
+  const keeper = new SessionKeeper({
+    store,
+    lockName: store.name && `${connection.projectUrl} ${store.name}`,
+    async refreshBy(refreshToken) {
+      const { body } = await call(settings, repeatable(managed.requestNewAccessToken), { refreshToken });
+      return body as SessionAnswer;
+    },
+  });
+  const settings: CallSettings = { ...connection, tokens: keeper };
+  if (options.onSession) keeper.listen(options.onSession);
+  const start = (answer: unknown) => keeper.start(answer as SessionAnswer);
+  const methods = methodsOf(settings, operations, start) as unknown as MethodGroups;
+
+  return {
+    ...methods,
+    auth: {
+      ...methods.auth,
+      async signOut(callOptions) {
+        await keeper.loaded(callOptions?.signal);
+        const session = keeper.current;
+        if (!session) return;
+        await keeper.set(null, { reason: 'signed-out' });
+        const { refreshToken } = session;
+        await call(settings, repeatable(managed.signOut), { refreshToken }, callOptions);
+      },
+      async refresh() {
+        await keeper.loaded();
+        return keeper.refresh();
+      },
+    },
+    notifications: {
+      ...methods.notifications,
+      stream: (streamOptions) =>
+        streamNotifications((lastEventId, signal) => {
+          const { fetch, timeoutMs } = settings;
+          const request = buildRequest(settings, managed.stream, {});
+          const headers = {
+            accept: 'text/event-stream',
+            ...(lastEventId && { 'last-event-id': lastEventId }),
+          };
+          return authorized(settings, managed.stream.auth, signal, (token) =>
+            openStream({ ...request, headers }, { fetch, token, timeoutMs, signal }),
+          );
+        }, streamOptions),
+    },
+    get session() {
+      return keeper.current;
+    },
+    setSession: (session) => keeper.set(session, { reason: 'set' }),
+    onSession: (listener) => keeper.listen(listener),
+    close: () => keeper.close(),
+  };
+}
+
+function storeOf(given: ClientOptions['session']): SessionStore {
+  return given && 'get' in given ? given : memorySession(given ?? null);
+}

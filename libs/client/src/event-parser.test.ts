@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { EventParser, type ServerSentEvent } from './event-parser.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function parse(text: string, cut = text.length): ServerSentEvent[] {
+  const parser = new EventParser();
+  const all = bytes(text);
+  const events: ServerSentEvent[] = [];
+  for (let at = 0; at < all.length; at += cut) events.push(...parser.push(all.subarray(at, at + cut)));
+  return events;
+}
+
+// The examples of the standard, and what it says in words.
+const cases: [string, string, ServerSentEvent[]][] = [
+  ['several lines of data', 'data: YHOO\ndata: +2\ndata: 10\n\n', [event('YHOO\n+2\n10')]],
+  ['one space is taken off', 'data:test\n\ndata:  test\n\n', [event('test'), event(' test')]],
+  ['fields without a colon', 'data\n\ndata\ndata\n\ndata:', [event(''), event('\n')]],
+  ['comments and unknown fields', ': hello\nfoo: bar\ndata: x\n\n', [event('x')]],
+  ['types', 'event: add\ndata: 1\n\ndata: 2\n\n', [event('1', 'add'), event('2')]],
+  [
+    'ids stay',
+    'id: 7\ndata: 1\n\ndata: 2\n\nid\ndata: 3\n\n',
+    [event('1', 'message', '7'), event('2', 'message', '7'), event('3')],
+  ],
+  ['an id with a null is none', 'id: 1\0\ndata: x\n\n', [event('x')]],
+  ['no data, no event', 'event: x\nid: 1\n\ndata: y\n\n', [event('y', 'message', '1')]],
+  ['an event that is not ended', 'data: x\n\ndata: y\n', [event('x')]],
+  ['a byte order mark', '\uFEFFdata: x\n\n', [event('x')]],
+  ['colons in a value', 'data: a:b: c\n\n', [event('a:b: c')]],
+  ['any Unicode', 'data: Grüße 本 🎈\n\n', [event('Grüße 本 🎈')]],
+];
+
+function event(data: string, type = 'message', lastEventId = ''): ServerSentEvent {
+  return { type, data, lastEventId };
+}
+
+describe('events', () => {
+  for (const [what, text, expected] of cases) {
+    it.each([
+      ['\\n', '\n'],
+      ['\\r', '\r'],
+      ['\\r\\n', '\r\n'],
+    ])(`${what}, lines ended by %s, cut anywhere`, (_, end) => {
+      const stream = text.replaceAll('\n', end);
+      for (const cut of [stream.length * 4, 1, 2, 3, 5, 7]) expect(parse(stream, cut)).toEqual(expected);
+    });
+  }
+
+  it('tells the position that came without an event, and the time to wait', () => {
+    const parser = new EventParser('3');
+    expect(parser.lastEventId).toBe('3');
+    expect(parser.push(bytes('retry: 2000\n\nid: 4\n'))).toEqual([]);
+    expect([parser.lastEventId, parser.retryMs]).toEqual(['3', 2000]);
+    parser.push(bytes('\nretry: soon\n\n'));
+    expect([parser.lastEventId, parser.retryMs]).toEqual(['4', 2000]);
+  });
+});

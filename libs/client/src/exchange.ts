@@ -1,0 +1,131 @@
+import type { Outgoing } from './build-request.ts';
+import { KithError, type KithErrorCode, KithNetworkError } from './errors.ts';
+
+/** `fetch`, as far as it is needed here. */
+export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
+
+export interface ExchangeOptions {
+  fetch: Fetch;
+  token: string | undefined;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Answer {
+  headers: Headers;
+  /** Parsed; undefined where there is none. */
+  body: unknown;
+}
+
+/**
+ * Sends a request once and reads its answer. Rejects with `KithError` outside 2xx, with `KithNetworkError` when no
+ * whole answer comes in time, with the signal's reason when that ends it.
+ */
+export async function exchange(request: Outgoing, options: ExchangeOptions): Promise<Answer> {
+  return within(options, async (signal) => {
+    const response = await send(request, options, signal);
+    const body = await readJson(response);
+    if (!response.ok) throw errorOf(response, body);
+    if (response.status !== 204 && body === undefined) throw unexpected(response);
+    return { headers: response.headers, body };
+  });
+}
+
+/** Opens a request whose answer is read as it comes; what `exchange` rejects with is the same here. */
+export async function openStream(
+  request: Outgoing,
+  options: ExchangeOptions,
+): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const response = await within(options, async (signal) => {
+    const opened = await send(request, options, signal);
+    if (!opened.ok) throw errorOf(opened, await readJson(opened));
+    return opened;
+  });
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
+    await response.body?.cancel();
+    throw unexpected(response);
+  }
+  return response.body.getReader();
+}
+
+function send(
+  { method, address, body, headers }: Outgoing,
+  options: ExchangeOptions,
+  signal: AbortSignal,
+): Promise<Response> {
+  return options.fetch(address, {
+    method,
+    signal,
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+/** Lets work take `timeoutMs` and end with the caller's signal, and tells these two ends apart from a failure. */
+async function within<T>(
+  { timeoutMs, signal }: ExchangeOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  let isTimeout = false;
+  const timer = setTimeout(() => {
+    isTimeout = true;
+    controller.abort();
+  }, timeoutMs);
+  try {
+    return await work(controller.signal);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof KithError) throw cause;
+    const what = isTimeout ? `No answer within ${timeoutMs} ms.` : 'The connection failed.';
+    throw new KithNetworkError(what, { isTimeout, cause });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorOf(response: Response, body: unknown): KithError {
+  const { error, code, field, details } = (body ?? {}) as Record<string, string | undefined>;
+  if (typeof error !== 'string' || typeof code !== 'string') return unexpected(response);
+  return new KithError(error, { ...tellingOf(response), code: code as KithErrorCode, field, details });
+}
+
+function unexpected(response: Response): KithError {
+  return new KithError(`What answered with ${response.status} is not the API.`, {
+    ...tellingOf(response),
+    code: 'client/unexpected-answer',
+  });
+}
+
+function tellingOf({ status, headers }: Response) {
+  return {
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterMs: retryAfterOf(headers.get('retry-after')),
+  };
+}
+
+/** Seconds or a date (RFC 9110 section 10.2.3), in ms from now. */
+function retryAfterOf(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
+}

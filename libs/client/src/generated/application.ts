@@ -1,0 +1,549 @@
+// Made from the contracts by scripts/client.ts.
+import type { List } from '../list.ts';
+import type { CallOptions, OperationTable } from '../operation.ts';
+import type { Session } from '../session.ts';
+import type {
+  AppNotification,
+  Collection,
+  Connection,
+  ConnectionRequest,
+  Json,
+  Jwks,
+  Methods,
+  OwnUser,
+  PublicUser,
+  SavedEntity,
+  SessionInfo,
+  StandingBlock,
+} from './types.ts';
+
+export interface CryptoMethods {
+  /**
+   * Signs a token for tests with the caller's own RSA key. The order of the keys is the order of the checks. `payload` keeps what it holds beside `id`.
+   *
+   * Errors of its own: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
+   */
+  signTestingJwt(
+    input: Methods['crypto.signTestingJwt']['input'],
+    options?: CallOptions,
+  ): Promise<{ token: string }>;
+}
+
+export interface AuthMethods {
+  /**
+   * Creates an account with e-mail address and password, and its first session.
+   *
+   * Errors of its own: `auth/weak-password`, `project/not-found`, `DUPLICATE_EMAIL`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
+   */
+  signUp(input: Methods['auth.signUp']['input'], options?: CallOptions): Promise<Session>;
+  /**
+   * Opens a session with e-mail address and password.
+   *
+   * Errors of its own: `auth/invalid-credentials`, `auth/suspended`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   */
+  signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
+  /**
+   * Signs in who the project's own back end vouches for, by a JWT of the project's key.
+   *
+   * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
+   */
+  verifyExternalUser(
+    input: Methods['auth.verifyExternalUser']['input'],
+    options?: CallOptions,
+  ): Promise<Session>;
+  /**
+   * Changes the caller's password and ends the other sessions.
+   *
+   * Errors of its own: `auth/weak-password`, `auth/invalid-credentials`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   */
+  changePassword(
+    input: Methods['auth.changePassword']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true; message: string }>;
+  /**
+   * The caller's sessions, newest first.
+   *
+   * Errors of its own: `auth/server-error`, `auth/invalid-query`.
+   */
+  listSessions(input?: Methods['auth.listSessions']['input'], options?: CallOptions): List<SessionInfo>;
+  /**
+   * Ends one of the caller's sessions.
+   *
+   * Errors of its own: `auth/session-not-found`, `auth/server-error`.
+   */
+  deleteSession(input: Methods['auth.deleteSession']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * The keys that verify access tokens.
+   *
+   * Errors of its own: `auth/server-error`.
+   */
+  jwks(options?: CallOptions): Promise<Jwks>;
+}
+
+export interface UsersMethods {
+  /**
+   * One user's public profile.
+   *
+   * Errors of its own: `user/not-found`, `user/server-error`.
+   */
+  get(input: Methods['users.get']['input'], options?: CallOptions): Promise<OwnUser | PublicUser>;
+  /**
+   * One user by username, without regard to case.
+   *
+   * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
+   */
+  getByUsername(
+    input: Methods['users.getByUsername']['input'],
+    options?: CallOptions,
+  ): Promise<OwnUser | PublicUser>;
+  /**
+   * One user by the id of the project's own back end.
+   *
+   * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
+   */
+  getByForeignId(
+    input: Methods['users.getByForeignId']['input'],
+    options?: CallOptions,
+  ): Promise<OwnUser | PublicUser>;
+  /**
+   * At most 5 users whose username or name contains the query, first those that begin with it: a bare array.
+   *
+   * Errors of its own: `user/server-error`, `user/invalid-query`.
+   */
+  suggest(input: Methods['users.suggest']['input'], options?: CallOptions): Promise<Array<PublicUser>>;
+  /**
+   * Tells whether a username can be taken.
+   *
+   * Errors of its own: `user/server-error`, `user/invalid-query`.
+   */
+  checkUsername(
+    input: Methods['users.checkUsername']['input'],
+    options?: CallOptions,
+  ): Promise<{ available: boolean }>;
+  /**
+   * Changes the caller's own profile.
+   *
+   * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
+   */
+  update(input: Methods['users.update']['input'], options?: CallOptions): Promise<OwnUser>;
+  /**
+   * Erases the caller's account and, by event, what every service holds of it.
+   *
+   * Errors of its own: `user/not-found`, `auth/forbidden`, `user/server-error`.
+   */
+  delete(input: Methods['users.delete']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * All that the services hold of the caller, as one JSON document to be saved as a file. It is sent as it is read: a connection that ends before the document does means that it failed.
+   *
+   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `user/server-error`.
+   */
+  export(
+    input: Methods['users.export']['input'],
+    options?: CallOptions,
+  ): Promise<{
+    exportedAt: string;
+    user: OwnUser;
+    sessions: Array<{
+      id: string;
+      createdAt: string;
+      lastUsedAt: string;
+      userAgent: string | null;
+      ip: string | null;
+      expiresAt: string;
+    }>;
+    connections: Array<Connection>;
+    sentRequests: Array<ConnectionRequest>;
+    receivedRequests: Array<ConnectionRequest>;
+    declinedRequests: Array<{
+      id: string;
+      type: 'sent' | 'received';
+      user: PublicUser;
+      message: string | null;
+      createdAt: string;
+      respondedAt: string;
+    }>;
+    blocks: Array<StandingBlock>;
+    collections: Array<Collection>;
+    savedEntities: Array<{
+      id: string;
+      addedAt: string;
+      metadata: Record<string, Json> | null;
+      collectionId: string;
+    }>;
+    notifications: Array<AppNotification>;
+  }>;
+}
+
+export interface ConnectionsMethods {
+  /**
+   * Asks another user to connect.
+   *
+   * Errors of its own: `connection/self-request`, `connection/user-not-found`, `connection/not-allowed`, `connection/request-pending`, `connection/already-connected`, `connection/request-declined`, `connection/invalid-message`, `connection/server-error`, `connection/invalid-body`.
+   */
+  request(
+    input: Methods['connections.request']['input'],
+    options?: CallOptions,
+  ): Promise<{ id: string; status: 'pending'; createdAt: string }>;
+  /**
+   * How the caller and another user stand; a block does not show.
+   *
+   * Errors of its own: `connection/self-check`, `connection/user-not-found`, `connection/server-error`.
+   */
+  getStatus(
+    input: Methods['connections.getStatus']['input'],
+    options?: CallOptions,
+  ): Promise<
+    | { status: 'none' }
+    | { status: 'pending'; type: 'sent' | 'received'; connectionId: string; createdAt: string }
+    | { status: 'connected'; connectionId: string; connectedAt: string; requestedAt: string }
+    | { status: 'declined'; type: 'sent' | 'received'; connectionId: string; respondedAt: string }
+  >;
+  /**
+   * Withdraws the caller's request to a user, declines theirs, or ends the connection.
+   *
+   * Errors of its own: `connection/self-disconnect`, `connection/not-found`, `connection/server-error`.
+   */
+  deleteWithUser(
+    input: Methods['connections.deleteWithUser']['input'],
+    options?: CallOptions,
+  ): Promise<
+    | { message: string; action: 'withdraw' | 'disconnect' }
+    | { id: string; status: 'declined'; respondedAt: string }
+  >;
+  /**
+   * A user's established connections, as anyone may see them, unless the project keeps them to its users; for a signed-in caller without whom it blocks or is blocked by, in rows and totals, and empty where that is the user asked for.
+   *
+   * Errors of its own: `connection/user-not-found`, `connection/server-error`, `connection/invalid-query`.
+   */
+  listOfUser(input: Methods['connections.listOfUser']['input'], options?: CallOptions): List<Connection>;
+  /**
+   * How many established connections a user has: the total of the list that the same caller gets.
+   *
+   * Errors of its own: `connection/user-not-found`, `connection/server-error`.
+   */
+  countOfUser(
+    input: Methods['connections.countOfUser']['input'],
+    options?: CallOptions,
+  ): Promise<{ count: number }>;
+  /**
+   * The caller's established connections, newest first.
+   *
+   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   */
+  list(input?: Methods['connections.list']['input'], options?: CallOptions): List<Connection>;
+  /**
+   * How many established connections the caller has.
+   *
+   * Errors of its own: `connection/server-error`.
+   */
+  count(options?: CallOptions): Promise<{ count: number }>;
+  /**
+   * The caller's requests that wait for an answer, newest first.
+   *
+   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   */
+  listSent(input?: Methods['connections.listSent']['input'], options?: CallOptions): List<ConnectionRequest>;
+  /**
+   * The requests that wait for the caller's answer, newest first.
+   *
+   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   */
+  listReceived(
+    input?: Methods['connections.listReceived']['input'],
+    options?: CallOptions,
+  ): List<ConnectionRequest>;
+  /**
+   * Accepts a pending request; its receiver only.
+   *
+   * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
+   */
+  accept(
+    input: Methods['connections.accept']['input'],
+    options?: CallOptions,
+  ): Promise<{ id: string; status: 'accepted'; respondedAt: string }>;
+  /**
+   * Declines a pending request; its receiver only.
+   *
+   * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
+   */
+  decline(
+    input: Methods['connections.decline']['input'],
+    options?: CallOptions,
+  ): Promise<{ id: string; status: 'declined'; respondedAt: string }>;
+  /**
+   * Withdraws a pending request (its requester) or ends a connection (either side).
+   *
+   * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
+   */
+  delete(input: Methods['connections.delete']['input'], options?: CallOptions): Promise<{ message: string }>;
+  /**
+   * Blocks a user: ends what is between the two, and neither appears to the other while it stands. A declined request has ended before and stays declined, so that blocking is no way to ask again.
+   *
+   * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
+   */
+  block(input: Methods['connections.block']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * Takes the caller's block of a user back.
+   *
+   * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
+   */
+  unblock(input: Methods['connections.unblock']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * Whom the caller blocks, newest first.
+   *
+   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   */
+  listBlocks(input?: Methods['connections.listBlocks']['input'], options?: CallOptions): List<StandingBlock>;
+}
+
+export interface CollectionsMethods {
+  /**
+   * The caller's root collection, made on first use.
+   *
+   * Errors of its own: `collection/server-error`.
+   */
+  getRoot(options?: CallOptions): Promise<Collection>;
+  /**
+   * Creates a collection below another one of the caller's.
+   *
+   * Errors of its own: `collection/invalid-parent`, `collection/too-deep`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
+   */
+  createSubCollection(
+    input: Methods['collections.createSubCollection']['input'],
+    options?: CallOptions,
+  ): Promise<Collection>;
+  /**
+   * The children of a collection, oldest first: a bare array, the rest by `Link`.
+   *
+   * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
+   */
+  listSubCollections(
+    input: Methods['collections.listSubCollections']['input'],
+    options?: CallOptions,
+  ): List<Collection>;
+  /**
+   * Renames a collection of the caller's; the root can not be renamed.
+   *
+   * Errors of its own: `collection/not-found`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
+   */
+  rename(input: Methods['collections.rename']['input'], options?: CallOptions): Promise<Collection>;
+  /**
+   * Deletes a collection with all below it, at once for every access; the root stays.
+   *
+   * Errors of its own: `collection/not-found`, `collection/server-error`.
+   */
+  delete(input: Methods['collections.delete']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * What is saved in a collection, newest first, or oldest first with `sortDir=asc`.
+   *
+   * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
+   */
+  listEntities(input: Methods['collections.listEntities']['input'], options?: CallOptions): List<SavedEntity>;
+  /**
+   * Saves an entity in a collection. One that is saved already stays as it is, its first `metadata` too.
+   *
+   * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-body`.
+   */
+  addEntity(
+    input: Methods['collections.addEntity']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
+  /**
+   * Takes an entity out of a collection; one that is not in it is no error.
+   *
+   * Errors of its own: `collection/not-found`, `collection/server-error`.
+   */
+  removeEntity(
+    input: Methods['collections.removeEntity']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
+  /**
+   * In which of the caller's collections an entity is saved, the oldest collection first.
+   *
+   * Errors of its own: `collection/server-error`, `collection/invalid-query`.
+   */
+  isEntitySaved(
+    input: Methods['collections.isEntitySaved']['input'],
+    options?: CallOptions,
+  ): Promise<{ saved: boolean; collections: Array<{ id: string; name: string }> }>;
+}
+
+export interface NotificationsMethods {
+  /**
+   * The caller's notifications, newest first; under an explicit `/api/v6` the bare array.
+   *
+   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-query`.
+   */
+  list(input?: Methods['notifications.list']['input'], options?: CallOptions): List<AppNotification>;
+  /**
+   * How many of the caller's notifications are unread: a bare number.
+   *
+   * Errors of its own: `app-notification/server-error`.
+   */
+  count(options?: CallOptions): Promise<number>;
+  /**
+   * Marks one notification as read; doing so again changes nothing.
+   *
+   * Errors of its own: `app-notification/not-found`, `app-notification/server-error`.
+   */
+  markAsRead(
+    input: Methods['notifications.markAsRead']['input'],
+    options?: CallOptions,
+  ): Promise<AppNotification>;
+  /**
+   * Marks all that is unread, and tells how many that were.
+   *
+   * Errors of its own: `app-notification/server-error`.
+   */
+  markAllAsRead(options?: CallOptions): Promise<{ markedAsRead: number }>;
+}
+
+export interface ProjectsMethods {
+  /**
+   * What older client libraries read of a project before anybody has signed in.
+   *
+   * Errors of its own: `project/not-found`, `project/server-error`.
+   */
+  getLean(options?: CallOptions): Promise<{ id: string; name: string; integrations: Array<never> }>;
+}
+
+/** All groups of methods. */
+export interface MethodGroups {
+  readonly crypto: CryptoMethods;
+  readonly auth: AuthMethods;
+  readonly users: UsersMethods;
+  readonly connections: ConnectionsMethods;
+  readonly collections: CollectionsMethods;
+  readonly notifications: NotificationsMethods;
+  readonly projects: ProjectsMethods;
+}
+
+export const operations = {
+  crypto: {
+    signTestingJwt: { method: 'POST', path: '/crypto/sign-testing-jwt', auth: 'none', takesInput: true },
+  },
+  auth: {
+    signUp: { method: 'POST', path: '/auth/sign-up', auth: 'none', startsSession: true, takesInput: true },
+    signIn: { method: 'POST', path: '/auth/sign-in', auth: 'none', startsSession: true, takesInput: true },
+    verifyExternalUser: {
+      method: 'POST',
+      path: '/auth/verify-external-user',
+      auth: 'none',
+      startsSession: true,
+      takesInput: true,
+    },
+    changePassword: { method: 'POST', path: '/auth/change-password', auth: 'user', takesInput: true },
+    listSessions: { method: 'GET', path: '/auth/sessions', auth: 'user', list: 'data', takesInput: true },
+    deleteSession: { method: 'DELETE', path: '/auth/sessions/:sessionId', auth: 'user', takesInput: true },
+    jwks: { method: 'GET', path: '/.well-known/jwks.json', auth: 'none', isGlobal: true },
+  },
+  users: {
+    get: { method: 'GET', path: '/users/:userId', auth: 'optional', takesInput: true },
+    getByUsername: { method: 'GET', path: '/users/by-username', auth: 'optional', takesInput: true },
+    getByForeignId: { method: 'GET', path: '/users/by-foreign-id', auth: 'optional', takesInput: true },
+    suggest: { method: 'GET', path: '/users/suggestions', auth: 'optional', takesInput: true },
+    checkUsername: { method: 'GET', path: '/users/check-username', auth: 'none', takesInput: true },
+    update: { method: 'PATCH', path: '/users/:userId', auth: 'user', takesInput: true },
+    delete: { method: 'DELETE', path: '/users/:userId', auth: 'user', takesInput: true },
+    export: { method: 'GET', path: '/users/:userId/export', auth: 'user', takesInput: true },
+  },
+  connections: {
+    request: { method: 'POST', path: '/users/:userId/connection', auth: 'user', takesInput: true },
+    getStatus: { method: 'GET', path: '/users/:userId/connection', auth: 'user', takesInput: true },
+    deleteWithUser: { method: 'DELETE', path: '/users/:userId/connection', auth: 'user', takesInput: true },
+    listOfUser: {
+      method: 'GET',
+      path: '/users/:userId/connections',
+      auth: 'optional',
+      list: 'connections',
+      takesInput: true,
+    },
+    countOfUser: {
+      method: 'GET',
+      path: '/users/:userId/connections-count',
+      auth: 'optional',
+      takesInput: true,
+    },
+    list: { method: 'GET', path: '/connections', auth: 'user', list: 'connections', takesInput: true },
+    count: { method: 'GET', path: '/connections/count', auth: 'user' },
+    listSent: {
+      method: 'GET',
+      path: '/connections/pending/sent',
+      auth: 'user',
+      list: 'requests',
+      takesInput: true,
+    },
+    listReceived: {
+      method: 'GET',
+      path: '/connections/pending/received',
+      auth: 'user',
+      list: 'requests',
+      takesInput: true,
+    },
+    accept: { method: 'PATCH', path: '/connections/:connectionId/accept', auth: 'user', takesInput: true },
+    decline: { method: 'PATCH', path: '/connections/:connectionId/decline', auth: 'user', takesInput: true },
+    delete: { method: 'DELETE', path: '/connections/:connectionId', auth: 'user', takesInput: true },
+    block: { method: 'POST', path: '/users/:userId/block', auth: 'user', takesInput: true },
+    unblock: { method: 'DELETE', path: '/users/:userId/block', auth: 'user', takesInput: true },
+    listBlocks: { method: 'GET', path: '/blocks', auth: 'user', list: 'data', takesInput: true },
+  },
+  collections: {
+    getRoot: { method: 'GET', path: '/collections/root', auth: 'user' },
+    createSubCollection: {
+      method: 'POST',
+      path: '/collections/:collectionId/sub-collections',
+      auth: 'user',
+      takesInput: true,
+    },
+    listSubCollections: {
+      method: 'GET',
+      path: '/collections/:collectionId/sub-collections',
+      auth: 'user',
+      list: '',
+      takesInput: true,
+    },
+    rename: { method: 'PATCH', path: '/collections/:collectionId', auth: 'user', takesInput: true },
+    delete: { method: 'DELETE', path: '/collections/:collectionId', auth: 'user', takesInput: true },
+    listEntities: {
+      method: 'GET',
+      path: '/collections/:collectionId/entities',
+      auth: 'user',
+      list: 'data',
+      takesInput: true,
+    },
+    addEntity: {
+      method: 'POST',
+      path: '/collections/:collectionId/entities',
+      auth: 'user',
+      takesInput: true,
+    },
+    removeEntity: {
+      method: 'DELETE',
+      path: '/collections/:collectionId/entities/:entityId',
+      auth: 'user',
+      takesInput: true,
+    },
+    isEntitySaved: { method: 'GET', path: '/entities/is-entity-saved', auth: 'user', takesInput: true },
+  },
+  notifications: {
+    list: { method: 'GET', path: '/app-notifications', auth: 'user', list: 'data', takesInput: true },
+    count: { method: 'GET', path: '/app-notifications/count', auth: 'user' },
+    markAsRead: {
+      method: 'PATCH',
+      path: '/app-notifications/:notificationId/mark-as-read',
+      auth: 'user',
+      takesInput: true,
+    },
+    markAllAsRead: { method: 'PATCH', path: '/app-notifications/mark-all-as-read', auth: 'user' },
+  },
+  projects: {
+    getLean: { method: 'GET', path: '/projects/lean', auth: 'none' },
+  },
+} satisfies OperationTable;
+
+/** What the client's own methods call. */
+export const managed = {
+  signOut: { method: 'POST', path: '/auth/sign-out', auth: 'none' },
+  requestNewAccessToken: { method: 'POST', path: '/auth/request-new-access-token', auth: 'none' },
+  stream: { method: 'GET', path: '/app-notifications/stream', auth: 'user' },
+} as const;

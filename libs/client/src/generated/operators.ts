@@ -1,0 +1,244 @@
+// Made from the contracts by scripts/client.ts.
+import type { List } from '../list.ts';
+import type { CallOptions, OperationTable } from '../operation.ts';
+import type { ImportResult, Methods, OwnUser, Project, SigningKey } from './types.ts';
+
+export interface ProjectsMethods {
+  /**
+   * Registers a project: one application, with users of its own.
+   *
+   * Errors of its own: `project/server-error`, `project/invalid-body`.
+   */
+  create(input: Methods['projects.create']['input'], options?: CallOptions): Promise<Project>;
+  /**
+   * The projects there are, newest first.
+   *
+   * Errors of its own: `project/server-error`, `project/invalid-query`.
+   */
+  list(input?: Methods['projects.list']['input'], options?: CallOptions): List<Project>;
+  /**
+   * Looks a project up.
+   *
+   * Errors of its own: `project/not-found`, `project/server-error`.
+   */
+  get(input: Methods['projects.get']['input'], options?: CallOptions): Promise<Project>;
+  /**
+   * Changes a project's name or settings; a `publicKey` of null removes the key.
+   *
+   * Errors of its own: `project/not-found`, `project/server-error`, `project/invalid-body`.
+   */
+  update(input: Methods['projects.update']['input'], options?: CallOptions): Promise<Project>;
+  /**
+   * A project's users, newest first; `query` is a substring of username, name or e-mail address.
+   *
+   * Errors of its own: `project/not-found`, `project/server-error`, `project/invalid-query`.
+   */
+  listUsers(input: Methods['projects.listUsers']['input'], options?: CallOptions): List<OwnUser>;
+}
+
+export interface ConnectionsMethods {
+  /**
+   * Copies a page of identity's users into connections' profiles; walk on with `next` until it is null.
+   *
+   * Errors of its own: `connection/server-error`, `connection/invalid-body`.
+   */
+  rebuildProfiles(
+    input?: Methods['connections.rebuildProfiles']['input'],
+    options?: CallOptions,
+  ): Promise<{ copied: number; next: string | null }>;
+  /**
+   * Imports what is between users: connections, pending and declined requests. Nobody is notified (docs/import.md).
+   *
+   * Errors of its own: `project/not-found`, `connection/server-error`, `connection/invalid-body`.
+   */
+  import(input: Methods['connections.import']['input'], options?: CallOptions): Promise<ImportResult>;
+}
+
+export interface NotificationsMethods {
+  /**
+   * Copies a page of identity's users into notifications' profiles; walk on with `next` until it is null.
+   *
+   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
+   */
+  rebuildProfiles(
+    input?: Methods['notifications.rebuildProfiles']['input'],
+    options?: CallOptions,
+  ): Promise<{ copied: number; next: string | null }>;
+}
+
+export interface UsersMethods {
+  /**
+   * Copies a page of connections' blocks into identity's; walk on with `next` until it is null.
+   *
+   * Errors of its own: `user/server-error`, `user/invalid-body`.
+   */
+  rebuildBlocks(
+    input?: Methods['users.rebuildBlocks']['input'],
+    options?: CallOptions,
+  ): Promise<{ copied: number; next: string | null }>;
+  /**
+   * Suspends a user: its tokens stop at once and its sessions end. Answers the user; repeating changes nothing.
+   *
+   * Errors of its own: `user/not-found`, `user/server-error`.
+   */
+  suspend(input: Methods['users.suspend']['input'], options?: CallOptions): Promise<OwnUser>;
+  /**
+   * Lets a suspended user sign in again. Answers the user; repeating changes nothing.
+   *
+   * Errors of its own: `user/not-found`, `user/server-error`.
+   */
+  restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<OwnUser>;
+  /**
+   * Imports users of another back end; a row that is there already changes nothing (docs/import.md).
+   *
+   * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
+   */
+  import(input: Methods['users.import']['input'], options?: CallOptions): Promise<ImportResult>;
+}
+
+export interface CollectionsMethods {
+  /**
+   * Imports users' collections; a parent comes before what is below it (docs/import.md).
+   *
+   * Errors of its own: `project/not-found`, `collection/server-error`, `collection/invalid-body`.
+   */
+  import(input: Methods['collections.import']['input'], options?: CallOptions): Promise<ImportResult>;
+  /**
+   * Imports what is saved in collections (docs/import.md).
+   *
+   * Errors of its own: `project/not-found`, `collection/server-error`, `collection/invalid-body`.
+   */
+  importEntities(
+    input: Methods['collections.importEntities']['input'],
+    options?: CallOptions,
+  ): Promise<ImportResult>;
+}
+
+export interface AuthMethods {
+  /**
+   * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is answered as it is. Nothing that was signed before stops holding.
+   *
+   * Errors of its own: `auth/server-error`.
+   */
+  rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
+}
+
+/** All groups of methods. */
+export interface MethodGroups {
+  readonly projects: ProjectsMethods;
+  readonly connections: ConnectionsMethods;
+  readonly notifications: NotificationsMethods;
+  readonly users: UsersMethods;
+  readonly collections: CollectionsMethods;
+  readonly auth: AuthMethods;
+}
+
+export const operations = {
+  projects: {
+    create: { method: 'POST', path: '/admin/projects', auth: 'operator', isGlobal: true, takesInput: true },
+    list: {
+      method: 'GET',
+      path: '/admin/projects',
+      auth: 'operator',
+      isGlobal: true,
+      list: 'data',
+      takesInput: true,
+    },
+    get: {
+      method: 'GET',
+      path: '/admin/projects/:projectId',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    update: {
+      method: 'PATCH',
+      path: '/admin/projects/:projectId',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    listUsers: {
+      method: 'GET',
+      path: '/admin/projects/:projectId/users',
+      auth: 'operator',
+      isGlobal: true,
+      list: 'data',
+      takesInput: true,
+    },
+  },
+  connections: {
+    rebuildProfiles: {
+      method: 'POST',
+      path: '/admin/copies/connections-profiles',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    import: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/import/connections',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+  },
+  notifications: {
+    rebuildProfiles: {
+      method: 'POST',
+      path: '/admin/copies/notifications-profiles',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+  },
+  users: {
+    rebuildBlocks: {
+      method: 'POST',
+      path: '/admin/copies/identity-blocks',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    suspend: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/users/:userId/suspend',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    restore: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/users/:userId/restore',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    import: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/import/users',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+  },
+  collections: {
+    import: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/import/collections',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    importEntities: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/import/entities',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+  },
+  auth: {
+    rotateKeys: { method: 'POST', path: '/admin/keys/rotate', auth: 'operator', isGlobal: true },
+  },
+} satisfies OperationTable;

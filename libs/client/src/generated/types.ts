@@ -1,0 +1,811 @@
+// Made from the contracts by scripts/client.ts.
+
+/** What JSON can hold. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** Codes that any call may be answered with: those of the layers before the operation. */
+export type CommonErrorCode =
+  | 'request/invalid-http'
+  | 'request/invalid-json'
+  | 'request/timeout'
+  | 'request/too-large'
+  | 'request/unsupported-media-type'
+  | 'request/expectation-failed'
+  | 'request/headers-too-large'
+  | 'route/not-found'
+  | 'route/method-not-allowed'
+  | 'rate-limit/exceeded'
+  | 'gateway/unavailable'
+  | 'gateway/timeout'
+  | 'gateway/server-error'
+  | 'auth/unauthorized'
+  | 'auth/forbidden'
+  | 'auth/suspended'
+  | 'project/invalid-id';
+
+/** Every code of the API. */
+export type ErrorCode =
+  | CommonErrorCode
+  | 'auth/token-expired'
+  | 'auth/invalid-credentials'
+  | 'auth/token-reuse-detected'
+  | 'auth/missing-keys'
+  | 'auth/invalid-token'
+  | 'auth/session-not-found'
+  | 'auth/invalid-body'
+  | 'auth/invalid-query'
+  | 'auth/weak-password'
+  | 'auth/server-error'
+  | 'user/not-found'
+  | 'user/invalid-body'
+  | 'user/invalid-query'
+  | 'user/server-error'
+  | 'project/not-found'
+  | 'project/invalid-body'
+  | 'project/invalid-query'
+  | 'project/server-error'
+  | 'crypto/missing-params'
+  | 'crypto/invalid-body'
+  | 'crypto/invalid-query'
+  | 'crypto/server-error'
+  | 'collection/not-found'
+  | 'collection/invalid-name'
+  | 'collection/invalid-parent'
+  | 'collection/too-deep'
+  | 'collection/invalid-body'
+  | 'collection/invalid-query'
+  | 'collection/server-error'
+  | 'connection/not-found'
+  | 'connection/user-not-found'
+  | 'connection/self-request'
+  | 'connection/self-check'
+  | 'connection/self-disconnect'
+  | 'connection/self-block'
+  | 'connection/not-allowed'
+  | 'connection/request-pending'
+  | 'connection/already-connected'
+  | 'connection/request-declined'
+  | 'connection/unauthorized'
+  | 'connection/invalid-message'
+  | 'connection/invalid-body'
+  | 'connection/invalid-query'
+  | 'connection/server-error'
+  | 'app-notification/not-found'
+  | 'app-notification/invalid-body'
+  | 'app-notification/invalid-query'
+  | 'app-notification/server-error'
+  | 'DUPLICATE_EMAIL'
+  | 'DUPLICATE_USERNAME';
+
+export interface SessionAnswer {
+  success: true;
+  accessToken: string;
+  refreshToken: string;
+  user: OwnUser;
+}
+
+export interface OwnUser {
+  id: string;
+  foreignId: string | null;
+  projectId: string;
+  role: string;
+  name: string | null;
+  username: string | null;
+  avatar: string | null;
+  bannerFileId: string | null;
+  avatarFileId: string | null;
+  bio: string | null;
+  birthdate: string | null;
+  location: string | null;
+  metadata: Record<string, Json>;
+  reputation: number;
+  createdAt: string;
+  email: string | null;
+  isVerified: boolean;
+  isActive: boolean;
+  lastActive: string | null;
+  updatedAt: string;
+}
+
+export interface SessionInfo {
+  id: string;
+  createdAt: string;
+  lastUsedAt: string;
+  userAgent: string | null;
+  ip: string | null;
+  current: boolean;
+}
+
+export interface Jwks {
+  keys: Array<{ kty: string; kid: string; [key: string]: unknown }>;
+}
+
+export interface PublicUser {
+  id: string;
+  foreignId: string | null;
+  projectId: string;
+  role: string;
+  name: string | null;
+  username: string | null;
+  avatar: string | null;
+  bannerFileId: string | null;
+  avatarFileId: string | null;
+  bio: string | null;
+  birthdate: string | null;
+  location: string | null;
+  metadata: Record<string, Json>;
+  reputation: number;
+  createdAt: string;
+}
+
+export interface AppNotification {
+  id: string;
+  projectId: string;
+  userId: string;
+  type: 'connection-request' | 'connection-accepted';
+  action: 'open-profile';
+  isRead: boolean;
+  metadata: {
+    connectionId: string;
+    initiatorId: string;
+    initiatorName: string | null;
+    initiatorUsername: string | null;
+    initiatorAvatar: string | null;
+  };
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface Collection {
+  id: string;
+  projectId: string;
+  userId: string;
+  parentId: string | null;
+  name: string;
+  isRoot: boolean;
+  entityCount: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface StandingBlock {
+  id: string;
+  user: PublicUser;
+  createdAt: string;
+}
+
+export interface ConnectionRequest {
+  id: string;
+  type: 'sent' | 'received';
+  user: PublicUser;
+  message: string | null;
+  createdAt: string;
+}
+
+export interface Connection {
+  id: string;
+  connectedUser: PublicUser;
+  connectedAt: string;
+  requestedAt: string;
+  message: string | null;
+}
+
+export interface SavedEntity {
+  id: string;
+  isSaved: true;
+  addedAt: string;
+  metadata: Record<string, Json> | null;
+}
+
+export interface Project {
+  id: string;
+  name: string;
+  publicKey: string | null;
+  limits: Record<string, { max: number; windowSeconds: number } | null>;
+  webOrigins: Array<string>;
+  publicProfiles: boolean;
+  publicConnections: boolean;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface ImportedUser {
+  id?: string | undefined;
+  foreignId?: string | undefined;
+  email?: string | null | undefined;
+  passwordHash?: string | null | undefined;
+  username?: string | null | undefined;
+  name?: string | null | undefined;
+  avatar?: string | null | undefined;
+  bio?: string | null | undefined;
+  location?: string | null | undefined;
+  birthdate?: string | null | undefined;
+  metadata?: Record<string, Json> | null | undefined;
+  role?: string | undefined;
+  reputation?: number | undefined;
+  isVerified?: boolean | undefined;
+  createdAt?: string | undefined;
+}
+
+export interface ImportResult {
+  imported: number;
+  unchanged: number;
+  rejected: Array<{
+    row: number;
+    reason:
+      | 'id-taken'
+      | 'foreign-id-taken'
+      | 'email-taken'
+      | 'username-taken'
+      | 'too-many-hash-kinds'
+      | 'user-not-found'
+      | 'same-user'
+      | 'pair-taken'
+      | 'parent-not-found'
+      | 'too-deep'
+      | 'deleted'
+      | 'collection-not-found';
+  }>;
+}
+
+export interface ImportedConnection {
+  id?: string | undefined;
+  requesterId?: string | undefined;
+  requesterForeignId?: string | undefined;
+  receiverId?: string | undefined;
+  receiverForeignId?: string | undefined;
+  state?: 'pending' | 'accepted' | 'declined' | undefined;
+  message?: string | null | undefined;
+  requestedAt: string;
+  connectedAt?: string | undefined;
+}
+
+export interface ImportedCollection {
+  userId?: string | undefined;
+  userForeignId?: string | undefined;
+  id: string;
+  parentId?: string | null | undefined;
+  name: string;
+  createdAt: string;
+}
+
+export interface ImportedEntity {
+  userId?: string | undefined;
+  userForeignId?: string | undefined;
+  collectionId?: string | null | undefined;
+  entityId: string;
+  addedAt: string;
+  metadata?: Record<string, Json> | null | undefined;
+}
+
+export interface SigningKey {
+  kid: string;
+  state: 'published' | 'signing' | 'verifying';
+  createdAt: string;
+  signsFrom: string;
+}
+
+/** What each method takes, gives and may be refused with, by its name in the client. */
+export interface Methods {
+  'crypto.signTestingJwt': {
+    operation: 'crypto.sign-testing-jwt';
+    input: { payload: { id: string; [key: string]: unknown }; projectId: string; privateKey: string };
+    output: { token: string };
+    errors: 'crypto/missing-params' | 'crypto/server-error' | 'crypto/invalid-body';
+  };
+  'auth.signUp': {
+    operation: 'identity.sign-up';
+    input: {
+      email: string;
+      password: string;
+      username?: string | null | undefined;
+      name?: string | null | undefined;
+      avatar?: string | null | undefined;
+      bio?: string | null | undefined;
+      location?: string | null | undefined;
+      birthdate?: string | null | undefined;
+      metadata?: Record<string, Json> | null | undefined;
+    };
+    output: SessionAnswer;
+    errors:
+      | 'auth/weak-password'
+      | 'project/not-found'
+      | 'DUPLICATE_EMAIL'
+      | 'DUPLICATE_USERNAME'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.signIn': {
+    operation: 'identity.sign-in';
+    input: { email: string; password: string };
+    output: SessionAnswer;
+    errors:
+      | 'auth/invalid-credentials'
+      | 'auth/suspended'
+      | 'project/not-found'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.verifyExternalUser': {
+    operation: 'identity.verify-external-user';
+    input: { userJwt: string };
+    output: SessionAnswer;
+    errors:
+      | 'project/not-found'
+      | 'auth/missing-keys'
+      | 'auth/invalid-token'
+      | 'auth/suspended'
+      | 'DUPLICATE_USERNAME'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.changePassword': {
+    operation: 'identity.change-password';
+    input: { password: string; newPassword: string };
+    output: { success: true; message: string };
+    errors:
+      | 'auth/weak-password'
+      | 'auth/invalid-credentials'
+      | 'auth/unauthorized'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.listSessions': {
+    operation: 'identity.list-sessions';
+    input: { page?: number | undefined; limit?: number | undefined; cursor?: string | undefined };
+    output: Array<SessionInfo>;
+    errors: 'auth/server-error' | 'auth/invalid-query';
+  };
+  'auth.deleteSession': {
+    operation: 'identity.delete-session';
+    input: { sessionId: string };
+    output: undefined;
+    errors: 'auth/session-not-found' | 'auth/server-error';
+  };
+  'auth.jwks': {
+    operation: 'identity.jwks';
+    input: undefined;
+    output: Jwks;
+    errors: 'auth/server-error';
+  };
+  'users.get': {
+    operation: 'identity.get-user';
+    input: { userId: string };
+    output: OwnUser | PublicUser;
+    errors: 'user/not-found' | 'user/server-error';
+  };
+  'users.getByUsername': {
+    operation: 'identity.get-user-by-username';
+    input: { username: string };
+    output: OwnUser | PublicUser;
+    errors: 'user/not-found' | 'user/server-error' | 'user/invalid-query';
+  };
+  'users.getByForeignId': {
+    operation: 'identity.get-user-by-foreign-id';
+    input: { foreignId: string };
+    output: OwnUser | PublicUser;
+    errors: 'user/not-found' | 'user/server-error' | 'user/invalid-query';
+  };
+  'users.suggest': {
+    operation: 'identity.suggest-users';
+    input: { query: string };
+    output: Array<PublicUser>;
+    errors: 'user/server-error' | 'user/invalid-query';
+  };
+  'users.checkUsername': {
+    operation: 'identity.check-username';
+    input: { username: string };
+    output: { available: boolean };
+    errors: 'user/server-error' | 'user/invalid-query';
+  };
+  'users.update': {
+    operation: 'identity.update-user';
+    input: {
+      userId: string;
+      username?: string | null | undefined;
+      name?: string | null | undefined;
+      avatar?: string | null | undefined;
+      bio?: string | null | undefined;
+      location?: string | null | undefined;
+      birthdate?: string | null | undefined;
+      metadata?: Record<string, Json> | null | undefined;
+    };
+    output: OwnUser;
+    errors:
+      | 'user/not-found'
+      | 'auth/forbidden'
+      | 'DUPLICATE_USERNAME'
+      | 'user/server-error'
+      | 'user/invalid-body';
+  };
+  'users.delete': {
+    operation: 'identity.delete-user';
+    input: { userId: string };
+    output: undefined;
+    errors: 'user/not-found' | 'auth/forbidden' | 'user/server-error';
+  };
+  'users.export': {
+    operation: 'identity.export-user';
+    input: { userId: string };
+    output: {
+      exportedAt: string;
+      user: OwnUser;
+      sessions: Array<{
+        id: string;
+        createdAt: string;
+        lastUsedAt: string;
+        userAgent: string | null;
+        ip: string | null;
+        expiresAt: string;
+      }>;
+      connections: Array<Connection>;
+      sentRequests: Array<ConnectionRequest>;
+      receivedRequests: Array<ConnectionRequest>;
+      declinedRequests: Array<{
+        id: string;
+        type: 'sent' | 'received';
+        user: PublicUser;
+        message: string | null;
+        createdAt: string;
+        respondedAt: string;
+      }>;
+      blocks: Array<StandingBlock>;
+      collections: Array<Collection>;
+      savedEntities: Array<{
+        id: string;
+        addedAt: string;
+        metadata: Record<string, Json> | null;
+        collectionId: string;
+      }>;
+      notifications: Array<AppNotification>;
+    };
+    errors:
+      | 'user/not-found'
+      | 'auth/forbidden'
+      | 'auth/server-error'
+      | 'connection/server-error'
+      | 'collection/server-error'
+      | 'app-notification/server-error'
+      | 'user/server-error';
+  };
+  'connections.request': {
+    operation: 'connections.request';
+    input: { userId: string; message?: string | null | undefined };
+    output: { id: string; status: 'pending'; createdAt: string };
+    errors:
+      | 'connection/self-request'
+      | 'connection/user-not-found'
+      | 'connection/not-allowed'
+      | 'connection/request-pending'
+      | 'connection/already-connected'
+      | 'connection/request-declined'
+      | 'connection/invalid-message'
+      | 'connection/server-error'
+      | 'connection/invalid-body';
+  };
+  'connections.getStatus': {
+    operation: 'connections.get-status';
+    input: { userId: string };
+    output:
+      | { status: 'none' }
+      | { status: 'pending'; type: 'sent' | 'received'; connectionId: string; createdAt: string }
+      | { status: 'connected'; connectionId: string; connectedAt: string; requestedAt: string }
+      | { status: 'declined'; type: 'sent' | 'received'; connectionId: string; respondedAt: string };
+    errors: 'connection/self-check' | 'connection/user-not-found' | 'connection/server-error';
+  };
+  'connections.deleteWithUser': {
+    operation: 'connections.delete-with-user';
+    input: { userId: string };
+    output:
+      | { message: string; action: 'withdraw' | 'disconnect' }
+      | { id: string; status: 'declined'; respondedAt: string };
+    errors: 'connection/self-disconnect' | 'connection/not-found' | 'connection/server-error';
+  };
+  'connections.listOfUser': {
+    operation: 'connections.list-of-user';
+    input: {
+      userId: string;
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+      query?: string | undefined;
+      searchFields?: 'username' | 'name' | undefined;
+    };
+    output: Array<Connection>;
+    errors: 'connection/user-not-found' | 'connection/server-error' | 'connection/invalid-query';
+  };
+  'connections.countOfUser': {
+    operation: 'connections.count-of-user';
+    input: { userId: string };
+    output: { count: number };
+    errors: 'connection/user-not-found' | 'connection/server-error';
+  };
+  'connections.list': {
+    operation: 'connections.list';
+    input: {
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+      query?: string | undefined;
+      searchFields?: 'username' | 'name' | undefined;
+    };
+    output: Array<Connection>;
+    errors: 'connection/server-error' | 'connection/invalid-query';
+  };
+  'connections.count': {
+    operation: 'connections.count';
+    input: undefined;
+    output: { count: number };
+    errors: 'connection/server-error';
+  };
+  'connections.listSent': {
+    operation: 'connections.list-sent';
+    input: {
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+      query?: string | undefined;
+      searchFields?: 'username' | 'name' | undefined;
+    };
+    output: Array<ConnectionRequest>;
+    errors: 'connection/server-error' | 'connection/invalid-query';
+  };
+  'connections.listReceived': {
+    operation: 'connections.list-received';
+    input: {
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+      query?: string | undefined;
+      searchFields?: 'username' | 'name' | undefined;
+    };
+    output: Array<ConnectionRequest>;
+    errors: 'connection/server-error' | 'connection/invalid-query';
+  };
+  'connections.accept': {
+    operation: 'connections.accept';
+    input: { connectionId: string };
+    output: { id: string; status: 'accepted'; respondedAt: string };
+    errors: 'connection/not-found' | 'connection/unauthorized' | 'connection/server-error';
+  };
+  'connections.decline': {
+    operation: 'connections.decline';
+    input: { connectionId: string };
+    output: { id: string; status: 'declined'; respondedAt: string };
+    errors: 'connection/not-found' | 'connection/unauthorized' | 'connection/server-error';
+  };
+  'connections.delete': {
+    operation: 'connections.delete';
+    input: { connectionId: string };
+    output: { message: string };
+    errors: 'connection/not-found' | 'connection/unauthorized' | 'connection/server-error';
+  };
+  'connections.block': {
+    operation: 'connections.block';
+    input: { userId: string };
+    output: undefined;
+    errors: 'connection/self-block' | 'connection/user-not-found' | 'connection/server-error';
+  };
+  'connections.unblock': {
+    operation: 'connections.unblock';
+    input: { userId: string };
+    output: undefined;
+    errors: 'connection/self-block' | 'connection/user-not-found' | 'connection/server-error';
+  };
+  'connections.listBlocks': {
+    operation: 'connections.list-blocks';
+    input: { page?: number | undefined; limit?: number | undefined; cursor?: string | undefined };
+    output: Array<StandingBlock>;
+    errors: 'connection/server-error' | 'connection/invalid-query';
+  };
+  'collections.getRoot': {
+    operation: 'collections.get-root';
+    input: undefined;
+    output: Collection;
+    errors: 'collection/server-error';
+  };
+  'collections.createSubCollection': {
+    operation: 'collections.create-sub-collection';
+    input: { collectionId: string; collectionName: string };
+    output: Collection;
+    errors:
+      | 'collection/invalid-parent'
+      | 'collection/too-deep'
+      | 'collection/invalid-name'
+      | 'collection/server-error'
+      | 'collection/invalid-body';
+  };
+  'collections.listSubCollections': {
+    operation: 'collections.list-sub-collections';
+    input: { collectionId: string; limit?: number | undefined; cursor?: string | undefined };
+    output: Array<Collection>;
+    errors: 'collection/not-found' | 'collection/server-error' | 'collection/invalid-query';
+  };
+  'collections.rename': {
+    operation: 'collections.rename';
+    input: { collectionId: string; name: string };
+    output: Collection;
+    errors:
+      | 'collection/not-found'
+      | 'collection/invalid-name'
+      | 'collection/server-error'
+      | 'collection/invalid-body';
+  };
+  'collections.delete': {
+    operation: 'collections.delete';
+    input: { collectionId: string };
+    output: undefined;
+    errors: 'collection/not-found' | 'collection/server-error';
+  };
+  'collections.listEntities': {
+    operation: 'collections.list-entities';
+    input: {
+      collectionId: string;
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+      sortDir?: 'asc' | 'desc' | undefined;
+    };
+    output: Array<SavedEntity>;
+    errors: 'collection/not-found' | 'collection/server-error' | 'collection/invalid-query';
+  };
+  'collections.addEntity': {
+    operation: 'collections.add-entity';
+    input: { collectionId: string; entityId: string; metadata?: Record<string, Json> | null | undefined };
+    output: { success: true; collection: { id: string; entityCount: number } };
+    errors: 'collection/not-found' | 'collection/server-error' | 'collection/invalid-body';
+  };
+  'collections.removeEntity': {
+    operation: 'collections.remove-entity';
+    input: { collectionId: string; entityId: string };
+    output: { success: true; collection: { id: string; entityCount: number } };
+    errors: 'collection/not-found' | 'collection/server-error';
+  };
+  'collections.isEntitySaved': {
+    operation: 'collections.is-entity-saved';
+    input: { entityId: string };
+    output: { saved: boolean; collections: Array<{ id: string; name: string }> };
+    errors: 'collection/server-error' | 'collection/invalid-query';
+  };
+  'notifications.list': {
+    operation: 'notifications.list';
+    input: { page?: number | undefined; limit?: number | undefined; cursor?: string | undefined };
+    output: Array<AppNotification>;
+    errors: 'app-notification/server-error' | 'app-notification/invalid-query';
+  };
+  'notifications.count': {
+    operation: 'notifications.count';
+    input: undefined;
+    output: number;
+    errors: 'app-notification/server-error';
+  };
+  'notifications.markAsRead': {
+    operation: 'notifications.mark-as-read';
+    input: { notificationId: string };
+    output: AppNotification;
+    errors: 'app-notification/not-found' | 'app-notification/server-error';
+  };
+  'notifications.markAllAsRead': {
+    operation: 'notifications.mark-all-as-read';
+    input: undefined;
+    output: { markedAsRead: number };
+    errors: 'app-notification/server-error';
+  };
+  'projects.getLean': {
+    operation: 'identity.get-project-lean';
+    input: undefined;
+    output: { id: string; name: string; integrations: Array<never> };
+    errors: 'project/not-found' | 'project/server-error';
+  };
+  'projects.create': {
+    operation: 'identity.create-project';
+    input: {
+      name: string;
+      publicKey?: string | Record<string, Json> | null | undefined;
+      limits?: Record<string, { max: number; windowSeconds: number } | null> | undefined;
+      webOrigins?: Array<string> | undefined;
+      publicProfiles?: boolean | undefined;
+      publicConnections?: boolean | undefined;
+    };
+    output: Project;
+    errors: 'project/server-error' | 'project/invalid-body';
+  };
+  'projects.list': {
+    operation: 'identity.list-projects';
+    input: { page?: number | undefined; limit?: number | undefined; cursor?: string | undefined };
+    output: Array<Project>;
+    errors: 'project/server-error' | 'project/invalid-query';
+  };
+  'projects.get': {
+    operation: 'identity.get-project';
+    input: { projectId: string };
+    output: Project;
+    errors: 'project/not-found' | 'project/server-error';
+  };
+  'connections.rebuildProfiles': {
+    operation: 'connections.rebuild-profiles';
+    input: { after?: string | null | undefined };
+    output: { copied: number; next: string | null };
+    errors: 'connection/server-error' | 'connection/invalid-body';
+  };
+  'notifications.rebuildProfiles': {
+    operation: 'notifications.rebuild-profiles';
+    input: { after?: string | null | undefined };
+    output: { copied: number; next: string | null };
+    errors: 'app-notification/server-error' | 'app-notification/invalid-body';
+  };
+  'users.rebuildBlocks': {
+    operation: 'identity.rebuild-blocks';
+    input: { after?: string | null | undefined };
+    output: { copied: number; next: string | null };
+    errors: 'user/server-error' | 'user/invalid-body';
+  };
+  'projects.update': {
+    operation: 'identity.update-project';
+    input: {
+      projectId: string;
+      name?: string | undefined;
+      publicKey?: string | Record<string, Json> | null | undefined;
+      limits?: Record<string, { max: number; windowSeconds: number } | null> | undefined;
+      webOrigins?: Array<string> | undefined;
+      publicProfiles?: boolean | undefined;
+      publicConnections?: boolean | undefined;
+    };
+    output: Project;
+    errors: 'project/not-found' | 'project/server-error' | 'project/invalid-body';
+  };
+  'projects.listUsers': {
+    operation: 'identity.list-project-users';
+    input: {
+      projectId: string;
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+      query?: string | undefined;
+    };
+    output: Array<OwnUser>;
+    errors: 'project/not-found' | 'project/server-error' | 'project/invalid-query';
+  };
+  'users.suspend': {
+    operation: 'identity.suspend-user';
+    input: { projectId: string; userId: string };
+    output: OwnUser;
+    errors: 'user/not-found' | 'user/server-error';
+  };
+  'users.restore': {
+    operation: 'identity.restore-user';
+    input: { projectId: string; userId: string };
+    output: OwnUser;
+    errors: 'user/not-found' | 'user/server-error';
+  };
+  'users.import': {
+    operation: 'identity.import-users';
+    input: { projectId: string; rows: Array<ImportedUser> };
+    output: ImportResult;
+    errors: 'project/not-found' | 'user/server-error' | 'user/invalid-body';
+  };
+  'connections.import': {
+    operation: 'connections.import';
+    input: { projectId: string; rows: Array<ImportedConnection> };
+    output: ImportResult;
+    errors: 'project/not-found' | 'connection/server-error' | 'connection/invalid-body';
+  };
+  'collections.import': {
+    operation: 'collections.import';
+    input: { projectId: string; rows: Array<ImportedCollection> };
+    output: ImportResult;
+    errors: 'project/not-found' | 'collection/server-error' | 'collection/invalid-body';
+  };
+  'collections.importEntities': {
+    operation: 'collections.import-entities';
+    input: { projectId: string; rows: Array<ImportedEntity> };
+    output: ImportResult;
+    errors: 'project/not-found' | 'collection/server-error' | 'collection/invalid-body';
+  };
+  'auth.rotateKeys': {
+    operation: 'identity.rotate-keys';
+    input: undefined;
+    output: { keys: Array<SigningKey> };
+    errors: 'auth/server-error';
+  };
+}

@@ -1,0 +1,16 @@
+export { type ClientOptions, createClient, type KithClient } from './client.ts';
+export {
+  type ClientErrorCode,
+  type ErrorCodeOf,
+  isKithError,
+  KithError,
+  type KithErrorCode,
+  KithNetworkError,
+} from './errors.ts';
+export type { Fetch } from './exchange.ts';
+export type * from './generated/types.ts';
+export type { List, Page } from './list.ts';
+export type { NotificationEvent, StreamOptions, StreamStatus } from './notification-stream.ts';
+export type { CallOptions } from './operation.ts';
+export type { Session, SessionChange, SessionListener } from './session.ts';
+export { localStorageSession, memorySession, type SessionStore } from './session-store.ts';

@@ -1,0 +1,68 @@
+/** Some items of a list, in the same form whatever the list. */
+export interface Page<Item> {
+  readonly items: Item[];
+  /** How many there are in all; undefined where the platform does not count. */
+  readonly total: number | undefined;
+  /** Where the next page begins, to be given as `cursor`; undefined on the last one. */
+  readonly cursor: string | undefined;
+}
+
+/**
+ * A list that is asked for page by page. Awaited, it is its first page; walked with `for await`, all its items; with
+ * `pages()`, all its pages. What comes or goes in the meantime makes it neither repeat nor miss what was there.
+ */
+export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
+  readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;
+
+  /** @param load Asks for a page: the one that was asked for, or the one at a cursor. */
+  constructor(load: (cursor: string | undefined) => Promise<Page<Item>>) {
+    this.#load = load;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a list is awaited like any other call.
+  then<A = Page<Item>, B = never>(
+    onPage?: ((page: Page<Item>) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#load(undefined).then(onPage, onError);
+  }
+
+  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Page<Item> | B> {
+    return this.then(undefined, onError);
+  }
+
+  async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#load(cursor);
+      yield page;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const { items } of this.pages()) yield* items;
+  }
+}
+
+interface Envelope {
+  readonly [key: string]: unknown;
+  readonly pagination?: { readonly totalCount?: number; readonly totalItems?: number };
+}
+
+/** Reads a page out of an answer: an envelope, or the bare array where the list has no key. */
+export function pageOf<Item>(answer: { headers: Headers; body: unknown }, key: string): Page<Item> {
+  const body = answer.body as Envelope;
+  const { totalCount, totalItems } = body.pagination ?? {};
+  return {
+    items: (key === '' ? answer.body : body[key]) as Item[],
+    total: totalCount ?? totalItems,
+    cursor: nextCursor(answer.headers.get('link')),
+  };
+}
+
+/** The cursor of a `Link` to the next page (RFC 8288). */
+function nextCursor(link: string | null): string | undefined {
+  const query = /<[^>?]*\?([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
+  return query === undefined ? undefined : (new URLSearchParams(query).get('cursor') ?? undefined);
+}

@@ -1,0 +1,30 @@
+/** What the client has to know of an operation to call it; made from its contract. */
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: 'operator' | 'user' | 'optional' | 'none';
+  /** It stands below the root and not below a project. */
+  readonly isGlobal?: boolean;
+  /** Of a list: the key its items stand under, `''` for a bare array. */
+  readonly list?: string;
+  /** Its answer is a session, which the client goes on with. */
+  readonly startsSession?: boolean;
+  readonly takesInput?: boolean;
+  /** Doing it twice does the same as doing it once, though it is no read. */
+  readonly isRepeatable?: boolean;
+  /** What goes into the query of an operation that has a body as well. */
+  readonly query?: readonly string[];
+}
+
+export type OperationTable = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+/** The one argument of a method: parameters of the path, query and body together. */
+export type Input = Readonly<Record<string, unknown>>;
+
+/** How one call is made. */
+export interface CallOptions {
+  /** Ends the call: it rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
+  timeoutMs?: number | undefined;
+}

@@ -1,0 +1,25 @@
+import { type CallSettings, methodsOf, type Tokens } from './call.ts';
+import { type MethodGroups, operations } from './generated/operators.ts';
+import { type ConnectionOptions, connectionSettings } from './settings.ts';
+
+export interface OperatorClientOptions extends ConnectionOptions {
+  /** The platform's `OPERATOR_TOKEN`. It belongs on a server, never into a page. */
+  token: string;
+}
+
+/** The API of who runs the platform: all projects and their users. */
+export type OperatorClient = MethodGroups;
+
+/** Makes a client for `/admin`. */
+export function createOperatorClient(options: OperatorClientOptions): OperatorClient {
+  const tokens: Tokens = {
+    token: async () => options.token,
+    tokenInsteadOf: async () => undefined,
+    noteRefusal: async () => {},
+  };
+  const settings: CallSettings = { ...connectionSettings(options), tokens };
+  return methodsOf(settings, operations) as unknown as OperatorClient;
+}
+
+export { isKithError, KithError, KithNetworkError } from './errors.ts';
+export type { List, Page } from './list.ts';

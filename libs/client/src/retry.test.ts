@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { KithError, type KithErrorCode, KithNetworkError } from './errors.ts';
+import { backoff, retryDelay, withRetries } from './retry.ts';
+
+const refusal = (status: number, code: KithErrorCode, retryAfterMs?: number) =>
+  new KithError('No.', { status, code, retryAfterMs });
+const broken = () => new KithNetworkError('Broken.', { isTimeout: false });
+
+describe('what is tried again', () => {
+  it.each<[string, () => unknown, boolean, boolean]>([
+    ['over the limit', () => refusal(429, 'rate-limit/exceeded', 1_000), true, true],
+    ['nobody there', () => refusal(503, 'gateway/unavailable', 1_000), true, true],
+    ['a 503 of somebody in between', () => refusal(503, 'client/unexpected-answer'), true, false],
+    ['late', () => refusal(504, 'gateway/timeout'), true, false],
+    ['failed', () => refusal(500, 'connection/server-error'), true, false],
+    ['broken', broken, true, false],
+    ['refused', () => refusal(403, 'auth/forbidden'), false, false],
+    ['asked to wait for minutes', () => refusal(429, 'rate-limit/exceeded', 300_000), false, false],
+    ['aborted', () => new Error('left the page'), false, false],
+    ['thrown, and no error', () => 'thrown', false, false],
+  ])('%s', (_, error, read, write) => {
+    expect(retryDelay(error(), 0, true) !== undefined).toBe(read);
+    expect(retryDelay(error(), 0, false) !== undefined).toBe(write);
+  });
+
+  it('waits for at least what is asked for, and longer each time', () => {
+    for (let failures = 0; failures < 20; failures++) {
+      const delay = retryDelay(refusal(429, 'rate-limit/exceeded', 2_000), failures, false) ?? 0;
+      expect(delay).toBeGreaterThanOrEqual(2_000);
+      expect(delay).toBeLessThanOrEqual(2_000 + Math.min(8_000, 300 * 2 ** failures));
+      expect(backoff(failures, 10, 100)).toBeLessThanOrEqual(Math.min(100, 10 * 2 ** failures));
+    }
+  });
+
+  it('is not what a loop inside has given up already', async () => {
+    let attempts = 0;
+    const attempt = async () => {
+      attempts++;
+      throw broken();
+    };
+    const inner = () => withRetries(attempt, { isSafe: true, retries: 1 });
+    await expect(withRetries(inner, { isSafe: true, retries: 5 })).rejects.toThrow('Broken.');
+    expect(attempts).toBe(2);
+  });
+
+  it('ends while it waits when it is aborted', async () => {
+    const controller = new AbortController();
+    const late = refusal(503, 'gateway/unavailable', 20_000);
+    const call = withRetries(() => Promise.reject(late), {
+      isSafe: true,
+      retries: 3,
+      signal: controller.signal,
+    });
+    controller.abort(new Error('left the page'));
+    await expect(call).rejects.toThrow('left the page');
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { KithNetworkError } from './errors.ts';
+import type { SessionAnswer } from './generated/types.ts';
+import type { Session } from './session.ts';
+import { SessionKeeper } from './session-keeper.ts';
+import { memorySession, type SessionStore } from './session-store.ts';
+
+const user = { name: 'Ada' } as Session['user'];
+const minute = 60_000;
+
+/** A token that lives for so many seconds, as of a platform whose clock is an hour off. */
+function tokenFor(seconds: number): string {
+  const iat = Math.floor(Date.now() / 1000) - 3_600;
+  const payload = Buffer.from(JSON.stringify({ iat, exp: iat + seconds, jti: crypto.randomUUID() }));
+  return `e30.${payload.toString('base64url')}.x`;
+}
+
+const answer = (): SessionAnswer => ({
+  success: true,
+  accessToken: tokenFor(1_800),
+  refreshToken: 'next',
+  user,
+});
+const sessionFor = (ms: number): Session => ({
+  accessToken: 'old',
+  refreshToken: 'r',
+  user,
+  expiresAt: Date.now() + ms,
+});
+
+function keeperOf(store: SessionStore, refreshBy: () => Promise<SessionAnswer> = async () => answer()) {
+  const refreshes: string[] = [];
+  const keeper = new SessionKeeper({
+    store,
+    lockName: undefined,
+    refreshBy(refreshToken) {
+      refreshes.push(refreshToken);
+      return refreshBy();
+    },
+  });
+  return { keeper, refreshes };
+}
+
+describe('a session', () => {
+  it('goes by how long ago it came, whatever the clock says', async () => {
+    const { keeper, refreshes } = keeperOf(memorySession());
+    const { accessToken } = await keeper.start(answer());
+    expect(await keeper.token()).toBe(accessToken);
+    expect(refreshes).toEqual([]);
+  });
+
+  it('is refreshed by the token’s own time where nothing else tells', async () => {
+    const { keeper, refreshes } = keeperOf(
+      memorySession({ accessToken: tokenFor(60), refreshToken: 'r', user }),
+    );
+    expect(await keeper.token()).toBe(keeper.current?.accessToken);
+    expect(refreshes).toEqual(['r']);
+  });
+
+  it('is used to its end while it can not be refreshed, and not after', async () => {
+    const away = () => Promise.reject(new KithNetworkError('Away.', { isTimeout: false }));
+    const soon = keeperOf(memorySession(sessionFor(20_000)), away);
+    expect(await soon.keeper.token()).toBe('old');
+    const over = keeperOf(memorySession(sessionFor(-1)), away);
+    await expect(over.keeper.token()).rejects.toThrow('Away.');
+    expect(over.keeper.current?.accessToken).toBe('old');
+  });
+
+  it('is not brought back by a refresh that was on its way when it was left', async () => {
+    const arrived = Promise.withResolvers<SessionAnswer>();
+    const { keeper, refreshes } = keeperOf(memorySession(sessionFor(-1)), () => arrived.promise);
+    const token = keeper.token();
+    await expect.poll(() => refreshes).toHaveLength(1);
+    await keeper.set(null, { reason: 'signed-out' });
+    arrived.resolve(answer());
+    expect(await token).toBeUndefined();
+    expect(keeper.current).toBeNull();
+  });
+
+  it('is waited for where the store takes its time, and not taken where it was set meanwhile', async () => {
+    const slow = () => {
+      const read = Promise.withResolvers<Session | null>();
+      const { keeper } = keeperOf({ get: () => read.promise, set: () => {} });
+      return { keeper, read };
+    };
+    const first = slow();
+    const token = first.keeper.token();
+    first.read.resolve(sessionFor(10 * minute));
+    expect(await token).toBe('old');
+
+    const second = slow();
+    await second.keeper.set(null, { reason: 'signed-out' });
+    second.read.resolve(sessionFor(10 * minute));
+    await second.read.promise;
+    expect(await second.keeper.token()).toBeUndefined();
+  });
+
+  it('ends a call that is aborted, and not the refresh that others wait for', async () => {
+    const arrived = Promise.withResolvers<SessionAnswer>();
+    const { keeper, refreshes } = keeperOf(memorySession(sessionFor(-1)), () => arrived.promise);
+    const controller = new AbortController();
+    const aborted = keeper.token(controller.signal);
+    const other = keeper.token();
+    await expect.poll(() => refreshes).toHaveLength(1);
+    controller.abort(new Error('left the page'));
+    await expect(aborted).rejects.toThrow('left the page');
+    arrived.resolve(answer());
+    expect(await other).toBe(keeper.current?.accessToken);
+    expect(refreshes).toEqual(['r']);
+  });
+});

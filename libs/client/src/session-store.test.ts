@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Session } from './session.ts';
+import { localStorageSession } from './session-store.ts';
+
+const session = { accessToken: 'a', refreshToken: 'r', user: { name: 'Ada' } } as Session;
+const older = { ...session, refreshToken: 'older' };
+
+/** Puts a Web Storage in place that may be full. */
+function storage(entries: Record<string, string> = {}): { isFull: boolean; entries: Map<string, string> } {
+  const state = { isFull: false, entries: new Map(Object.entries(entries)) };
+  const localStorage = {
+    getItem: (key: string) => state.entries.get(key) ?? null,
+    setItem(key: string, value: string) {
+      if (state.isFull) throw new Error('QuotaExceededError');
+      state.entries.set(key, value);
+    },
+    removeItem: (key: string) => state.entries.delete(key),
+  };
+  Object.defineProperty(globalThis, 'localStorage', { value: localStorage, configurable: true });
+  return state;
+}
+
+describe('a session in localStorage', () => {
+  afterEach(() => {
+    Reflect.deleteProperty(globalThis, 'localStorage');
+  });
+
+  it('is there for the next visit, and gone when it is taken away', () => {
+    const { entries } = storage();
+    localStorageSession('kith').set(session);
+    expect(localStorageSession('kith').get()).toEqual(session);
+    expect(localStorageSession('other').get()).toBeNull();
+    localStorageSession('kith').set(null);
+    expect([localStorageSession('kith').get(), entries.size]).toEqual([null, 0]);
+  });
+
+  it.each(['', 'no JSON', '5', 'null', '{"accessToken":1}', '[]'])('is none where %j is stored', (text) => {
+    storage({ kith: text });
+    expect(localStorageSession('kith').get()).toBeNull();
+  });
+
+  it('is the newer one also where the storage is full', () => {
+    const state = storage();
+    const store = localStorageSession('kith');
+    store.set(older);
+    state.isFull = true;
+    store.set(session);
+    expect(store.get()).toEqual(session);
+    state.isFull = false;
+    store.set(older);
+    expect([store.get(), localStorageSession('kith').get()]).toEqual([older, older]);
+  });
+
+  it('is kept in memory where there is no storage, or none that may be used', () => {
+    const store = localStorageSession('kith');
+    store.set(session);
+    expect(store.get()).toEqual(session);
+    const refuse = () => {
+      throw new Error('SecurityError');
+    };
+    Object.defineProperty(globalThis, 'localStorage', { get: refuse, configurable: true });
+    const other = localStorageSession('kith');
+    expect(other.get()).toBeNull();
+    other.set(session);
+    expect(other.get()).toEqual(session);
+  });
+});

@@ -1,0 +1,88 @@
+import type { Session } from './session.ts';
+
+/** Where a session is kept. */
+export interface SessionStore {
+  get(): Session | null | Promise<Session | null>;
+  set(session: Session | null): void | Promise<void>;
+  /** Tells of a session that was set elsewhere, as in another tab; gives a function that ends it. */
+  subscribe?(listener: (session: Session | null) => void): () => void;
+  /** Same name, same session: clients that share one refresh it one at a time, where Web Locks are there. */
+  readonly name?: string;
+}
+
+/** Keeps a session for as long as the client lives. */
+export function memorySession(session: Session | null = null): SessionStore {
+  let kept = session;
+  return {
+    get: () => kept,
+    set: (next) => {
+      kept = next;
+    },
+  };
+}
+
+interface StorageEvent {
+  readonly key: string | null;
+}
+
+/** What a browser has of it; a server that renders the same page has none. */
+interface Page {
+  readonly localStorage?: {
+    getItem(key: string): string | null;
+    setItem(key: string, value: string): void;
+    removeItem(key: string): void;
+  };
+  addEventListener?(type: 'storage', listener: (event: StorageEvent) => void): void;
+  removeEventListener?(type: 'storage', listener: (event: StorageEvent) => void): void;
+}
+
+/**
+ * Keeps a session in `localStorage` under `key`, for all tabs and for the next visit. Any script of the page can read
+ * it. Where there is no storage, or it is full or forbidden, the session is kept in memory.
+ */
+export function localStorageSession(key: string): SessionStore {
+  const page = globalThis as unknown as Page;
+  const memory = memorySession();
+  let isStored = true;
+  const get = (): Session | null => {
+    try {
+      const text = isStored ? page.localStorage?.getItem(key) : undefined;
+      if (text !== undefined) return parse(text);
+    } catch {}
+    return memory.get() as Session | null;
+  };
+  return {
+    name: key,
+    get,
+    set(session) {
+      void memory.set(session);
+      try {
+        if (session) page.localStorage?.setItem(key, JSON.stringify(session));
+        else page.localStorage?.removeItem(key);
+        isStored = true;
+      } catch {
+        // What is stored is older than what memory holds.
+        isStored = false;
+      }
+    },
+    subscribe(listener) {
+      // Without a key everything was cleared.
+      const changed = (event: StorageEvent) => {
+        if (event.key === key || event.key === null) listener(get());
+      };
+      page.addEventListener?.('storage', changed);
+      return () => page.removeEventListener?.('storage', changed);
+    },
+  };
+}
+
+function parse(text: string | null): Session | null {
+  try {
+    const session = JSON.parse(text ?? 'null') as Session | null;
+    return typeof session?.accessToken === 'string' && typeof session.refreshToken === 'string'
+      ? session
+      : null;
+  } catch {
+    return null;
+  }
+}

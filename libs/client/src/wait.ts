@@ -1,0 +1,19 @@
+/** Waits for a time, in ms; rejects with the signal's reason when that comes first. */
+export function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout>;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return unlessAborted(over, signal).finally(() => clearTimeout(timer));
+}
+
+/** Waits for work that others may wait for, too: the signal ends the waiting, not the work. */
+export function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return work;
+  return new Promise<T>((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,338 @@
+import {
+  createClient,
+  type KithClient,
+  localStorageSession,
+  memorySession,
+  type Session,
+} from '../../src/index.ts';
+import type { Person, World } from './control.ts';
+import { settled } from './settled.ts';
+
+// What runs in Node and in a page alike: each behaviour tells what has come of it, as JSON.
+
+export type Behaviour = (world: World) => Promise<unknown>;
+
+function clientOf(
+  { url, projectId }: World,
+  options: Partial<Parameters<typeof createClient>[0]> = {},
+): KithClient {
+  return createClient({ url, projectId, ...options });
+}
+
+/** A session whose access token the platform refuses. */
+const withBadToken = ({ session }: Person): Session => ({
+  ...session,
+  accessToken: `${session.accessToken.slice(0, -8)}AAAAAAAA`,
+});
+
+export const behaviours = {
+  async signsUpAndCalls(world) {
+    const changes: string[] = [];
+    const kith = clientOf(world, { onSession: (_, { reason }) => changes.push(reason) });
+    const email = `u${crypto.randomUUID()}@example.com`;
+    const { user } = await kith.auth.signUp({ email, password: 'correct horse', name: 'Ada' });
+    const root = await kith.collections.getRoot();
+    const books = await kith.collections.createSubCollection({
+      collectionId: root.id,
+      collectionName: 'Books',
+    });
+    const renamed = await kith.collections.rename({ collectionId: books.id, name: 'Livres – 本' });
+    await kith.collections.addEntity({ collectionId: books.id, entityId: 'a/b?c', metadata: { page: 3 } });
+    const saved = await kith.collections.isEntitySaved({ entityId: 'a/b?c' });
+    await kith.collections.removeEntity({ collectionId: books.id, entityId: 'a/b?c' });
+    const after = await kith.collections.isEntitySaved({ entityId: 'a/b?c' });
+    const unread = await kith.notifications.count();
+    const found = await kith.users.get({ userId: user.id });
+    const exported = await kith.users.export({ userId: user.id });
+    const gone = await kith.collections.delete({ collectionId: books.id });
+    const sessions = await kith.auth.listSessions({ limit: 1 });
+    await kith.auth.signOut();
+    const signedOut = await settled(kith.connections.count());
+    return {
+      names: [user.name, found.name, renamed.name, saved.collections.map(({ name }) => name).join()],
+      saved: [saved.saved, after.saved],
+      unread,
+      exported: [exported.user.email === email, exported.collections.map(({ name }) => name).toSorted()],
+      gone: gone === undefined,
+      sessions: [sessions.total, sessions.items.length, sessions.items[0]?.current, sessions.cursor ?? null],
+      session: kith.session,
+      changes,
+      signedOut,
+    };
+  },
+
+  async refreshesOnceForRefusedTokens(world) {
+    const kith = clientOf(world, { session: withBadToken(await world.control.person()) });
+    await world.control.seen();
+    const counts = await Promise.all(Array.from({ length: 50 }, () => kith.connections.count()));
+    return { counts: counts.map(({ count }) => count), ...(await refreshesSeen(world)) };
+  },
+
+  async refreshesOnceBeforeExpiry(world) {
+    const { session } = await world.control.person();
+    const kith = clientOf(world, { session: { ...session, expiresAt: Date.now() + 5_000 } });
+    await world.control.seen();
+    const counts = await Promise.all(Array.from({ length: 50 }, () => kith.connections.count()));
+    return { counts: counts.map(({ count }) => count), ...(await refreshesSeen(world)) };
+  },
+
+  async refreshesOnceInTwoTabs(world) {
+    const person = await world.control.person();
+    const key = `two-tabs-${person.session.user.id}`;
+    // Where there is no localStorage, the three have one store object.
+    const shared = { ...memorySession(), name: key };
+    const storeOf = () => ('localStorage' in globalThis ? localStorageSession(key) : shared);
+    storeOf().set(withBadToken(person));
+    const tabs = [1, 2, 3].map(() => clientOf(world, { session: storeOf() }));
+    await world.control.seen();
+    const counts = await Promise.all(tabs.map((tab) => tab.connections.count()));
+    const tokens = new Set(tabs.map((tab) => tab.session?.refreshToken));
+    return { counts: counts.map(({ count }) => count), tokens: tokens.size, ...(await refreshesSeen(world)) };
+  },
+
+  async refreshesThroughALostAnswer(world) {
+    const kith = clientOf(world, { session: withBadToken(await world.control.person()) });
+    await world.control.seen();
+    await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
+    const { count } = await kith.connections.count();
+    return { count, refreshes: (await refreshesSeen(world)).refreshes, isSignedIn: kith.session !== null };
+  },
+
+  async endsWhereATokenWasUsedTwice(world) {
+    const person = await world.control.person();
+    const ends: unknown[] = [];
+    const kith = clientOf(world, {
+      session: person.session,
+      onSession: (session, { reason, error }) => ends.push([session, reason, error?.code]),
+    });
+    const thief = clientOf(world, { session: person.session });
+    await thief.auth.refresh();
+    await thief.auth.refresh();
+    const refused = await settled(kith.auth.refresh());
+    const later = await settled(kith.connections.count());
+    return { refused, later, ends };
+  },
+
+  async endsForTheSuspended(world) {
+    const person = await world.control.person();
+    const ends: unknown[] = [];
+    const kith = clientOf(world, {
+      session: person.session,
+      onSession: (session, { reason, error }) => ends.push([session, reason, error?.code]),
+    });
+    await kith.connections.count();
+    await world.control.suspend(person);
+    for (;;) {
+      const outcome = await settled(kith.connections.count());
+      if (ends.length > 0) return { outcome, ends };
+    }
+  },
+
+  async retriesReadsAlone(world) {
+    const kith = clientOf(world, { session: (await world.control.person()).session });
+    await world.control.seen();
+    await world.control.fault({ match: 'GET', times: 2, how: 'lose' });
+    const { count } = await kith.connections.count();
+    const reads = (await world.control.seen()).length;
+    await world.control.fault({ match: 'PATCH', times: 1, how: 'lose-answer' });
+    const lost = await settled(kith.notifications.markAllAsRead());
+    const writes = (await world.control.seen()).length;
+    const busy = { status: 503, body: JSON.stringify({ error: 'Away.', code: 'gateway/unavailable' }) };
+    await world.control.fault({
+      match: 'PATCH',
+      times: 2,
+      how: { ...busy, headers: { 'retry-after': '0' } },
+    });
+    const unavailable = await settled(kith.notifications.markAllAsRead());
+    const late = { status: 504, body: JSON.stringify({ error: 'Late.', code: 'gateway/timeout' }) };
+    await world.control.fault({ match: 'PATCH', times: 1, how: late });
+    const timedOut = await settled(kith.notifications.markAllAsRead());
+    return { count, reads, lost, writes, unavailable, timedOut, sent: (await world.control.seen()).length };
+  },
+
+  async honoursRetryAfter(world) {
+    const kith = clientOf(world);
+    const again = () => kith.users.checkUsername({ username: 'ada.l' });
+    // Where a window ends in between, one more round comes to the limit.
+    for (;;) {
+      await world.control.seen();
+      for (let call = 0; call < 4; call++) await again();
+      const seen = await world.control.seen();
+      if (seen.length > 4) return { waited: (seen.at(-1)?.at ?? 0) - (seen.at(-2)?.at ?? 0) };
+    }
+  },
+
+  async doesNotWaitForTooLong(world) {
+    const kith = clientOf(world);
+    const body = JSON.stringify({ error: 'Too many.', code: 'rate-limit/exceeded' });
+    const how = { status: 429, headers: { 'retry-after': '300' }, body };
+    await world.control.fault({ match: 'check-username', times: 1, how });
+    return settled(kith.users.checkUsername({ username: 'ada.l' }));
+  },
+
+  async waitsForAPlatformThatIsAway(world) {
+    const kith = clientOf(world, { session: (await world.control.person()).session, retries: 10 });
+    await world.control.downFor(1_500);
+    const started = Date.now();
+    const { count } = await kith.connections.count();
+    return { count, waited: Date.now() - started };
+  },
+
+  async endsByTimeAndBySignal(world) {
+    const { session } = await world.control.person();
+    const kith = clientOf(world, { session, retries: 0 });
+    await world.control.fault({ match: 'GET', times: 2, how: 'hold' });
+    const timedOut = await settled(kith.connections.count({ timeoutMs: 200 }));
+    const controller = new AbortController();
+    const call = settled(kith.connections.count({ signal: controller.signal }));
+    setTimeout(() => controller.abort(new Error('left the page')), 100);
+    return {
+      timedOut,
+      aborted: await call,
+      before: await settled(kith.users.get({ userId: 'x' }, controller)),
+    };
+  },
+
+  async refusesWhatIsNoAddress(world) {
+    const { session } = await world.control.person();
+    const kith = clientOf(world, { session });
+    const { id } = await kith.collections.getRoot();
+    await world.control.seen();
+    const outcomes = [];
+    for (const entityId of ['..', '.', '']) {
+      outcomes.push(await settled(kith.collections.removeEntity({ collectionId: id, entityId })));
+    }
+    return { outcomes, sent: (await world.control.seen()).length };
+  },
+
+  async tellsWhatIsNotTheApi(world) {
+    const kith = clientOf(world, { retries: 0 });
+    const outcomes = [];
+    for (const status of [200, 404, 502]) {
+      const how = { status, headers: { 'content-type': 'text/html' }, body: '<h1>Hotel</h1>' };
+      await world.control.fault({ match: 'GET', times: 1, how });
+      outcomes.push(await settled(kith.users.checkUsername({ username: 'ada.l' })));
+    }
+    return outcomes;
+  },
+
+  async walksEveryKindOfList(world) {
+    const [ada, grace, mary] = [
+      await world.control.person('Ada'),
+      await world.control.person('Grace'),
+      await world.control.person('Mary'),
+    ];
+    await world.control.connect(ada, grace);
+    await world.control.connect(mary, ada);
+    const kith = clientOf(world, { session: ada.session });
+    for (const name of ['Kim', 'Lin', 'Mo']) {
+      const other = await world.control.person(name);
+      await kith.connections.request({ userId: other.session.user.id });
+    }
+    const { id: collectionId } = await kith.collections.getRoot();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      await kith.collections.createSubCollection({ collectionId, collectionName: name });
+      await kith.collections.addEntity({ collectionId, entityId: name });
+    }
+    const all = async <T>(list: AsyncIterable<T>): Promise<T[]> => {
+      const items: T[] = [];
+      for await (const item of list) items.push(item);
+      return items;
+    };
+    const page = await kith.connections.list({ limit: 1 });
+    const next = await kith.connections.list({ limit: 1, cursor: page.cursor });
+    const pages = await all(kith.collections.listEntities({ collectionId, limit: 2 }).pages());
+    return {
+      connections: (await all(kith.connections.list({ limit: 1 }))).map((one) => one.connectedUser.name),
+      requests: (await all(kith.connections.listSent({ limit: 2 }))).map(({ user }) => user.name),
+      children: (await all(kith.collections.listSubCollections({ collectionId, limit: 2 }))).map(
+        ({ name }) => name,
+      ),
+      ascending: (await all(kith.collections.listEntities({ collectionId, limit: 2, sortDir: 'asc' }))).map(
+        ({ id }) => id,
+      ),
+      pages: pages.map(({ items, total, cursor }) => [items.length, total, cursor !== undefined]),
+      byHand: [page.total, page.items.length, next.items.length, next.cursor === undefined],
+      unknown: await settled(kith.collections.listSubCollections({ collectionId: crypto.randomUUID() })),
+    };
+  },
+
+  async streamsThroughCuts(world) {
+    const ada = await world.control.person('Ada');
+    const kith = clientOf(world, { session: withBadToken(ada) });
+    const controller = new AbortController();
+    let opened = Promise.withResolvers<void>();
+    const states: string[] = [];
+    const onStatus = ({ state }: { state: string }) => {
+      states.push(state);
+      if (state === 'open') opened.resolve();
+    };
+    const told: string[] = [];
+    const total = 4;
+    const listening = (async () => {
+      for await (const event of kith.notifications.stream({ signal: controller.signal, onStatus })) {
+        if (event.type === 'notification')
+          told.push(`${event.id} ${event.notification.metadata.initiatorName}`);
+        if (told.length === total) return;
+      }
+    })();
+    await opened.promise;
+    for (let turn = 1; turn <= total; turn++) {
+      const other = await world.control.person(`Friend ${turn}`);
+      // The first one comes while the stream is open, each other one after a cut; the last after two in a row.
+      if (turn === total) await until(() => told.length === turn - 1);
+      if (turn > 1) await world.control.cut();
+      if (turn === total) {
+        opened = Promise.withResolvers();
+        await opened.promise;
+        await world.control.cut();
+      }
+      await world.control.request(other, ada);
+    }
+    await listening;
+    const aborted = (async () => {
+      for await (const _ of kith.notifications.stream({ signal: controller.signal }));
+    })();
+    controller.abort(new Error('left the page'));
+    return {
+      told,
+      states: [...new Set(states)],
+      cuts: states.includes('waiting'),
+      aborted: await settled(aborted),
+    };
+  },
+
+  async streamsFromWhereItWas(world) {
+    const ada = await world.control.person('Ada');
+    for (const name of ['One', 'Two', 'Three']) {
+      const other = await world.control.person(name);
+      await world.control.request(other, ada);
+    }
+    const kith = clientOf(world, { session: ada.session });
+    const told: unknown[] = [];
+    for await (const event of kith.notifications.stream({ lastEventId: '1' })) {
+      told.push(
+        event.type === 'notification' ? [event.id, event.notification.metadata.initiatorName] : event,
+      );
+      if (told.length === 2) break;
+    }
+    for await (const event of kith.notifications.stream({ lastEventId: '99' })) {
+      told.push(event);
+      break;
+    }
+    return told;
+  },
+} satisfies Record<string, Behaviour>;
+
+export type BehaviourName = keyof typeof behaviours;
+
+/** Waits for a condition, where `waitFor` of Node's side is not to be had. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function refreshesSeen({ control }: World): Promise<{ refreshes: number; calls: number }> {
+  const lines = (await control.seen()).map(({ line }) => line);
+  const refreshes = lines.filter((line) => line.endsWith('/request-new-access-token')).length;
+  return { refreshes, calls: lines.length - refreshes };
+}

@@ -1,0 +1,31 @@
+// What the page of the browser suite loads, bundled.
+import { createClient, type KithClient, localStorageSession } from '../../src/index.ts';
+import { type BehaviourName, behaviours } from './behaviours.ts';
+import type { Control } from './control.ts';
+
+type Place = { url: string; projectId: string };
+
+interface TestPage {
+  /** Reaches the test's process. */
+  control(name: string, args: unknown[]): Promise<unknown>;
+  run(name: BehaviourName, at: Place): Promise<unknown>;
+  /** Makes `kith`, whose session all tabs share. */
+  open(at: Place): void;
+  kith: KithClient;
+  /** Why its session has changed, in their order. */
+  reasons: string[];
+}
+
+const page = globalThis as unknown as TestPage;
+const control = new Proxy({} as Control, {
+  get:
+    (_, name) =>
+    (...args: unknown[]) =>
+      page.control(String(name), args),
+});
+page.run = (name, at) => behaviours[name]({ ...at, control });
+page.open = (at) => {
+  page.reasons = [];
+  const onSession = (_: unknown, { reason }: { reason: string }) => page.reasons.push(reason);
+  page.kith = createClient({ ...at, session: localStorageSession('kith'), onSession });
+};

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** What is to happen to the next `times` requests that match `METHOD /path`, a part of both. */
+export interface Fault {
+  match: string;
+  times: number;
+  /**
+   * `lose`: never forwarded. `lose-answer`: worked on, and cut off before the answer. `hold`: never answered.
+   * `silence`: only the head of the answer comes.
+   */
+  how:
+    | 'lose'
+    | 'lose-answer'
+    | 'hold'
+    | 'silence'
+    | { status: number; headers?: Record<string, string>; body: string };
+}
+
+/** A request as it came by. */
+export interface Seen {
+  /** `METHOD /path?query`. */
+  line: string;
+  token: string | undefined;
+  lastEventId: string | undefined;
+  at: number;
+  /** When the platform had answered it. */
+  answeredAt?: number;
+}
+
+/** A real way to a platform on which things go wrong. */
+export class FaultyProxy implements AsyncDisposable {
+  readonly seen: Seen[] = [];
+  readonly #server;
+  readonly #sockets = new Set<Socket>();
+  #faults: Fault[] = [];
+  #isDown = false;
+
+  private constructor(target: string) {
+    this.#server = createServer((incoming, response) => this.#handle(target, incoming, response));
+    this.#server.on('connection', (socket) => {
+      if (this.#isDown) return void socket.destroy();
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  static async start(target: string): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(target);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  fault(fault: Fault): void {
+    this.#faults.push({ ...fault });
+  }
+
+  /** Ends every connection, and refuses new ones until `up`. */
+  down(): void {
+    this.#isDown = true;
+    this.cut();
+  }
+
+  up(): void {
+    this.#isDown = false;
+  }
+
+  /** Ends every connection there is. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.down();
+  }
+
+  #handle(target: string, incoming: IncomingMessage, response: ServerResponse): void {
+    const line = `${incoming.method} ${incoming.url}`;
+    const seen = incoming.method === 'OPTIONS' ? undefined : this.#see(line, incoming);
+    const fault = seen && this.#take(line);
+    if (fault === 'lose') return void incoming.socket.destroy();
+    if (fault === 'hold') return;
+    if (typeof fault === 'object') {
+      const cors = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'Retry-After' };
+      response.writeHead(fault.status, { ...cors, connection: 'close', ...fault.headers });
+      return void response.end(fault.body);
+    }
+    const { method, url, headers } = incoming;
+    const outgoing = request(`${target}${url}`, { method, headers, agent: false }, (answer) => {
+      if (fault === 'lose-answer') {
+        answer.resume();
+        answer.once('end', () => incoming.socket.destroy());
+        return;
+      }
+      // A connection that was used before would be a browser's reason to send a lost request again on its own.
+      response.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
+      response.flushHeaders();
+      answer.once('end', () => {
+        if (seen) seen.answeredAt = Date.now();
+      });
+      if (fault !== 'silence') answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    outgoing.on('error', () => response.destroy());
+    response.on('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  }
+
+  #see(line: string, { headers }: IncomingMessage): Seen {
+    const lastEventId = headers['last-event-id'];
+    const seen: Seen = {
+      line,
+      token: headers.authorization?.replace('Bearer ', ''),
+      lastEventId: lastEventId === undefined ? undefined : String(lastEventId),
+      at: Date.now(),
+    };
+    this.seen.push(seen);
+    return seen;
+  }
+
+  #take(line: string): Fault['how'] | undefined {
+    const fault = this.#faults.find(({ match, times }) => times > 0 && line.includes(match));
+    if (fault) fault.times--;
+    return fault?.how;
+  }
+}

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import type { BehaviourName } from './behaviours.ts';
+
+const unauthorized = { status: 401, code: 'auth/unauthorized', field: null, retryAfterMs: null };
+const fifty = Array(50).fill(0);
+const expected: Record<BehaviourName, unknown> = {
+  signsUpAndCalls: {
+    names: ['Ada', 'Ada', 'Livres – 本', 'Livres – 本'],
+    saved: [true, false],
+    unread: 0,
+    exported: [true, ['Livres – 本', 'root']],
+    gone: true,
+    sessions: [1, 1, true, null],
+    session: null,
+    changes: ['signed-in', 'signed-out'],
+    signedOut: unauthorized,
+  },
+  // Each call is sent, refused, and sent once more.
+  refreshesOnceForRefusedTokens: { counts: fifty, refreshes: 1, calls: 100 },
+  refreshesOnceBeforeExpiry: { counts: fifty, refreshes: 1, calls: 50 },
+  refreshesOnceInTwoTabs: { counts: [0, 0, 0], tokens: 1, refreshes: 1, calls: 6 },
+  refreshesThroughALostAnswer: { count: 0, refreshes: 2, isSignedIn: true },
+  endsWhereATokenWasUsedTwice: {
+    refused: { ...unauthorized, code: 'auth/token-reuse-detected' },
+    later: unauthorized,
+    ends: [[null, 'ended', 'auth/token-reuse-detected']],
+  },
+  endsForTheSuspended: {
+    outcome: { status: 403, code: 'auth/suspended', field: null, retryAfterMs: null },
+    ends: [[null, 'ended', 'auth/suspended']],
+  },
+  retriesReadsAlone: {
+    count: 0,
+    reads: 3,
+    lost: { isTimeout: false, hasCause: true },
+    writes: 1,
+    unavailable: { answer: { markedAsRead: 0 } },
+    timedOut: { status: 504, code: 'gateway/timeout', field: null, retryAfterMs: null },
+    sent: 4,
+  },
+  honoursRetryAfter: { waited: expect.any(Number) },
+  doesNotWaitForTooLong: { status: 429, code: 'rate-limit/exceeded', field: null, retryAfterMs: 300_000 },
+  waitsForAPlatformThatIsAway: { count: 0, waited: expect.any(Number) },
+  endsByTimeAndBySignal: {
+    timedOut: { isTimeout: true, hasCause: true },
+    aborted: { failure: 'Error: left the page' },
+    before: { failure: 'Error: left the page' },
+  },
+  refusesWhatIsNoAddress: {
+    outcomes: ['..', '.', ''].map((id) => ({ failure: `TypeError: entityId can not be "${id}".` })),
+    sent: 0,
+  },
+  tellsWhatIsNotTheApi: [200, 404, 502].map((status) => ({
+    status,
+    code: 'client/unexpected-answer',
+    field: null,
+    retryAfterMs: null,
+  })),
+  walksEveryKindOfList: {
+    connections: ['Mary', 'Grace'],
+    requests: ['Mo', 'Lin', 'Kim'],
+    children: ['a', 'b', 'c', 'd', 'e'],
+    ascending: ['a', 'b', 'c', 'd', 'e'],
+    pages: [
+      [2, 5, true],
+      [2, 5, true],
+      [1, 5, false],
+    ],
+    byHand: [2, 1, 1, true],
+    unknown: { status: 404, code: 'collection/not-found', field: null, retryAfterMs: null },
+  },
+  streamsThroughCuts: {
+    told: ['1 Friend 1', '2 Friend 2', '3 Friend 3', '4 Friend 4'],
+    states: ['connecting', 'open', 'waiting'],
+    cuts: true,
+    aborted: { failure: 'Error: left the page' },
+  },
+  streamsFromWhereItWas: [['2', 'Two'], ['3', 'Three'], { type: 'reset', id: '3' }],
+};
+
+/** Expects of each behaviour what it tells, wherever it is run. */
+export function testBehaviours(run: (name: BehaviourName) => Promise<unknown>): void {
+  it.each(Object.keys(expected) as BehaviourName[])('%s', async (name) => {
+    const told = await run(name);
+    expect(told).toEqual(expected[name]);
+    if (name === 'honoursRetryAfter') expect((told as { waited: number }).waited).toBeGreaterThan(500);
+    if (name === 'waitsForAPlatformThatIsAway')
+      expect((told as { waited: number }).waited).toBeGreaterThan(1_000);
+  });
+}

@@ -1,0 +1,81 @@
+import type * as contracts from '@kith/contracts';
+import { expectTypeOf, test } from 'vitest';
+import type { z } from 'zod';
+import type { ErrorCode, Json, Methods, SessionAnswer } from '../src/index.ts';
+
+type Contracts = typeof contracts;
+
+/** Every operation that the contracts export, by its name. */
+type Operations = {
+  [Key in keyof Contracts as Contracts[Key] extends contracts.OperationSpec
+    ? Contracts[Key]['name']
+    : never]: Contracts[Key] extends contracts.OperationSpec ? Contracts[Key] : never;
+};
+
+/** What the client manages itself, and what answers text to older client libraries. */
+type Apart =
+  | 'identity.sign-out'
+  | 'identity.request-new-access-token'
+  | 'notifications.stream'
+  | 'crypto.sign-testing-jwt-v2';
+
+type Generated = { [Key in keyof Methods as Methods[Key]['operation']]: Methods[Key] };
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** The members of an intersection as one object, all the way down; any JSON is without an end. */
+type Flat<T> = [T, Json] extends [Json, T] ? Json : T extends object ? { [Key in keyof T]: Flat<T[Key]> } : T;
+
+/** What a caller writes: what is optional may be left out; digits in a query are a number. */
+type QueryInput<Q extends z.ZodObject> = {
+  [Key in keyof z.input<Q>]: Key extends keyof z.output<Q>
+    ? Exclude<z.output<Q>[Key], undefined> | Extract<z.input<Q>[Key], undefined>
+    : never;
+};
+/** Nothing at all, which zod infers as a record of never, adds no member. */
+type Members<T> = T extends Record<string, never> ? unknown : T;
+type InputOf<O extends contracts.OperationSpec> = Members<z.input<O['params']>> &
+  Members<QueryInput<O['query']>> &
+  Members<z.input<O['body']>>;
+type Taken<T> = keyof T extends never ? undefined : Flat<T>;
+
+/** The items of a list, whatever its envelope; else the output itself. */
+type ItemsOf<Output> =
+  Extract<Output, { pagination: unknown }> extends infer Envelope
+    ? [Envelope] extends [never]
+      ? Output
+      : {
+          [Key in keyof Envelope]-?: Exclude<Envelope[Key], undefined> extends readonly unknown[]
+            ? Exclude<Envelope[Key], undefined>
+            : never;
+        }[keyof Envelope]
+    : never;
+
+type ErrorsOf<O extends contracts.OperationSpec> = O['errors'][number] | Values<O['invalid']>;
+type Values<T> = T extends Readonly<Record<string, infer Value>> ? Value : never;
+
+/** Names of the operations of which something differs. */
+type Wrong<What extends 'input' | 'output' | 'errors'> = {
+  [Name in Exclude<keyof Operations, Apart>]: Name extends keyof Generated
+    ? {
+        input: Same<Flat<Generated[Name]['input']>, Taken<InputOf<Operations[Name]>>>;
+        output: Same<Flat<Generated[Name]['output']>, Flat<ItemsOf<z.output<Operations[Name]['output']>>>>;
+        errors: [ErrorsOf<Operations[Name]>] extends [Generated[Name]['errors']] ? true : false;
+      }[What] extends true
+      ? never
+      : Name
+    : Name;
+}[Exclude<keyof Operations, Apart>];
+
+test('every operation of the contracts has a method, and none is made up', () => {
+  expectTypeOf<keyof Generated>().toEqualTypeOf<Exclude<keyof Operations, Apart>>();
+  expectTypeOf<Apart>().toExtend<keyof Operations>();
+});
+
+test('the generated types are those of the contracts', () => {
+  expectTypeOf<Wrong<'input'>>().toEqualTypeOf<never>();
+  expectTypeOf<Wrong<'output'>>().toEqualTypeOf<never>();
+  expectTypeOf<Wrong<'errors'>>().toEqualTypeOf<never>();
+  expectTypeOf<SessionAnswer>().toEqualTypeOf<contracts.Session>();
+  expectTypeOf<ErrorCode>().toEqualTypeOf<contracts.ErrorCode>();
+});

@@ -1,0 +1,237 @@
+import type { ErrorCode } from './errors.ts';
+
+/** What a code means to who gets it; sentences for the error catalogue. */
+export interface ErrorMeaning {
+  /** When it is answered. */
+  when: string;
+  /** What a client does about it. */
+  remedy: string;
+}
+
+const correct = 'Correct what `field` names, or what the sentence says, and send it again.';
+const invalidBody = {
+  when: 'A field of the body is missing or is not what the contract asks for.',
+  remedy: correct,
+};
+const invalidQuery = {
+  when: 'A parameter of the query is not what the contract asks for, or is there twice; `field: "cursor"` is a cursor of another list, another caller or other filters.',
+  remedy: 'Correct what `field` names. For a cursor, begin the list anew.',
+};
+const serverError = {
+  when: 'Something failed that should not have, a database that is away for instance. What it was stands in the log, under the `X-Request-Id` of the answer.',
+  remedy:
+    'Read again later, with growing pauses. A write may have been done: look before you repeat it. Keep the `X-Request-Id` for who operates the platform.',
+};
+const noSuchUser = {
+  when: 'No user of this project has this id, or the account was deleted.',
+  remedy: 'Take the user out of what you show.',
+};
+
+/** What every code of the API means: the text of docs/errors.md and of the page /docs/errors of each gateway. */
+export const errorMeanings = {
+  'request/invalid-http': {
+    when: 'The request breaks the rules of HTTP: a malformed line or header, two hosts, or a body that ends early.',
+    remedy: 'Mend the client, or the proxy in between; the same request will fail again.',
+  },
+  'request/invalid-json': {
+    when: 'The body can not be read as JSON in UTF-8, or is JSON and no object.',
+    remedy: 'Send one JSON object, or no body at all.',
+  },
+  'request/timeout': {
+    when: 'Headers or body did not arrive in full within the time the gateway waits for them.',
+    remedy: 'Send it again; on a slow line, in smaller parts.',
+  },
+  'request/too-large': {
+    when: 'The body is over 256 KiB, or over what an upload may have.',
+    remedy: 'Send less, or divide it.',
+  },
+  'request/unsupported-media-type': {
+    when: 'The body is there and its `Content-Type` is not `application/json`, or it is compressed or in another encoding.',
+    remedy: 'Send plain JSON in UTF-8 and say so in `Content-Type`.',
+  },
+  'request/expectation-failed': {
+    when: 'The request has an `Expect` header other than `100-continue`.',
+    remedy: 'Leave the header out.',
+  },
+  'request/headers-too-large': {
+    when: 'The request line and the headers together are over 16 KiB.',
+    remedy: 'Shorten the query or the headers, cookies above all: the API needs none.',
+  },
+  'route/not-found': {
+    when: 'No endpoint has this address; in production the endpoints for test tokens are not there either.',
+    remedy: 'Check the address against the reference.',
+  },
+  'route/method-not-allowed': {
+    when: 'There is an endpoint at this address, and it does not take this method.',
+    remedy: 'Use one of the methods in `Allow`.',
+  },
+  'rate-limit/exceeded': {
+    when: 'The limit of this endpoint is used up, for this project and client address. Nothing was done.',
+    remedy:
+      'Wait for `Retry-After` seconds, then send it again. `RateLimit` tells beforehand how much is left.',
+  },
+  'gateway/unavailable': {
+    when: 'No process of the service behind this endpoint runs, or the gateway has no keys yet to check tokens with. Nothing was done.',
+    remedy: 'Wait for `Retry-After` seconds, then send it again; writes too.',
+  },
+  'gateway/timeout': {
+    when: 'The service behind this endpoint has not answered in time. A write may have been done, or be done yet.',
+    remedy: 'Read again. Before you repeat a write, look whether it was done.',
+  },
+  'gateway/server-error': {
+    when: 'The gateway itself failed. What it was stands in its log, under the `X-Request-Id` of the answer.',
+    remedy: 'As for every 500: read again later, look before you repeat a write.',
+  },
+  'auth/unauthorized': {
+    when: 'There is no access token, or it is malformed, expired, wrongly signed or revoked; a refresh token that is unknown or has ended; or a wrong operator token.',
+    remedy:
+      'Refresh the session once and send the call again; when the refresh gets this answer, sign in again.',
+  },
+  'auth/token-expired': {
+    when: 'Under the short form of an address with `/v7`, the access token has expired. Everywhere else that is `auth/unauthorized`.',
+    remedy: 'Refresh the session and send the call again.',
+  },
+  'auth/forbidden': {
+    when: 'The token is valid and does not allow this: it is of another project, or the thing is another user’s.',
+    remedy: 'Do not send it again; check the project and the user of the session.',
+  },
+  'auth/invalid-credentials': {
+    when: 'E-mail address and password do not belong together, or nobody has this address: the two are told alike.',
+    remedy: 'Let the user type again.',
+  },
+  'auth/token-reuse-detected': {
+    when: 'A refresh token that was replaced more than 30 s ago came again, so that somebody has a copy. The session has ended everywhere.',
+    remedy: 'Sign in again. Keep one refresh token at one place, and store each new one before you use it.',
+  },
+  'auth/missing-keys': {
+    when: 'The project has no public key registered that a user token could be checked with.',
+    remedy: 'Have an operator register one: `PATCH /admin/projects/:projectId` with `publicKey`.',
+  },
+  'auth/invalid-token': {
+    when: 'A user token is not signed by the project’s key, has expired, is of another issuer or audience, or names no user.',
+    remedy:
+      'Sign a new one. `iss` is the project id, `aud` the platform’s audience, `sub` the user’s id with you.',
+  },
+  'auth/session-not-found': {
+    when: 'The caller has no session of this id, or it has ended.',
+    remedy: 'Nothing; list the sessions again.',
+  },
+  'auth/invalid-body': invalidBody,
+  'auth/invalid-query': invalidQuery,
+  'auth/weak-password': {
+    when: 'The new password has fewer than 8 characters.',
+    remedy: 'Ask for a longer one; `field` says which input it was.',
+  },
+  'auth/suspended': {
+    when: 'An operator has suspended this account. Its tokens have stopped at once.',
+    remedy: 'Sign out here and say so. Trying again changes nothing.',
+  },
+  'auth/server-error': serverError,
+  'user/not-found': noSuchUser,
+  'user/invalid-body': invalidBody,
+  'user/invalid-query': invalidQuery,
+  'user/server-error': serverError,
+  'project/invalid-id': {
+    when: 'Where the address has the project there is something that is no UUID.',
+    remedy: 'Put the project id into the address, as the operator was given it.',
+  },
+  'project/not-found': {
+    when: 'No project has this id, or it was deleted.',
+    remedy: 'Check the configuration of the application.',
+  },
+  'project/invalid-body': invalidBody,
+  'project/invalid-query': invalidQuery,
+  'project/server-error': serverError,
+  'crypto/missing-params': {
+    when: '`payload`, `payload.id`, `projectId` or `privateKey` is missing or of the wrong type; `field` says which.',
+    remedy: correct,
+  },
+  'crypto/invalid-body': invalidBody,
+  'crypto/invalid-query': invalidQuery,
+  'crypto/server-error': {
+    when: 'The key can not sign: it is not base64 of a PEM, not an RSA key, or shorter than 2048 bits. `details` says what.',
+    remedy: 'Send another key.',
+  },
+  'collection/not-found': {
+    when: 'The caller has no collection of this id, or it is the root, which can neither be renamed nor deleted. Another’s collection is told like none.',
+    remedy: 'Read the tree again.',
+  },
+  'collection/invalid-name': {
+    when: 'The name is missing, not a string, blank, or over 200 characters after trimming.',
+    remedy: 'Ask for another name.',
+  },
+  'collection/invalid-parent': {
+    when: 'The caller has no collection of the id that the new one is to lie below.',
+    remedy: 'Read the tree again and choose another.',
+  },
+  'collection/too-deep': {
+    when: 'The new collection would lie more than 100 levels below the root.',
+    remedy: 'Choose a parent higher up.',
+  },
+  'collection/invalid-body': invalidBody,
+  'collection/invalid-query': invalidQuery,
+  'collection/server-error': serverError,
+  'connection/not-found': {
+    when: 'There is no such connection or request between the caller and anybody, or nothing that could be answered or ended. Others’ connections are told like none.',
+    remedy: 'Read the list again: the other side may have been quicker.',
+  },
+  'connection/user-not-found': noSuchUser,
+  'connection/self-request': {
+    when: 'The caller has asked to connect with themselves.',
+    remedy: 'Do not offer it on the own profile.',
+  },
+  'connection/self-check': {
+    when: 'The caller has asked how they stand to themselves.',
+    remedy: 'Do not ask on the own profile.',
+  },
+  'connection/self-disconnect': {
+    when: 'The caller has ended a connection with themselves.',
+    remedy: 'Do not offer it on the own profile.',
+  },
+  'connection/self-block': {
+    when: 'The caller has blocked or unblocked themselves.',
+    remedy: 'Do not offer it on the own profile.',
+  },
+  'connection/not-allowed': {
+    when: 'One of the two has blocked the other. Which of them is not told.',
+    remedy: 'Say that it is not possible; do not send it again.',
+  },
+  'connection/request-pending': {
+    when: 'One of the two has asked already, and the other has not answered.',
+    remedy: 'Show the request: the caller withdraws their own, or answers the other’s.',
+  },
+  'connection/already-connected': {
+    when: 'The two are connected.',
+    remedy: 'Show the connection.',
+  },
+  'connection/request-declined': {
+    when: 'The caller has asked before and was declined. Only the other side can ask now.',
+    remedy: 'Say so; do not send it again.',
+  },
+  'connection/unauthorized': {
+    when: 'The caller is a party of this request, and not the side that may do this: the receiver accepts and declines, the requester withdraws.',
+    remedy: 'Offer each side what it may do.',
+  },
+  'connection/invalid-message': {
+    when: 'The message is not a string, or over 1,000 characters after trimming.',
+    remedy: 'Ask for a shorter one.',
+  },
+  'connection/invalid-body': invalidBody,
+  'connection/invalid-query': invalidQuery,
+  'connection/server-error': serverError,
+  'app-notification/not-found': {
+    when: 'The caller has no notification of this id: it was taken back, or its days are over.',
+    remedy: 'Take it out of what you show.',
+  },
+  'app-notification/invalid-body': invalidBody,
+  'app-notification/invalid-query': invalidQuery,
+  'app-notification/server-error': serverError,
+  DUPLICATE_EMAIL: {
+    when: 'Another user of this project has the e-mail address.',
+    remedy: 'Offer to sign in, or ask for another address.',
+  },
+  DUPLICATE_USERNAME: {
+    when: 'Another user of this project has the username, in whatever case.',
+    remedy: 'Ask for another; `GET /users/check-username` tells beforehand.',
+  },
+} as const satisfies Record<ErrorCode, ErrorMeaning>;

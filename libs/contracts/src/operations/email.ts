@@ -1,0 +1,8 @@
+import { z } from 'zod';
+
+/** An e-mail address, lower-cased (SPEC B1). */
+export const email = z
+  .string()
+  .transform((value) => value.trim().toLowerCase())
+  .pipe(z.email('It must be an e-mail address.').max(254))
+  .meta({ format: 'email', maxLength: 254 });

@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { internalOperation, operation } from '../operation.ts';
+import { jsonObject, optionalText, shownText, text, uuid, wholeNumber } from '../scalars.ts';
+import { email } from './email.ts';
+import { passwordHash } from './password-hash.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+import { profileFields } from './users.ts';
+
+/** Most rows of one request; a request is also at most as large as any body (SPEC A2). */
+export const importRows = 1_000;
+
+/** An instant of another back end: ISO 8601 with any offset, from 1970 on; kept as UTC with milliseconds. */
+const instant = z.iso
+  .datetime({ offset: true, error: 'It must be an ISO 8601 time with an offset.' })
+  .refine((value) => {
+    const ms = Date.parse(value);
+    return ms >= 0 && ms < 9_999_999_999_999;
+  }, 'It must be a time from 1970 on.')
+  .transform((value) => new Date(value).toISOString());
+/** An id as the other back end has it. */
+const foreignId = text({ min: 1, max: 512 });
+const ofUser = { userId: uuid.optional(), userForeignId: foreignId.optional() };
+const namesUser = (row: { userId?: string | undefined; userForeignId?: string | undefined }) =>
+  row.userId !== undefined || row.userForeignId !== undefined;
+const userMissing = { path: ['userId'], error: 'userId or userForeignId is needed.' };
+
+/** A user to import. Its id is `id`, or follows from the project and `foreignId`: the same row is always the same user. */
+export const importedUser = z
+  .object({
+    id: uuid.optional(),
+    foreignId: foreignId.optional(),
+    email: email.nullish(),
+    passwordHash: passwordHash.nullish(),
+    ...profileFields,
+    role: text({ min: 1, max: 64 }).optional(),
+    reputation: z.number().optional(),
+    isVerified: z.boolean().optional(),
+    createdAt: instant.optional(),
+  })
+  .refine((row) => row.id !== undefined || row.foreignId !== undefined, {
+    path: ['foreignId'],
+    error: 'foreignId or id is needed.',
+  });
+export type ImportedUser = z.output<typeof importedUser>;
+
+const isRequester = (row: { requesterId?: string | undefined; requesterForeignId?: string | undefined }) =>
+  row.requesterId !== undefined || row.requesterForeignId !== undefined;
+const isReceiver = (row: { receiverId?: string | undefined; receiverForeignId?: string | undefined }) =>
+  row.receiverId !== undefined || row.receiverForeignId !== undefined;
+
+/** What is between two users. `connectedAt` is when it was accepted or declined; by default that is `requestedAt`. */
+export const importedConnection = z
+  .object({
+    id: uuid.optional(),
+    requesterId: uuid.optional(),
+    requesterForeignId: foreignId.optional(),
+    receiverId: uuid.optional(),
+    receiverForeignId: foreignId.optional(),
+    state: z.enum(['pending', 'accepted', 'declined']).default('accepted'),
+    message: optionalText(1000),
+    requestedAt: instant,
+    connectedAt: instant.optional(),
+  })
+  .refine(isRequester, { path: ['requesterId'], error: 'requesterId or requesterForeignId is needed.' })
+  .refine(isReceiver, { path: ['receiverId'], error: 'receiverId or receiverForeignId is needed.' });
+export type ImportedConnection = z.output<typeof importedConnection>;
+
+/**
+ * A collection of a user, below the root or below that of another row. It gets an id that follows from the user and
+ * `id`, the one it had: rows name it by that.
+ */
+export const importedCollection = z
+  .object({
+    ...ofUser,
+    id: foreignId,
+    parentId: foreignId.nullish(),
+    name: text({ min: 1, max: 200 }),
+    createdAt: instant,
+  })
+  .refine(namesUser, userMissing);
+export type ImportedCollection = z.output<typeof importedCollection>;
+
+/** What is saved in a collection: of `importedCollection`'s `id`, or in the root without one. */
+export const importedEntity = z
+  .object({
+    ...ofUser,
+    collectionId: foreignId.nullish(),
+    entityId: text({ min: 1, max: 200 }),
+    addedAt: instant,
+    metadata: jsonObject(8 * 1024).nullish(),
+  })
+  .refine(namesUser, userMissing);
+export type ImportedEntity = z.output<typeof importedEntity>;
+
+/** Why a row can not be imported as things stand. */
+export const importReasons = [
+  'id-taken',
+  'foreign-id-taken',
+  'email-taken',
+  'username-taken',
+  'too-many-hash-kinds',
+  'user-not-found',
+  'same-user',
+  'pair-taken',
+  'parent-not-found',
+  'too-deep',
+  'deleted',
+  'collection-not-found',
+] as const;
+export type ImportReason = (typeof importReasons)[number];
+
+/** What became of the rows: new ones, those that were there already, and those that can not be, by their index. */
+export const importResult = z.object({
+  imported: wholeNumber,
+  unchanged: wholeNumber,
+  rejected: z.array(z.object({ row: wholeNumber, reason: z.enum(importReasons) })).max(importRows),
+});
+export type ImportResult = z.output<typeof importResult>;
+
+const common = {
+  method: 'POST',
+  scope: 'none',
+  auth: 'operator',
+  limit: perFiveMinutes(100_000),
+  params: z.object({ projectId: uuid }),
+  query: nothing,
+  output: importResult,
+  status: 200,
+  errors: ['project/not-found'],
+  invalid: { params: 'project/not-found' },
+} as const;
+const rowsOf = <Row extends z.ZodType>(row: Row) => z.object({ rows: z.array(row).min(1).max(importRows) });
+
+/** Imports users of another back end; a row that is there already changes nothing (docs/import.md). */
+export const importUsers = operation({
+  ...common,
+  name: 'identity.import-users',
+  summary: 'Import users',
+  feature: 'user',
+  path: '/admin/projects/:projectId/import/users',
+  body: rowsOf(importedUser),
+});
+
+/** Imports what is between users: connections, pending and declined requests. Nobody is notified (docs/import.md). */
+export const importConnections = operation({
+  ...common,
+  name: 'connections.import',
+  summary: 'Import connections between users',
+  feature: 'connection',
+  path: '/admin/projects/:projectId/import/connections',
+  body: rowsOf(importedConnection),
+});
+
+/** Imports users' collections; a parent comes before what is below it (docs/import.md). */
+export const importCollections = operation({
+  ...common,
+  name: 'collections.import',
+  summary: 'Import collections',
+  feature: 'collection',
+  path: '/admin/projects/:projectId/import/collections',
+  body: rowsOf(importedCollection),
+});
+
+/** Imports what is saved in collections (docs/import.md). */
+export const importEntities = operation({
+  ...common,
+  name: 'collections.import-entities',
+  summary: 'Import what is saved in collections',
+  feature: 'collection',
+  path: '/admin/projects/:projectId/import/entities',
+  body: rowsOf(importedEntity),
+});
+
+/** Which of these users there are, for rows that name users. */
+export const knownUsers = internalOperation({
+  name: 'identity.known-users',
+  feature: 'user',
+  body: z.object({
+    projectId: uuid,
+    ids: z.array(uuid).max(2 * importRows),
+    foreignIds: z.array(z.string()).max(2 * importRows),
+  }),
+  output: z.object({
+    isProject: z.boolean(),
+    ids: z.array(uuid),
+    foreignIds: z.array(z.object({ foreignId: shownText(512), id: uuid })),
+  }),
+  errors: [],
+});

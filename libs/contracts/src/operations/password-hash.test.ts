@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { passwordHash, passwordHashKind } from './password-hash.ts';
+
+const bcrypt = `$2y$12$${'a'.repeat(53)}`;
+const scrypt = `$scrypt$ln=15,r=8,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`;
+const argon2 = `$argon2id$v=19$m=65536,t=3,p=4$${'a'.repeat(22)}$${'b'.repeat(43)}`;
+
+test('takes three forms, and tells the kind of each', () => {
+  expect([bcrypt, scrypt, argon2].map(passwordHashKind)).toEqual([
+    '$2b$12',
+    '$scrypt$ln=15,r=8,p=1',
+    '$argon2id$v=19$m=65536,t=3,p=4',
+  ]);
+  for (const hash of [bcrypt, scrypt, argon2]) expect(passwordHash.parse(hash)).toBe(hash);
+});
+
+test.each([
+  ['another form', '5f4dcc3b5aa765d61d8327deb882cf99'],
+  ['argon2i', argon2.replace('argon2id', 'argon2i')],
+  ['a hash that was cut short', bcrypt.slice(0, -1)],
+  ['a bcrypt that takes seconds', bcrypt.replace('$12$', '$15$')],
+  ['a scrypt that takes all memory', scrypt.replace('ln=15', 'ln=20')],
+  ['an argon2id that takes all memory', argon2.replace('m=65536', 'm=4194304')],
+  ['an argon2id with no memory for its lanes', argon2.replace('m=65536', 'm=16')],
+])('refuses %s, without quoting it', (_, hash) => {
+  const { success, error } = passwordHash.safeParse(hash);
+  expect(success).toBe(false);
+  expect(JSON.stringify(error?.issues)).not.toContain(hash.slice(-20));
+});

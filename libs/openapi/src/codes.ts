@@ -1,0 +1,50 @@
+import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec, statusOf } from '@kith/contracts';
+
+/** Codes of the layers in front of the operations, which no operation has anything to do with. */
+export const outside: readonly ErrorCode[] = [
+  'route/not-found',
+  'route/method-not-allowed',
+  'request/timeout',
+  'request/expectation-failed',
+  'request/headers-too-large',
+];
+
+/** Every code that an operation may answer with: its own, validation's, and those of the layers before it (SPEC A3). */
+export function codesOf(operation: OperationSpec): ErrorCode[] {
+  const { feature, auth, limit, scope, invalid = {}, errors } = operation;
+  // A project may ask for a token where others need none.
+  const asksUsers = auth === 'user' || operation.visibility !== undefined;
+  const takesBody = !methodsOf(operation).includes('GET');
+  const codes: (string | false)[] = [
+    'request/invalid-http',
+    scope === 'project' && 'project/invalid-id',
+    limit !== null && 'rate-limit/exceeded',
+    (asksUsers || auth === 'operator') && 'auth/unauthorized',
+    asksUsers && 'auth/forbidden',
+    asksUsers && 'auth/suspended',
+    asksUsers && operation.shortForm === true && 'auth/token-expired',
+    takesBody && 'request/invalid-json',
+    takesBody && 'request/unsupported-media-type',
+    takesBody && 'request/too-large',
+    hasKeys(operation.body) && !invalid.body && `${feature}/invalid-body`,
+    hasKeys(operation.query) && !invalid.query && `${feature}/invalid-query`,
+    ...Object.values(invalid),
+    ...errors,
+    operation.testOnly === true && 'route/not-found',
+    `${feature}/server-error`,
+    'gateway/server-error',
+    'gateway/unavailable',
+    'gateway/timeout',
+  ];
+  return [...new Set(codes)].filter((code) => code !== false).filter(isErrorCode);
+}
+
+/** Groups codes by status, the lowest first. */
+export function byStatus(codes: readonly ErrorCode[]): [status: string, codes: ErrorCode[]][] {
+  const groups = Object.groupBy(codes, (code) => String(statusOf(code)));
+  return Object.entries(groups).map(([status, group]) => [status, group ?? []]);
+}
+
+function hasKeys(schema: OperationSpec['body']): boolean {
+  return Object.keys((schema as unknown as { shape: object }).shape).length > 0;
+}

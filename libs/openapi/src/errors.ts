@@ -1,0 +1,69 @@
+import { type ErrorCode, errorBody, errors, problemOf } from '@kith/contracts';
+import { headersOfError } from './headers.ts';
+import { type JsonObject, pascalCase, ref } from './json.ts';
+
+const sentence = { type: 'string', maxLength: 1000 };
+const shared = {
+  code: ref('schemas', 'ErrorCode'),
+  field: { type: 'string', maxLength: 200, description: 'The input that is wrong.' },
+  details: {
+    type: 'string',
+    maxLength: 1000,
+    description: 'On `crypto/server-error` alone: what the signing said.',
+  },
+};
+
+/** The schemas of errors. */
+export const errorSchemas: Readonly<Record<string, JsonObject>> = {
+  ErrorCode: { type: 'string', enum: Object.keys(errors), description: 'What went wrong, for programs.' },
+  Error: {
+    type: 'object',
+    description: 'Every answer outside 2xx and 304.',
+    properties: { error: { ...sentence, description: 'What went wrong, for people.' }, ...shared },
+    required: ['error', 'code'],
+  },
+  Problem: {
+    type: 'object',
+    description: 'The same as a problem (RFC 9457).',
+    properties: {
+      type: {
+        type: 'string',
+        format: 'uri-reference',
+        maxLength: 200,
+        description: 'Where the code is described.',
+      },
+      title: { ...sentence, description: 'What went wrong, the same for a code each time.' },
+      status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
+      detail: { ...sentence, description: 'What went wrong this time.' },
+      ...shared,
+    },
+    required: ['type', 'title', 'status', 'detail', 'code'],
+  },
+};
+
+/** The answer that a status stands for, with all the codes it may have. */
+export function errorResponse(status: string, codes: readonly ErrorCode[]): JsonObject {
+  const only = { properties: { code: { type: 'string', enum: codes } } };
+  const of = (name: string) => ({ allOf: [ref('schemas', name), only] });
+  const examples = codes.map((code) => [exampleName(code), { value: errorBody(code) }]);
+  const [first] = codes;
+  const problem = first && problemOf(errorBody(first), errors[first].status);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errors[code].message}`).join('\n\n'),
+    headers: headersOfError(status),
+    content: {
+      'application/json': { schema: of('Error'), examples: Object.fromEntries(examples) },
+      'application/problem+json': { schema: of('Problem'), example: problem },
+    },
+  };
+}
+
+/** The name under which operations share the answer for these codes; none where there are too many to name. */
+export function errorResponseName(codes: readonly ErrorCode[]): string | undefined {
+  return codes.length <= 3 ? codes.map(pascalCase).join('Or') : undefined;
+}
+
+/** Names of examples are keys of a component, too, in some tools. */
+function exampleName(code: ErrorCode): string {
+  return code.replace('/', '.');
+}

@@ -1,0 +1,20 @@
+import { globSync, readFileSync } from 'node:fs';
+
+/** A request and its answer, as they were recorded from a running platform. */
+export interface Example {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: Record<string, unknown>;
+  /** Absent where the answer has no body. */
+  answer?: unknown;
+}
+
+export type Examples = Readonly<Record<string, Example>>;
+
+const folder = new URL('../examples/', import.meta.url);
+
+/** Reads the recorded examples, by operation name. */
+export function readExamples(): Examples {
+  const files = globSync('*.json', { cwd: folder }).toSorted();
+  return Object.assign({}, ...files.map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8'))));
+}

@@ -1,0 +1,62 @@
+import type { OperationSpec } from '@kith/contracts';
+import { type JsonObject, ref } from './json.ts';
+
+const line = (description: string, example: string): JsonObject => ({
+  description,
+  schema: { type: 'string', maxLength: 2048, pattern: '^[\\x20-\\x7e]*$' },
+  example,
+});
+const count = (description: string, example: number): JsonObject => ({
+  description,
+  schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  example,
+});
+
+/** Every header that an answer of the API may carry. */
+export const headers: Readonly<Record<string, JsonObject>> = {
+  'X-Request-Id': line('The id of the request in the logs: the one that was sent, or a new one.', 'a1b2c3'),
+  'Access-Control-Allow-Origin': line('The web origins whose pages may read the answer.', '*'),
+  'RateLimit-Policy': line(
+    'The limit: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).',
+    '"connections.list";q=100;w=300',
+  ),
+  RateLimit: line(
+    'What is left of it: `r` requests, until `t` seconds from now.',
+    '"connections.list";r=99;t=300',
+  ),
+  'X-RateLimit-Limit': count('The limit again, for older clients.', 100),
+  'X-RateLimit-Remaining': count('What is left of it.', 99),
+  'X-RateLimit-Reset': count('When it starts anew, in Unix seconds.', 1_767_603_900),
+  'Retry-After': count('Seconds to wait before the request is sent again.', 1),
+  'WWW-Authenticate': line('The scheme of the token that is missing.', 'Bearer'),
+  Link: line(
+    'While there is more: where the list goes on (RFC 8288).',
+    '<?cursor=b3BhcXVl&limit=20>; rel="next"',
+  ),
+  'Content-Disposition': line('The name to save the answer under.', 'attachment; filename="export.json"'),
+};
+
+const always = ['X-Request-Id', 'Access-Control-Allow-Origin'];
+const ofLimits = Object.keys(headers).filter((name) => name.includes('RateLimit'));
+
+/** The headers of an error. */
+export function headersOfError(status: string): JsonObject {
+  const own =
+    status === '401' ? ['WWW-Authenticate'] : ['429', '503'].includes(status) ? ['Retry-After'] : [];
+  return refs([...always, ...(status === 'default' ? [] : ofLimits), ...own]);
+}
+
+/** The headers of an operation's success. */
+export function headersOfSuccess(operation: OperationSpec): JsonObject {
+  const isList = Object.hasOwn(operation.query.shape, 'cursor');
+  return refs([
+    ...always,
+    ...(operation.limit ? ofLimits : []),
+    ...(isList ? ['Link'] : []),
+    ...(operation.kind === 'export' ? ['Content-Disposition'] : []),
+  ]);
+}
+
+function refs(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
+}

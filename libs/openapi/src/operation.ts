@@ -1,0 +1,129 @@
+import { type ErrorCode, type Method, methodsOf, type OperationSpec } from '@kith/contracts';
+import { byStatus, codesOf, outside } from './codes.ts';
+import { errorResponse, errorResponseName } from './errors.ts';
+import type { Example } from './examples.ts';
+import { headersOfSuccess } from './headers.ts';
+import { tagOf } from './info.ts';
+import { type JsonObject, ref } from './json.ts';
+import { parametersOf } from './parameters.ts';
+import type { Schemas } from './schemas.ts';
+import { securityOf } from './security.ts';
+
+/** What an operation's description is made with. */
+export interface Parts {
+  schemas: Schemas;
+  /** Answers that operations share, by name; they are added as they are met. */
+  responses: Map<string, JsonObject>;
+  example: Example | undefined;
+}
+
+/** The path of an operation in the document: the v7 form for those of a project (SPEC A1). */
+export function pathOf(operation: OperationSpec): string {
+  const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+  return operation.scope === 'project' ? `/v7/{projectId}${path}` : path;
+}
+
+/** Describes an operation under one of its methods. */
+export function describeOperation(operation: OperationSpec, method: Method, parts: Parts): JsonObject {
+  const isFirst = methodsOf(operation)[0] === method;
+  const parameters = parametersOf(operation, parts.schemas, parts.example);
+  const body = bodyOf(operation, parts);
+  return {
+    operationId: isFirst ? operation.name : `${operation.name}.${method.toLowerCase()}`,
+    summary: operation.summary,
+    description: descriptionOf(operation),
+    tags: [tagOf(operation)],
+    security: securityOf(operation.auth),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: body } : {}),
+    responses: responsesOf(operation, parts),
+  };
+}
+
+function bodyOf(operation: OperationSpec, { schemas, example }: Parts): JsonObject | undefined {
+  const schema = schemas.of(operation.body);
+  if (Object.keys((schema.properties as object | undefined) ?? {}).length === 0) return undefined;
+  return {
+    // No body at all counts as an empty object (SPEC A2).
+    required: !operation.body.safeParse({}).success,
+    content: {
+      'application/json': { schema, ...(example?.body === undefined ? {} : { example: example.body }) },
+    },
+  };
+}
+
+function responsesOf(operation: OperationSpec, parts: Parts): JsonObject {
+  const errors = byStatus(codesOf(operation)).map(([status, codes]) => [
+    status,
+    shared(status, codes, parts.responses),
+  ]);
+  return {
+    [operation.status]: successOf(operation, parts),
+    ...Object.fromEntries(errors),
+    default: namedResponse('Outside', 'default', outside, parts.responses),
+  };
+}
+
+function successOf(operation: OperationSpec, { schemas, example }: Parts): JsonObject {
+  const headers = headersOfSuccess(operation);
+  if (operation.status === 204) return { description: 'Done.', headers };
+  if (operation.kind === 'stream')
+    return { description: 'The stream.', headers, content: streamOf(operation, schemas) };
+  return {
+    description: operation.status === 201 ? 'Made.' : 'Done.',
+    headers,
+    content: {
+      [operation.contentType?.split(';')[0] ?? 'application/json']: {
+        schema: schemas.of(operation.output),
+        ...(example?.answer === undefined ? {} : { example: example.answer }),
+      },
+    },
+  };
+}
+
+function streamOf(operation: OperationSpec, schemas: Schemas): JsonObject {
+  const schema = {
+    description:
+      'Events: `notification` has an item in `data` and the feed sequence in `id`; `reset` says that what is between could not be kept, `evicted` that newer streams of the user have taken the place. A comment every 15 s.',
+    contentMediaType: 'text/event-stream',
+    contentSchema: schemas.of(operation.output),
+  };
+  const example = 'retry: 2000\n\nid: 17\n\n:\n\n';
+  return { 'text/event-stream': { schema, example } };
+}
+
+function shared(status: string, codes: readonly ErrorCode[], responses: Map<string, JsonObject>): JsonObject {
+  const name = errorResponseName(codes);
+  return name ? namedResponse(name, status, codes, responses) : errorResponse(status, codes);
+}
+
+function namedResponse(
+  name: string,
+  status: string,
+  codes: readonly ErrorCode[],
+  responses: Map<string, JsonObject>,
+): JsonObject {
+  if (!responses.has(name)) responses.set(name, errorResponse(status, codes));
+  return ref('responses', name);
+}
+
+const who: Readonly<Record<OperationSpec['auth'], string>> = {
+  user: 'For signed-in users.',
+  operator: 'For operators.',
+  optional: 'For anyone; a valid token is used, any other counts as none.',
+  none: 'For anyone; tokens are ignored.',
+};
+
+function descriptionOf({ auth, limit, shortForm, path, testOnly }: OperationSpec): string {
+  const limited = limit
+    ? `${limit.max} requests in ${limit.windowSeconds / 60} minutes.`
+    : 'Without a limit of requests.';
+  return [
+    who[auth],
+    limited,
+    shortForm && `Also without a project id, at \`/v7${path}\`.`,
+    testOnly && 'For tests: in production it is not there, unless that is allowed.',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}

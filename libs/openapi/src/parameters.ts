@@ -1,0 +1,60 @@
+import type { OperationSpec } from '@kith/contracts';
+import type { z } from 'zod';
+import type { Example } from './examples.ts';
+import { type JsonObject, ref } from './json.ts';
+import type { Schemas } from './schemas.ts';
+
+/** Parameters that operations share. */
+export const parameters: Readonly<Record<string, JsonObject>> = {
+  ProjectId: {
+    name: 'projectId',
+    in: 'path',
+    required: true,
+    description: 'The project that the users are of; upper case is as good.',
+    schema: { type: 'string', format: 'uuid', maxLength: 36 },
+    example: '327fbcaf-c916-4187-a1dd-45414a6137ea',
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The `id` of the last event that came; the stream goes on behind it.',
+    schema: { type: 'string', pattern: '^\\d{1,15}$', maxLength: 15 },
+    example: '17',
+  },
+};
+
+/** What an address and its query take, in the order of the path, then of the contract. */
+export function parametersOf(
+  operation: OperationSpec,
+  schemas: Schemas,
+  example: Example | undefined,
+): JsonObject[] {
+  const shape = (part: z.ZodObject) => Object.entries(part.shape as Record<string, z.ZodType>);
+  return [
+    ...(operation.scope === 'project' ? [ref('parameters', 'ProjectId')] : []),
+    ...shape(operation.params).map(([name, schema]) => ({
+      name,
+      in: 'path',
+      required: true,
+      ...schemaAndExample(schemas.of(schema), example?.params?.[name]),
+    })),
+    ...shape(operation.query).map(([name, schema]) => {
+      const absent = schema.safeParse(undefined);
+      const preset = absent.data === undefined ? {} : { default: absent.data };
+      const given = example?.query?.[name];
+      const value = schemaAndExample({ ...schemas.of(schema), ...preset }, given);
+      return { name, in: 'query', required: !absent.success, ...value };
+    }),
+    ...(operation.kind === 'stream' ? [ref('parameters', 'LastEventId')] : []),
+  ];
+}
+
+/** A description is the parameter's rather than its schema's; tools show it there. */
+function schemaAndExample({ description, ...schema }: JsonObject, example: unknown): JsonObject {
+  const isNumber = schema.type === 'integer' && example !== undefined;
+  return {
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(example === undefined ? {} : { example: isNumber ? Number(example) : example }),
+  };
+}

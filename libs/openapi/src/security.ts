@@ -1,0 +1,31 @@
+import type { Auth } from '@kith/contracts';
+import type { JsonObject } from './json.ts';
+
+/** How callers prove who they are. */
+export const securitySchemes: Readonly<Record<string, JsonObject>> = {
+  userToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'An access token of a session, of 30 minutes. RS256 alone is accepted, and issuer, audience and expiry are checked, as RFC8725 asks for.',
+  },
+  operatorToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'The token of who runs the server (`OPERATOR_TOKEN`). No token of a user is accepted in its place.',
+  },
+};
+
+const requirements: Readonly<Record<Auth, readonly JsonObject[]>> = {
+  user: [{ userToken: [] }],
+  operator: [{ operatorToken: [] }],
+  optional: [{ userToken: [] }, {}],
+  none: [{}],
+};
+
+/** Who may call, as a security requirement; an empty object is nobody in particular. */
+export function securityOf(auth: Auth): readonly JsonObject[] {
+  return requirements[auth];
+}

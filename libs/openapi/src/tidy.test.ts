@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { tidy } from './tidy.ts';
+
+test('a format says its length and needs no pattern', () => {
+  expect(tidy({ type: 'string', format: 'uuid', pattern: '^x$' })).toEqual({
+    type: 'string',
+    format: 'uuid',
+    maxLength: 36,
+  });
+  expect(tidy({ type: 'string', format: 'email', pattern: '^x$', maxLength: 9 })).toHaveProperty('pattern');
+});
+
+test('an integer says its size, and nothing of the string it was', () => {
+  expect(tidy({ type: 'integer', pattern: '^\\d+$', maximum: 5 })).toEqual({
+    type: 'integer',
+    maximum: 5,
+    format: 'int32',
+  });
+  expect(tidy({ type: 'integer', maximum: 2 ** 40 })).toHaveProperty('format', 'int64');
+  expect(tidy({ type: 'integer' })).toHaveProperty('format', 'int64');
+});
+
+test('a plain type or null is a type with two names; anything else stays a choice', () => {
+  const anyOf = [{ type: 'string', format: 'date' }, { type: 'null' }];
+  const date = { type: ['string', 'null'], format: 'date', maxLength: 10 };
+  expect(tidy({ anyOf, description: 'A day.' })).toEqual({ ...date, description: 'A day.' });
+  for (const first of [{ $ref: '#/x' }, { type: 'string', enum: ['a'] }, { type: 'string', const: 'a' }]) {
+    const choice = { anyOf: [first, { type: 'null' }] };
+    expect(tidy(choice)).toEqual(choice);
+  }
+});
+
+test('a map of any JSON says so, one of known values keeps them, at any depth', () => {
+  const any = { $ref: '#/components/schemas/__shared#/$defs/schema0' };
+  const map = { type: 'object', propertyNames: { type: 'string' }, additionalProperties: any };
+  expect(tidy({ items: [map] })).toEqual({ items: [{ type: 'object', additionalProperties: true }] });
+  const known = { ...map, additionalProperties: { type: 'boolean' } };
+  expect(tidy(known)).toEqual({ type: 'object', additionalProperties: { type: 'boolean' } });
+});

@@ -1,0 +1,229 @@
+import { readFileSync } from 'node:fs';
+import {
+  type ErrorCode,
+  errors,
+  methodsOf,
+  type OperationSpec,
+  operation,
+  operations,
+  statusOf,
+} from '@kith/contracts';
+import { describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { buildDocument, codesOf, documentFile, outside, readExamples, writeDocument } from '../src/index.ts';
+
+interface Media {
+  schema: Record<string, unknown>;
+  example?: unknown;
+  examples?: Record<string, { value: { code: string } }>;
+}
+interface Response {
+  $ref?: string;
+  headers: Record<string, unknown>;
+  content?: Record<string, Media>;
+}
+interface Described {
+  operationId: string;
+  summary: string;
+  security: Record<string, unknown>[];
+  parameters?: Record<string, unknown>[];
+  requestBody?: { required: boolean; content: Record<string, Media> };
+  responses: Record<string, Response>;
+}
+
+const document = buildDocument(operations, readExamples());
+const paths = document.paths as Record<string, Record<string, Described>>;
+const each = operations.map((spec) => [spec.name, spec] as const);
+const nothingTaken: Record<string, unknown> = {};
+
+/** Looks up a `$ref`, or gives what is no reference as it is. */
+function resolve<T>(value: T & { $ref?: string }): T {
+  if (value.$ref === undefined) return value;
+  const keys = value.$ref.slice(2).split('/');
+  return keys.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], document) as T;
+}
+
+function describedAs(spec: OperationSpec): Described[] {
+  const prefix = spec.scope === 'project' ? '/v7/{projectId}' : '';
+  const path = paths[prefix + spec.path.replaceAll(/:(\w+)/g, '{$1}')] ?? nothingTaken;
+  return methodsOf(spec).map((method) => path[method.toLowerCase()] as Described);
+}
+
+/** The codes that a description's answers name, by status. */
+function codesBy({ responses }: Described): [status: string, codes: string[]][] {
+  return Object.entries(responses).map(([status, response]) => {
+    const media = resolve(response).content?.['application/json'];
+    return [status, Object.values(media?.examples ?? {}).map(({ value }) => value.code)];
+  });
+}
+
+test('the committed document is what the contracts say', () => {
+  // Compared whole: a difference of such texts is no help to read. scripts/openapi.ts writes it.
+  expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
+});
+
+test('every reference leads somewhere, and every component is led to', () => {
+  const text = JSON.stringify(document);
+  const refs = new Set([...text.matchAll(/"\$ref":"#\/components\/(\w+\/[^"]+)"/g)].map(([, to]) => to));
+  expect([...text.matchAll(/"\$ref":/g)].length).toBe([...text.matchAll(/"\$ref":"#\/components\//g)].length);
+  const components = document.components as Record<string, Record<string, unknown>>;
+  const { securitySchemes: _, ...others } = components;
+  const there = Object.entries(others).flatMap(([kind, named]) =>
+    Object.keys(named).map((name) => `${kind}/${name}`),
+  );
+  expect([...refs].toSorted()).toEqual(there.toSorted());
+});
+
+test('every code is some answer’s', () => {
+  const said = new Set([...operations.flatMap(codesOf), ...outside]);
+  // Of features that have no operation which takes one.
+  const never = (Object.keys(errors) as ErrorCode[]).filter((code) => !said.has(code));
+  expect(never.every((code) => /\/invalid-(body|query)$/.test(code))).toBe(true);
+  const schemas = (document.components as { schemas: Record<string, { enum?: string[] }> }).schemas;
+  expect(schemas.ErrorCode?.enum).toEqual(Object.keys(errors));
+});
+
+describe.each(each)('%s', (name, spec) => {
+  it('stands under each of its methods, with an id of its own', () => {
+    const described = describedAs(spec);
+    expect(described.map(({ operationId }) => operationId)[0]).toBe(name);
+    for (const one of described) expect(one.summary).toBe(spec.summary);
+    const ids = Object.values(paths).flatMap((path) => Object.values(path).map((one) => one.operationId));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has its codes under their statuses, those of the contract and of the layers before', () => {
+    const wanted: string[] = [...spec.errors, ...Object.values(spec.invalid ?? {})];
+    wanted.push(
+      `${spec.feature}/server-error`,
+      'gateway/unavailable',
+      'gateway/timeout',
+      'gateway/server-error',
+    );
+    if (spec.limit) wanted.push('rate-limit/exceeded');
+    if (spec.auth === 'user') wanted.push('auth/unauthorized', 'auth/forbidden', 'auth/suspended');
+    if (spec.auth === 'operator') wanted.push('auth/unauthorized');
+    if (!methodsOf(spec).includes('GET')) wanted.push('request/invalid-json', 'request/too-large');
+    for (const described of describedAs(spec)) {
+      const groups = codesBy(described);
+      expect(groups.flatMap(([, codes]) => codes)).toEqual(expect.arrayContaining(wanted));
+      for (const [status, codes] of groups.filter(([status]) => status !== 'default')) {
+        for (const code of codes) expect(String(statusOf(code as ErrorCode))).toBe(status);
+      }
+    }
+  });
+
+  it('says each error in both forms, and has the headers of limits, tokens and lists', () => {
+    for (const { responses } of describedAs(spec)) {
+      for (const [status, given] of Object.entries(responses)) {
+        const { headers, content = {} } = resolve(given);
+        expect(Object.keys(headers)).toContain('X-Request-Id');
+        if (status === '401') expect(headers).toHaveProperty('WWW-Authenticate');
+        if (status === '429' || status === '503') expect(headers).toHaveProperty('Retry-After');
+        if (Number(status) === spec.status) {
+          expect('RateLimit' in headers).toBe(spec.limit !== null);
+          expect('Link' in headers).toBe('cursor' in spec.query.shape);
+        } else expect(Object.keys(content)).toEqual(['application/json', 'application/problem+json']);
+      }
+    }
+  });
+
+  it('asks for the token that it needs', () => {
+    const wanted = {
+      user: [{ userToken: [] }],
+      operator: [{ operatorToken: [] }],
+      optional: [{ userToken: [] }, {}],
+      none: [{}],
+    };
+    for (const { security } of describedAs(spec)) expect(security).toEqual(wanted[spec.auth]);
+  });
+
+  it('takes what the contract takes', () => {
+    for (const { parameters = [], requestBody } of describedAs(spec)) {
+      const given = parameters.map((one) => resolve(one)).filter((one) => one.in !== 'header');
+      const project = spec.scope === 'project' ? ['projectId'] : [];
+      const wanted = [...project, ...Object.keys(spec.params.shape), ...Object.keys(spec.query.shape)];
+      expect(given.map((one) => one.name)).toEqual(wanted);
+      for (const { name: key, in: place, required } of given) {
+        if (place === 'query') {
+          const field = (spec.query.shape as Record<string, z.ZodType>)[String(key)];
+          expect(required).toBe(!field?.safeParse(undefined).success);
+        }
+      }
+      const properties = Object.keys((spec.body as unknown as z.ZodObject).shape);
+      const schema = requestBody?.content['application/json']?.schema ?? {};
+      expect(Object.keys((schema.properties as object | undefined) ?? {})).toEqual(properties);
+    }
+  });
+
+  it('has an example that its contract parses, shown in the document', () => {
+    if (spec.kind === 'stream')
+      return expect(describedAs(spec)[0]?.responses['200']?.content).toHaveProperty([
+        'text/event-stream',
+        'example',
+      ]);
+    const example = readExamples()[name];
+    expect(example).toBeDefined();
+    for (const part of ['params', 'query', 'body'] as const) {
+      const parsed = spec[part].safeParse(example?.[part] ?? {});
+      expect(parsed.error?.issues ?? []).toEqual([]);
+    }
+    if (spec.status !== 204) expect(spec.output.safeParse(example?.answer).error?.issues ?? []).toEqual([]);
+    const { requestBody, responses } = describedAs(spec)[0] as Described;
+    if (requestBody) expect(requestBody.content['application/json']?.example).toEqual(example?.body);
+    const shown = Object.values(responses[spec.status]?.content ?? {}).map((media) => media.example);
+    expect(shown).toEqual(spec.status === 204 ? [] : [example?.answer]);
+  });
+});
+
+test('a new operation comes into the document by its contract alone', () => {
+  const spec = operation({
+    name: 'collections.colour',
+    summary: 'Colour a collection',
+    feature: 'collection',
+    method: ['PUT', 'PATCH'],
+    path: '/collections/:collectionId/colour',
+    scope: 'project',
+    auth: 'user',
+    limit: { max: 10, windowSeconds: 300 },
+    params: z.object({ collectionId: z.guid() }),
+    query: z.object({ shade: z.enum(['light', 'dark']).default('light') }),
+    body: z.object({ colour: z.string().max(20) }),
+    output: z.object({ colour: z.string().max(20) }),
+    status: 200,
+    errors: ['collection/not-found', 'DUPLICATE_EMAIL'],
+    invalid: { params: 'collection/not-found' },
+  });
+  const made = buildDocument([spec], {}).paths as typeof paths;
+  const { put, patch } = made['/v7/{projectId}/collections/{collectionId}/colour'] ?? {};
+  expect([put?.operationId, patch?.operationId]).toEqual(['collections.colour', 'collections.colour.patch']);
+  expect(Object.keys(put?.responses ?? {}).toSorted()).toEqual(
+    [
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+      '504',
+      'default',
+    ].toSorted(),
+  );
+  expect(put?.parameters?.[2]).toMatchObject({
+    name: 'shade',
+    required: false,
+    schema: { default: 'light' },
+  });
+  expect(put?.requestBody?.content['application/json']?.schema).toMatchObject({ required: ['colour'] });
+});
+
+test('what has no JSON Schema is refused, rather than promised as anything', () => {
+  const [first] = operations as [OperationSpec];
+  const spec = { ...first, output: z.object({ at: z.date() }) };
+  expect(() => buildDocument([spec], {})).toThrow(/Date/);
+});

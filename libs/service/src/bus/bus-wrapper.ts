@@ -1,0 +1,79 @@
+import type {
+  Backlog,
+  Bus,
+  ConsumeOptions,
+  DeadLetter,
+  Delivery,
+  Intake,
+  Message,
+  Notice,
+  OutgoingEvent,
+  Withdrawal,
+} from './bus.ts';
+
+/** A bus that does what another does: to be extended by what something more is done for. */
+export class BusWrapper implements Bus {
+  readonly prefix: string;
+  protected readonly inner: Bus;
+
+  constructor(inner: Bus) {
+    this.prefix = inner.prefix;
+    this.inner = inner;
+  }
+
+  request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
+    return this.inner.request(subject, message, timeoutMs);
+  }
+
+  serve(
+    subject: string,
+    group: string,
+    answer: (message: Message) => Promise<Message | undefined>,
+  ): Promise<Intake> {
+    return this.inner.serve(subject, group, answer);
+  }
+
+  publish(event: OutgoingEvent): Promise<number> {
+    return this.inner.publish(event);
+  }
+
+  withdraw(events: readonly Withdrawal[]): Promise<void> {
+    return this.inner.withdraw(events);
+  }
+
+  consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
+    return this.inner.consume(options, handle);
+  }
+
+  backlog(durable: string): Promise<Backlog> {
+    return this.inner.backlog(durable);
+  }
+
+  deadLetters(durable: string): Promise<DeadLetter[]> {
+    return this.inner.deadLetters(durable);
+  }
+
+  replayDeadLetters(durable: string): Promise<number> {
+    return this.inner.replayDeadLetters(durable);
+  }
+
+  broadcast(subject: string, body: Uint8Array): Promise<void> {
+    return this.inner.broadcast(subject, body);
+  }
+
+  listen(subject: string, hear: (notice: Notice) => void): Promise<Intake> {
+    return this.inner.listen(subject, hear);
+  }
+
+  onReconnect(callback: () => void): void {
+    this.inner.onReconnect(callback);
+  }
+
+  isConnected(): boolean {
+    return this.inner.isConnected();
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}

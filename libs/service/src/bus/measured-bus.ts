@@ -1,0 +1,34 @@
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type Bus, type Message, NoResponders, RequestTimeout } from './bus.ts';
+import { BusWrapper } from './bus-wrapper.ts';
+
+/** A bus that counts the requests that fail, and tells whether it is connected. */
+export class MeasuredBus extends BusWrapper {
+  readonly #metrics: Metrics;
+
+  constructor(inner: Bus, metrics: Metrics) {
+    super(inner);
+    this.#metrics = metrics;
+    metrics.busConnected.watch({}, () => Number(inner.isConnected()));
+    inner.onReconnect(() => metrics.busReconnects.inc());
+  }
+
+  override async request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
+    try {
+      return await this.inner.request(subject, message, timeoutMs);
+    } catch (error) {
+      // `<prefix>.<kind>.<service>.<operation>`
+      const [service = ''] = subject
+        .slice(this.prefix.length + 1)
+        .split('.')
+        .slice(1);
+      this.#metrics.busFailures.inc({ service, reason: reasonOf(error) });
+      throw error;
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof NoResponders) return 'no_responders';
+  return error instanceof RequestTimeout ? 'timeout' : 'error';
+}

@@ -1,0 +1,36 @@
+import { type EventEnvelope, eventSubject } from '@kith/contracts';
+import type { Bus } from '../bus/bus.ts';
+import type { EventRange, Outbox, PublishedEvent } from './outbox.ts';
+
+const batch = 100;
+
+/** Takes published events out of the bus, wherever copies of them are; what the outbox keeps of them stays. */
+export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Promise<void> {
+  return bus.withdraw(
+    events.map(({ event, span }) => ({ subject: eventSubject(bus.prefix, event), id: event.id, span })),
+  );
+}
+
+/**
+ * Erases the published events of a range: out of the bus those that `withdraw` picks, then out of the outbox all but
+ * those of `keep`. Dying in between changes nothing: what the outbox still has is withdrawn again.
+ */
+export async function eraseEvents(
+  parts: { bus: Bus; outbox: Outbox },
+  range: EventRange,
+  { keep, withdraw = () => true }: { keep?: string; withdraw?: (event: EventEnvelope) => boolean } = {},
+): Promise<void> {
+  const { bus, outbox } = parts;
+  for (let from = range.from; ; ) {
+    const found = await outbox.published({ ...range, from }, batch);
+    const erased = found.filter(({ key }) => key !== keep);
+    await withdrawEvents(
+      bus,
+      erased.filter(({ event }) => withdraw(event)),
+    );
+    if (erased.length > 0) await outbox.forget(erased.map(({ key }) => key));
+    const last = found.at(-1);
+    if (!last || found.length < batch) return;
+    from = last.key;
+  }
+}

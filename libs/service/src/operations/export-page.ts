@@ -1,0 +1,21 @@
+import { exportPageBytes } from '@kith/contracts';
+
+/**
+ * Makes a page of an export: as many rows as are allowed and fit, at least one, and where the next page goes on.
+ * `found` are `limit` rows and one more, which tells that more follow.
+ */
+export function exportPage<Row, Item>(
+  found: readonly Row[],
+  of: { limit: number; show: (row: Row) => Item; position: (row: Row) => string },
+): { items: Item[]; next: string | null } {
+  const items: Item[] = [];
+  let bytes = 0;
+  for (const row of found.slice(0, of.limit)) {
+    const item = of.show(row);
+    bytes += Buffer.byteLength(JSON.stringify(item));
+    if (items.length > 0 && bytes > exportPageBytes) break;
+    items.push(item);
+  }
+  const last = items.length < found.length ? found[items.length - 1] : undefined;
+  return { items, next: last === undefined ? null : of.position(last) };
+}

@@ -1,0 +1,41 @@
+import { knownUsers } from '@kith/contracts';
+import type { Bus } from '../bus/bus.ts';
+import { ApiError } from '../errors.ts';
+import { ask } from './ask.ts';
+
+/** How a row names a user: by its id, or by the id it has in the project's own back end. */
+export interface UserName {
+  id?: string | undefined;
+  foreignId?: string | undefined;
+}
+
+/**
+ * Asks identity which users rows name, and gives what finds each one's id; nothing where there is no such user. Throws
+ * `project/not-found`, and whatever asking throws.
+ */
+export async function nameUsers(
+  bus: Bus,
+  of: { projectId: string; names: readonly UserName[] },
+  context: { requestId: string; deadline: number },
+): Promise<(name: UserName) => string | undefined> {
+  const { projectId, names } = of;
+  const ids = new Set<string>();
+  const foreignIds = new Set<string>();
+  for (const { id, foreignId } of names) {
+    if (id !== undefined) ids.add(id);
+    else if (foreignId !== undefined) foreignIds.add(foreignId);
+  }
+  const known = await ask(
+    bus,
+    knownUsers,
+    { projectId, ids: [...ids], foreignIds: [...foreignIds] },
+    context,
+  );
+  if (!known.isProject) throw new ApiError('project/not-found');
+  const there = new Set(known.ids);
+  const byForeignId = new Map(known.foreignIds.map(({ foreignId, id }) => [foreignId, id]));
+  return ({ id, foreignId }) => {
+    if (id !== undefined) return there.has(id) ? id : undefined;
+    return foreignId === undefined ? undefined : byForeignId.get(foreignId);
+  };
+}

@@ -1,0 +1,24 @@
+import { userCreated, usersPage, userUpdated } from '@kith/contracts';
+import { type EventSubscription, subscription } from '../events/subscribe.ts';
+import { ask } from '../operations/ask.ts';
+import type { ProfileParts } from './profiles.ts';
+
+/** Keeps the own copy of public users up to date; by `seq`, so that order and repeats do not matter. */
+export function profileEvents(durable: string): EventSubscription<ProfileParts> {
+  return subscription({
+    durable,
+    events: [userCreated, userUpdated],
+    apply: ({ aggregate, data }, { store }: ProfileParts) =>
+      store.profiles.keep({ seq: aggregate.seq, user: data }),
+  });
+}
+
+/** Copies the page of identity's users after a position; a profile that is held and newer stays. */
+export async function rebuildProfiles(
+  { bus, store }: ProfileParts,
+  request: { body: { after: string | null }; requestId: string; deadline: number },
+): Promise<{ copied: number; next: string | null }> {
+  const { users, next } = await ask(bus, usersPage, { after: request.body.after }, request);
+  await store.profiles.keepAll(users);
+  return { copied: users.length, next };
+}

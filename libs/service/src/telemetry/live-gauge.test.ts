@@ -1,0 +1,40 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { LiveGauge } from './live-gauge.ts';
+
+function gauge() {
+  const registry = new Registry();
+  const made = new LiveGauge({ name: 'held', help: 'Held', labelNames: ['of'], registers: [registry] });
+  const lines = async () => (await registry.metrics()).split('\n').filter((line) => line.startsWith('held'));
+  return { made, lines };
+}
+
+test('reads when it is scraped, and no more when nobody watches', async () => {
+  const { made, lines } = gauge();
+  let value = 1;
+  const end = made.watch({ of: 'a' }, () => value);
+  expect(await lines()).toEqual(['held{of="a"} 1']);
+  value = 2;
+  expect(await lines()).toEqual(['held{of="a"} 2']);
+  end();
+  expect(await lines()).toEqual([]);
+});
+
+test('tells the largest of what is watched under the same labels', async () => {
+  const { made, lines } = gauge();
+  for (const value of [3, 7, 5]) made.watch({ of: 'a' }, async () => value);
+  made.watch({ of: 'b' }, () => 0);
+  expect(await lines()).toEqual(['held{of="a"} 7', 'held{of="b"} 0']);
+});
+
+test('leaves out what can not be read, or not in time', async () => {
+  const { made, lines } = gauge();
+  made.watch({ of: 'silent' }, () => new Promise<number>(() => {}));
+  made.watch({ of: 'failing' }, () => Promise.reject(new Error('away')));
+  made.watch({ of: 'throwing' }, () => {
+    throw new Error('away');
+  });
+  made.watch({ of: 'unknown' }, () => undefined);
+  made.watch({ of: 'known' }, () => 1);
+  expect(await lines()).toEqual(['held{of="known"} 1']);
+});

@@ -1,0 +1,54 @@
+import { Gauge, type Registry } from 'prom-client';
+
+type Labels = Record<string, string>;
+type Read = () => number | undefined | Promise<number | undefined>;
+
+const patienceMs = 1_000;
+
+/** A gauge whose values are read when they are scraped. What can not be read in a second is left out. */
+export class LiveGauge {
+  readonly #watched = new Set<{ labels: Labels; read: Read }>();
+
+  constructor(options: { name: string; help: string; labelNames?: string[]; registers: Registry[] }) {
+    const watched = this.#watched;
+    new Gauge({
+      labelNames: [],
+      ...options,
+      async collect() {
+        const read = await Promise.all(
+          [...watched].map(async ({ labels, read }) => ({ labels, value: await readInTime(read) })),
+        );
+        this.reset();
+        // Several may watch the same: replicas of a part in one process. The largest counts.
+        const largest = new Map<string, { labels: Labels; value: number }>();
+        for (const { labels, value } of read) {
+          const key = JSON.stringify(labels);
+          if (value === undefined || value < (largest.get(key)?.value ?? Number.NEGATIVE_INFINITY)) continue;
+          largest.set(key, { labels, value });
+        }
+        for (const { labels, value } of largest.values()) this.set(labels, value);
+      },
+    });
+  }
+
+  /** Reads a value at each scrape from now on; gives what ends that. */
+  watch(labels: Labels, read: Read): () => void {
+    const one = { labels, read };
+    this.#watched.add(one);
+    return () => void this.#watched.delete(one);
+  }
+}
+
+async function readInTime(read: Read): Promise<number | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), patienceMs);
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

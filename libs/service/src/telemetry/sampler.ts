@@ -1,0 +1,20 @@
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace';
+import type { TracingConfig } from './tracing-config.ts';
+
+/** The sampler that OTEL_TRACES_SAMPLER names; `parentbased_…` keeps what its parent keeps and drops what that drops. */
+export function samplerOf(config: TracingConfig): Sampler {
+  const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share } = config;
+  const root = rootOf(name.replace('parentbased_', ''), share);
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootOf(name: string, share: number): Sampler {
+  if (name === 'always_off') return new AlwaysOffSampler();
+  return name === 'traceidratio' ? new TraceIdRatioBasedSampler(share) : new AlwaysOnSampler();
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changeAll, type ManyChange, Settler, type Step } from '../src/index.ts';
+import { hasMongo, openWorld, type World } from './settle-support/open.ts';
+import {
+  ageLeftovers,
+  flip,
+  type Lamp,
+  lampNames,
+  lampsOf,
+  leftovers,
+  ownersOfLamp,
+  places,
+  readLamp,
+  rowId,
+  truth,
+  viewAll,
+} from './settle-support/world.ts';
+
+const steps: readonly Step[] = ['announced', 'committed', 'rows', 'counters', 'settled'];
+let lives = 0;
+
+/** Switches a lamp on, with all that follows. */
+function switchOn(lamp: Pick<Lamp, '_id' | 'rev'>, make = false): ManyChange {
+  const life = `life${++lives}`;
+  return {
+    target: { in: 'lamps', id: lamp._id, rev: lamp.rev },
+    ...(make ? { make: { on: false, life: '', seq: 0 } } : {}),
+    set: { on: true, life },
+    rows: ownersOfLamp(lamp._id).map((owner) => ({
+      in: 'rows',
+      id: rowId(owner, lamp._id, life),
+      put: { lamp: lamp._id },
+    })),
+    counters: ownersOfLamp(lamp._id).map((owner) => ({ in: 'owners', id: owner, inc: { n: 1 } })),
+  };
+}
+
+describe.skipIf(!hasMongo)('many changes at once', () => {
+  let world: World;
+  let settler: Settler;
+  beforeAll(async () => {
+    world = await openWorld();
+    settler = new Settler(world.db);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const off = async () => {
+    const lamps: Lamp[] = [];
+    for (const name of lampNames) {
+      const lamp = await readLamp(world.db, settler, name);
+      lamps.push((lamp.on && (await flip(settler, lamp))) || lamp);
+    }
+    return lamps;
+  };
+  const agrees = async () => expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
+
+  it('are all there, with rows and totals, and leave nothing behind', async () => {
+    const lamps = await off();
+    expect(
+      await changeAll(
+        world.db,
+        settler,
+        lamps.map((lamp) => switchOn(lamp)),
+      ),
+    ).toEqual([true, true, true, true]);
+    expect(await lampsOf(world.db).countDocuments({ on: true })).toBe(4);
+    expect(await leftovers(world.db)).toBe(0);
+    await agrees();
+  });
+
+  it('make targets that are not there, and tell which of them another was faster with', async () => {
+    const lamps = await off();
+    await lampsOf(world.db).deleteMany({ _id: { $in: [lampNames[0], lampNames[1]] } });
+    const [, , third] = lamps;
+    await flip(settler, third!);
+    const changes = lamps.map((lamp, index) =>
+      index < 2 ? switchOn({ ...lamp, rev: 0 }, true) : switchOn(lamp),
+    );
+    expect(await changeAll(world.db, settler, changes)).toEqual([true, true, false, true]);
+    expect(await leftovers(world.db)).toBe(0);
+    await agrees();
+  });
+
+  it.each(steps)('are each whole or absent when the process ends at the step %s', async (step) => {
+    const lamps = await off();
+    const died = changeAll(
+      world.db,
+      settler,
+      lamps.map((lamp) => switchOn(lamp)),
+      (reached) => {
+        if (reached === step) throw new Error('died');
+      },
+    );
+    await expect(died).rejects.toThrow('died');
+    // Whoever reads next sees what is true, without waiting for a sweep.
+    await agrees();
+    await ageLeftovers(world.db);
+    await settler.sweep(places);
+    expect(await leftovers(world.db)).toBe(0);
+    await agrees();
+    expect(await lampsOf(world.db).countDocuments({ on: true })).toBe(step === 'announced' ? 0 : 4);
+  });
+
+  it.each(['announced', 'committed', 'rows'] as const)(
+    'are counted once when another settles some of them at the step %s',
+    async (step) => {
+      const others = new Settler(await world.another());
+      const lamps = await off();
+      const changes = lamps.map((lamp) => switchOn(lamp));
+      const made = await changeAll(world.db, settler, changes, async (reached) => {
+        if (reached !== step) return;
+        const first = await lampsOf(world.db).findOne({ _id: lampNames[0] });
+        await others.settleTarget('lamps', first!);
+      });
+      expect(made).toEqual([true, true, true, true]);
+      expect(await leftovers(world.db)).toBe(0);
+      await agrees();
+    },
+  );
+
+  it('stay exact while others read and change the same', async () => {
+    const others = new Settler(await world.another());
+    const db = await world.another();
+    for (let round = 0; round < 10; round++) {
+      const lamps = await off();
+      await Promise.all([
+        changeAll(
+          world.db,
+          settler,
+          lamps.map((lamp) => switchOn(lamp)),
+        ),
+        viewAll(db, others),
+        flip(others, await readLamp(db, others, lampNames[round % 4]!)),
+        viewAll(db, others),
+      ]);
+      await agrees();
+    }
+    await ageLeftovers(world.db);
+    await settler.sweep(places);
+    expect(await leftovers(world.db)).toBe(0);
+    await agrees();
+  });
+});

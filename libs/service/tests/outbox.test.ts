@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEnvelope } from '@kith/contracts';
+import {
+  eventKey,
+  eventsIndexes,
+  MongoOutbox,
+  type Outbox,
+  openMongo,
+  openSqlite,
+  outboxFields,
+  outboxIndex,
+  SqliteOutbox,
+  sqliteEventsTable,
+} from '@kith/service';
+import { availableEngines, createStore, type EngineKind } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+interface World extends AsyncDisposable {
+  outbox: Outbox;
+  /** Stores an event as a change does. */
+  store(event: EventEnvelope): Promise<void>;
+}
+
+async function openWorld(engine: EngineKind): Promise<World> {
+  await using undo = new AsyncDisposableStack();
+  const { config } = undo.use(await createStore(engine));
+  if (config.kind === 'sqlite') {
+    const db = undo.use(openSqlite({ file: config.file, migrations: [sqliteEventsTable] }));
+    const outbox = new SqliteOutbox(db);
+    const kept = undo.move();
+    return {
+      outbox,
+      store: async (event) => outbox.add(event),
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    };
+  }
+  const schema = { version: 1, collections: { things: [outboxIndex], events: eventsIndexes } };
+  const { db } = undo.adopt(await openMongo({ ...config, schema }), (opened) => opened.close());
+  const kept = undo.move();
+  return {
+    outbox: new MongoOutbox(db, ['things']),
+    async store(event) {
+      await db
+        .collection<{ _id: string }>('things')
+        .insertOne({ _id: randomUUID(), ...outboxFields([event]) });
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+describe.each(availableEngines())('an outbox (%s)', (engine) => {
+  const projectId = randomUUID();
+  const range = { from: `${projectId}|thing|`, to: `${projectId}|thing}` };
+  let world: World;
+  beforeEach(async () => {
+    world = await openWorld(engine);
+  });
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  const event = (id: string, data: unknown = {}): EventEnvelope => ({
+    id: randomUUID(),
+    type: 'thing.made',
+    version: 1,
+    projectId,
+    occurredAt: new Date().toISOString(),
+    actorId: null,
+    aggregate: { type: 'thing', id, seq: 1 },
+    data,
+  });
+  const keys = async (telling?: string, limit = 10) => {
+    const found = await world.outbox.published({ ...range, ...(telling && { telling }) }, limit);
+    return found.map(({ key }) => key);
+  };
+
+  test('tells when an event was stored, and finds those published by key and by what they say', async () => {
+    const { outbox, store } = world;
+    const [a, b, c] = [event('a', { of: 'x.y' }), event('b', { of: 'x-y' }), event('c')];
+    const before = Date.now();
+    for (const one of [c, b, a]) await store(one);
+    const stored = await outbox.unpublished(10);
+    expect(stored).toHaveLength(3);
+    for (const { at } of stored) expect(at).toBeGreaterThanOrEqual(before - 1_000);
+    expect(await keys()).toEqual([]);
+    await outbox.markPublished([a, b].map(eventKey));
+    expect(await keys()).toEqual([a, b].map(eventKey));
+    expect(await keys(undefined, 1)).toEqual([eventKey(a)]);
+    expect(await keys('"of":"x.y"')).toEqual([eventKey(a)]);
+    expect((await outbox.published(range, 1))[0]?.event).toEqual(a);
+  });
+
+  test('forgets what is published, and nothing else', async () => {
+    const { outbox, store } = world;
+    const [out, waiting] = [event('out'), event('waiting')];
+    for (const one of [out, waiting]) await store(one);
+    await outbox.unpublished(10);
+    await outbox.markPublished([eventKey(out)]);
+    await outbox.forget([out, waiting].map(eventKey));
+    expect(await keys()).toEqual([]);
+    expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(waiting)]);
+  });
+
+  test('amends what a published event says', async () => {
+    const { outbox, store } = world;
+    const told = event('told', { name: 'secret' });
+    await store(told);
+    await outbox.unpublished(10);
+    await outbox.markPublished([eventKey(told)], { first: 3, last: 3 });
+    const blank = { ...told, data: { name: null } };
+    await outbox.amend(eventKey(told), blank, 9);
+    const [found] = await outbox.published(range, 10);
+    expect(found?.event).toEqual(blank);
+    if (engine === 'containers') expect(found?.span).toEqual({ first: 9, last: 9 });
+    expect(await outbox.unpublished(10)).toEqual([]);
+  });
+
+  // The event log finds events by their ids.
+  test.runIf(engine === 'containers')('keeps the span of all copies, unless one is unknown', async () => {
+    const { outbox, store } = world;
+    const [once, again, old] = [event('1'), event('2'), event('3')];
+    for (const one of [once, again, old]) await store(one);
+    await outbox.unpublished(10);
+    await outbox.markPublished([once, again].map(eventKey), { first: 5, last: 7 });
+    await outbox.markPublished([eventKey(again)], { first: 20, last: 21 });
+    // As of before spans were kept.
+    await outbox.markPublished([eventKey(old)]);
+    const spans = (await outbox.published(range, 10)).map(({ span }) => span);
+    expect(spans).toEqual([{ first: 5, last: 7 }, { first: 5, last: 21 }, undefined]);
+  });
+});

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { type OperationSpec, rpcSubject } from '@kith/contracts';
+import { type Bus, type Caller, encodeContext, type RequestContext, statusHeader } from '@kith/service';
+
+/** What a service has answered. */
+export interface OperationAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** The body as it came. */
+  text: string;
+  /** The body as JSON; `undefined` where there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  body: any;
+  /** The query string of the next page, from `Link`. */
+  next: string | undefined;
+}
+
+/** What a request to a service says, where not the usual. */
+export interface OperationCall
+  extends Partial<
+    Pick<
+      RequestContext,
+      'projectId' | 'caller' | 'params' | 'query' | 'form' | 'wireVersion' | 'userAgent' | 'deadline'
+    >
+  > {
+  /** A string is sent as it is, anything else as JSON. */
+  body?: unknown;
+  /** How long to wait for the answer; 25 s by default. */
+  timeoutMs?: number;
+}
+
+const patienceMs = 25_000;
+
+/** Calls an operation of a service as the gateway does; on its own, for nobody and no project. */
+export async function callOperation(
+  bus: Bus,
+  spec: OperationSpec,
+  call: OperationCall = {},
+): Promise<OperationAnswer> {
+  const { body, timeoutMs = patienceMs, ...context } = call;
+  const headers = encodeContext({
+    requestId: 'test-request',
+    projectId: null,
+    caller: null,
+    clientIp: '192.0.2.1',
+    userAgent: 'vitest',
+    wireVersion: 'v6',
+    form: '',
+    deadline: Date.now() + timeoutMs,
+    params: {},
+    query: '',
+    traceparent: null,
+    ...context,
+  });
+  const content = typeof body === 'string' ? body : JSON.stringify(body ?? {});
+  const message = { headers, body: new TextEncoder().encode(content) };
+  const reply = await bus.request(rpcSubject(bus.prefix, spec), message, timeoutMs);
+  const text = new TextDecoder().decode(reply.body);
+  return {
+    status: Number(reply.headers[statusHeader]),
+    headers: reply.headers,
+    text,
+    body: text ? JSON.parse(text) : undefined,
+    next: /^<\?(.*)>; rel="next"$/.exec(reply.headers.Link ?? '')?.[1],
+  };
+}
+
+/** The caller the gateway makes of a user's token. */
+export function callerOf(userId: string, role = 'visitor'): Caller {
+  return { userId, sessionId: randomUUID(), role };
+}

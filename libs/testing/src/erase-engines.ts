@@ -1,0 +1,27 @@
+import { streamNames } from '@kith/service';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { MongoClient } from 'mongodb';
+import type { Engines } from './engines.ts';
+
+/** Takes away what a prefix left on shared engines. */
+export async function eraseEngines(
+  engines: Pick<Engines, 'mongodbUrl' | 'natsUrl'>,
+  prefix: string,
+): Promise<void> {
+  await using client = new MongoClient(engines.mongodbUrl);
+  const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
+  const own = databases.filter(({ name }) => name.startsWith(`${prefix}_`));
+  await Promise.all(own.map(({ name }) => client.db(name).dropDatabase()));
+  await eraseStreams(engines.natsUrl, prefix);
+}
+
+/** Takes away a prefix's streams. */
+async function eraseStreams(natsUrl: string, prefix: string): Promise<void> {
+  const connection = await connect({ servers: natsUrl.replace(/^nats:\/\//, '') });
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  for (const stream of Object.values(streamNames(prefix))) {
+    await manager.streams.delete(stream).catch(() => undefined);
+  }
+  await connection.close();
+}

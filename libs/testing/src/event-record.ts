@@ -1,0 +1,105 @@
+import type { EventOf, events } from '@kith/contracts';
+
+type Spec = (typeof events)[number];
+
+/** Types of the platform's events, `connection.accepted` for one. */
+export type EventType = Spec['type'];
+
+/** An event of a type, as its contract has it. */
+export type EventOfType<T extends EventType> = EventOf<Extract<Spec, { type: T }>>;
+
+/** An event of any type; its `type` tells which. */
+export type PlatformEvent = { [T in EventType]: EventOfType<T> }[EventType];
+
+export interface WaitForEventOptions<E = PlatformEvent> {
+  /** What the event has to be, beside its type. */
+  where?: (event: E) => boolean;
+  /** How long to wait; 15 s by default. */
+  timeoutMs?: number;
+  /** `start` (default): what has happened since the platform's start counts. Else only what comes from now on, or after an event. */
+  since?: 'start' | 'now' | PlatformEvent;
+}
+
+/** Waits for an event of the platform: of a type, or one that a predicate accepts. */
+export interface WaitForEvent {
+  <T extends EventType>(type: T, options?: WaitForEventOptions<EventOfType<T>>): Promise<EventOfType<T>>;
+  (accept: (event: PlatformEvent) => boolean, options?: WaitForEventOptions): Promise<PlatformEvent>;
+}
+
+/** Every event of a platform since its start, in the order they came, once each. */
+export class EventRecord {
+  readonly #events: PlatformEvent[] = [];
+  readonly #ids = new Set<string>();
+  readonly #looking = new Set<() => void>();
+  #ended = false;
+
+  /** What has come so far. */
+  get all(): readonly PlatformEvent[] {
+    return [...this.#events];
+  }
+
+  /** Takes an event's bytes in. One that came before changes nothing. */
+  add(body: Uint8Array): void {
+    const event = JSON.parse(new TextDecoder().decode(body)) as PlatformEvent;
+    if (this.#ids.has(event.id)) return;
+    this.#ids.add(event.id);
+    this.#events.push(event);
+    for (const look of [...this.#looking]) look();
+  }
+
+  /** Resolves with the first event that is looked for; rejects when it has not come in time, or nothing can come any more. */
+  readonly waitFor = ((
+    match: EventType | ((event: PlatformEvent) => boolean),
+    { where = () => true, timeoutMs = 15_000, since = 'start' }: WaitForEventOptions = {},
+  ) => {
+    const isMatch = typeof match === 'string' ? ({ type }: PlatformEvent) => type === match : match;
+    const what = typeof match === 'string' ? match : 'an event';
+    const found = new Promise<PlatformEvent>((resolve, reject) => {
+      let next = this.#positionOf(since);
+      const look = () => {
+        try {
+          for (let event = this.#events[next]; event; event = this.#events[++next]) {
+            if (isMatch(event) && where(event)) return finish(() => resolve(event));
+          }
+          if (this.#ended) throw new Error(`The platform has ended without ${what}.`);
+        } catch (error) {
+          finish(() => reject(error));
+        }
+      };
+      const timer = setTimeout(
+        () => finish(() => reject(new Error(this.#inVain(what, timeoutMs)))),
+        timeoutMs,
+      );
+      const finish = (settle: () => void) => {
+        clearTimeout(timer);
+        this.#looking.delete(look);
+        settle();
+      };
+      this.#looking.add(look);
+      look();
+    });
+    // Where a test fails before it comes to await this, its own failure is the one to be told.
+    found.catch(() => undefined);
+    return found;
+  }) as WaitForEvent;
+
+  /** Ends all waiting: nothing comes any more. */
+  end(): void {
+    this.#ended = true;
+    for (const look of [...this.#looking]) look();
+  }
+
+  #positionOf(since: 'start' | 'now' | PlatformEvent): number {
+    if (since === 'start') return 0;
+    if (since === 'now') return this.#events.length;
+    const position = this.#events.findIndex(({ id }) => id === since.id);
+    if (position < 0) throw new RangeError('`since` is no event of this platform.');
+    return position + 1;
+  }
+
+  #inVain(what: string, timeoutMs: number): string {
+    const counts = Map.groupBy(this.#events, ({ type }) => type);
+    const seen = [...counts].map(([type, list]) => `${list.length} ${type}`).join(', ');
+    return `Waited ${timeoutMs} ms in vain for ${what}; seen so far: ${seen || 'nothing'}.`;
+  }
+}

@@ -1,0 +1,59 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { StoreConfig } from '@kith/service';
+import { layLine } from './line.ts';
+
+/** A store whose database fails on demand, for whoever opens it by this configuration. */
+export interface FragileStore extends AsyncDisposable {
+  config: StoreConfig;
+  /** Takes the whole database away: its connections end, or its tables are gone. For good. */
+  takeDown(): void;
+  /** Fails whatever has to do with one table or collection, until it is mended; the others go on. */
+  fail(table: string): void;
+  mend(): void;
+}
+
+/** Makes a store fragile: MongoDB at the end of a line that can be cut, a SQLite file losing its tables. */
+export async function fragileStore(config: StoreConfig): Promise<FragileStore> {
+  return config.kind === 'mongo' ? fragileMongo(config) : fragileSqlite(config);
+}
+
+function fragileSqlite(config: StoreConfig & { kind: 'sqlite' }): FragileStore {
+  let away: string | undefined;
+  const run = (...commands: string[]) => {
+    using db = new DatabaseSync(config.file, { timeout: 5_000 });
+    for (const command of commands) db.exec(command);
+  };
+  return {
+    config,
+    takeDown() {
+      using db = new DatabaseSync(config.file, { readOnly: true });
+      const tables = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
+      run(...tables.map(({ name }) => `DROP TABLE ${name}`));
+    },
+    fail(table) {
+      away = table;
+      run(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+    },
+    mend() {
+      if (away) run(`ALTER TABLE ${away}_away RENAME TO ${away}`);
+      away = undefined;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+async function fragileMongo(config: StoreConfig & { kind: 'mongo' }): Promise<FragileStore> {
+  const url = new URL(config.url);
+  url.port ||= '27017';
+  const line = await layLine(url);
+  url.host = line.address;
+  url.searchParams.set('directConnection', 'true');
+  return {
+    config: { ...config, url: url.href },
+    takeDown: () => line.cut(),
+    // A command names its collection in a BSON string, which ends with a zero byte.
+    fail: (table) => line.cutAt(`${table}\0`),
+    mend: () => line.mend(),
+    [Symbol.asyncDispose]: () => line[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A TCP way to a server that can be cut and mended. */
+export interface Line extends AsyncDisposable {
+  /** `host:port`. */
+  address: string;
+  /** Ends every connection and refuses new ones. */
+  cut(): void;
+  /** Ends every connection that sends this on its way to the server, which does not get it. */
+  cutAt(text: string): void;
+  /** Lets all through again. */
+  mend(): void;
+}
+
+/** Lays a line to a server; the port of its URL has to be said. */
+export async function layLine(target: URL): Promise<Line> {
+  const { port, hostname } = target;
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let forbidden: string | undefined;
+  const proxy = createServer((client) => {
+    if (isCut) return client.destroy();
+    const server = connect(Number(port), hostname);
+    client.on('data', (chunk: Buffer) => {
+      if (forbidden === undefined || !chunk.includes(forbidden)) return;
+      client.destroy();
+      server.destroy();
+    });
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const end = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    address: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    cut() {
+      isCut = true;
+      end();
+    },
+    cutAt(text) {
+      forbidden = text;
+    },
+    mend() {
+      isCut = false;
+      forbidden = undefined;
+    },
+    async [Symbol.asyncDispose]() {
+      proxy.close();
+      end();
+    },
+  };
+}

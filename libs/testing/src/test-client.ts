@@ -1,0 +1,11 @@
+import { createClient, type KithClient, type Session } from '@kith/client';
+import type { TestUser } from './people.ts';
+
+/** Makes a client of a user's project, signed in as the user, or as nobody. */
+export function testClient(url: string, of: TestUser | { projectId: string }): KithClient {
+  return createClient({ url, projectId: of.projectId, session: 'accessToken' in of ? sessionOf(of) : null });
+}
+
+function sessionOf({ accessToken, refreshToken, user }: TestUser): Session {
+  return { accessToken, refreshToken, user };
+}

@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { isKithError } from '@kith/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { availableEngines, startPlatform, type TestPlatform } from '../src/index.ts';
+
+describe.each(availableEngines())('startPlatform (%s)', (engine) => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startPlatform({ engine });
+  });
+  afterAll(() => platform.stop());
+
+  it('has a project from the start, and users of it and of others', async () => {
+    const ada = await platform.createUser({ name: 'Ada' });
+    expect(ada).toMatchObject({ projectId: platform.project.id, user: { name: 'Ada' } });
+    const other = await platform.createProject('Other');
+    const grace = await platform.createUser(other.id, { name: 'Grace' });
+    expect(grace).toMatchObject({ projectId: other.id, user: { name: 'Grace' } });
+    await expect(platform.connect(ada, grace)).rejects.toMatchObject({ code: 'connection/user-not-found' });
+  });
+
+  it('gives clients that are signed in as a user, or as nobody', async () => {
+    const [ada, grace] = [
+      await platform.createUser({ name: 'Ada' }),
+      await platform.createUser({ name: 'Grace' }),
+    ];
+    await platform.connect(ada, grace, 'Hello');
+    const { items } = await platform.client(grace).connections.list();
+    expect(items).toMatchObject([{ message: 'Hello', connectedUser: { id: ada.id, name: 'Ada' } }]);
+    expect(await platform.client().users.get({ userId: ada.id })).toMatchObject({ name: 'Ada' });
+    const refusal = await platform
+      .client()
+      .connections.list()
+      .then(undefined, (error: unknown) => error);
+    expect(isKithError(refusal, 'auth/unauthorized')).toBe(true);
+  });
+
+  it('waits for events, those from before the call included', async () => {
+    const [ada, grace] = [await platform.createUser(), await platform.createUser()];
+    const soon = platform.waitForEvent('connection.accepted', {
+      where: ({ data }) => data.requesterId === ada.id,
+    });
+    const connectionId = await platform.connect(ada, grace);
+    const accepted = await soon;
+    expect(accepted).toMatchObject({
+      projectId: platform.project.id,
+      actorId: grace.id,
+      data: { connectionId, receiverId: grace.id },
+    });
+    const again = await platform.waitForEvent((event) => event.id === accepted.id);
+    expect(again).toBe(accepted);
+    const requested = await platform.waitForEvent('connection.requested', {
+      where: ({ data }) => data.connectionId === connectionId,
+    });
+    expect(platform.events).toEqual(expect.arrayContaining([requested, accepted]));
+
+    const blocked = platform.waitForEvent('connection.blocked', { since: accepted });
+    await platform.client(ada).connections.block({ userId: grace.id });
+    expect((await blocked).data).toEqual({ blockerId: ada.id, blockedId: grace.id, connectionId });
+  });
+
+  it('shares nothing with another platform of the same process', async () => {
+    await using other = await startPlatform({ engine });
+    expect(other.url).not.toBe(platform.url);
+    const user = await other.createUser();
+    await other.waitForEvent('user.created', { where: ({ data }) => data.id === user.id });
+    // What is told here after that has had the same time to come.
+    const here = await platform.createUser();
+    await platform.waitForEvent('user.created', { where: ({ data }) => data.id === here.id });
+    expect(platform.events.filter(({ projectId }) => projectId === other.project.id)).toEqual([]);
+    await expect(
+      platform.call('GET', `/v7/${other.project.id}/users/${user.id}`, { token: here.accessToken }),
+    ).rejects.toThrow(/403|404/);
+  });
+
+  it('ends once, with whoever waits, and leaves no folder', async () => {
+    const ending = await startPlatform({ engine });
+    const folder = ending.dataFolder.replace(/data$/, '');
+    expect(existsSync(folder)).toBe(true);
+    const waiting = expect(ending.waitForEvent('user.deleted')).rejects.toThrow('has ended');
+    await Promise.all([ending.stop(), ending.stop()]);
+    await ending.stop();
+    await waiting;
+    expect(existsSync(folder)).toBe(false);
+    await expect(fetch(ending.url)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,62 @@
+// Builds packages that are published, and those of ours they need: `scripts/build-packages.ts testing` compiles libs/testing
+// into libs/testing/dist, which is then a whole package, for `npm publish libs/testing/dist`, and so all that it depends
+// on. `--out <folder>` builds there instead, each in a folder of its name.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type Package, published, withDependencies } from './packages/manifest.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
+const packages = withDependencies(root, positionals);
+const cache = join(root, 'node_modules/.cache');
+mkdirSync(cache, { recursive: true });
+const scratch = mkdtempSync(join(cache, 'kith-build-'));
+try {
+  compile(packages);
+  for (const one of packages) assemble(one);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** Compiles all of them in one go, into the scratch folder, where each has the place it has in the repository. */
+function compile(of: readonly Package[]): void {
+  const config = join(scratch, 'tsconfig.json');
+  const compilerConfig = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      rootDir: root,
+      outDir: join(scratch, 'out'),
+      // What browsers of the last years and Node 20 run as it is.
+      target: 'es2022',
+    },
+    include: of.map(({ folder }) => join(root, folder, 'src')),
+    exclude: of.map(({ folder }) => join(root, folder, 'src/**/*.test.ts')),
+  };
+  writeFileSync(config, JSON.stringify(compilerConfig));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', config], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Puts a package together: what was compiled in `lib`, and beside it what its sources find a folder above them. */
+function assemble({ name, folder, manifest }: Package): void {
+  const from = join(root, folder);
+  const out = values.out ? join(resolve(values.out), name) : join(from, 'dist');
+  rmSync(out, { recursive: true, force: true });
+  cpSync(join(scratch, 'out', folder, 'src'), join(out, 'lib'), { recursive: true });
+  for (const file of globSync('**/*.{html,css,js,json}', { cwd: join(from, 'src') })) {
+    cpSync(join(from, 'src', file), join(out, 'lib', file));
+  }
+  for (const file of ['README.md', ...(manifest.files ?? [])]) {
+    if (existsSync(join(from, file))) cpSync(join(from, file), join(out, file), { recursive: true });
+  }
+  cpSync(join(root, 'LICENSE'), join(out, 'LICENSE'));
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(published(manifest), null, 2)}\n`);
+  console.log(`${manifest.name}@${manifest.version} is built in ${out}`);
+}

@@ -1,0 +1,148 @@
+// Writes libs/client/src/generated: the methods of the client and their types, from the contracts. `--check` only
+// compares.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { errors } from '@kith/contracts';
+import { type ClientMethod, managedOperations, methodsOf } from './client/methods.ts';
+import { pascal, TypePrinter } from './client/schema-to-type.ts';
+
+const root = new URL('../', import.meta.url);
+const printer = new TypePrinter();
+const application = methodsOf(printer, { operators: false });
+const operators = methodsOf(printer, { operators: true });
+const headline = '// Made from the contracts by scripts/client.ts.\n';
+
+const layers = /^(request|route|rate-limit|gateway)\//;
+const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended', 'project/invalid-id'];
+const common = [...Object.keys(errors).filter((code) => layers.test(code)), ...ofEveryToken];
+const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' | ') || 'never';
+// Printed before the declarations are: they bring names in.
+const methodTypes = [...application, ...operators].map(printTypes).join('\n');
+const own = Object.keys(errors).filter((code) => !common.includes(code));
+
+const types = `${headline}
+/** What JSON can hold. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** Codes that any call may be answered with: those of the layers before the operation. */
+export type CommonErrorCode = ${quoted(common)};
+
+/** Every code of the API. */
+export type ErrorCode = CommonErrorCode | ${quoted(own)};
+
+${[...printer.declarations].map(([name, type]) => `export interface ${name} ${type}`).join('\n\n')}
+
+/** What each method takes, gives and may be refused with, by its name in the client. */
+export interface Methods {
+${methodTypes}
+}
+`;
+
+const files: Record<string, string> = {
+  'types.ts': types,
+  'application.ts': printMethods(application) + printManaged(),
+  'operators.ts': printMethods(operators),
+};
+
+let differs = false;
+for (const [name, text] of Object.entries(files)) {
+  const file = new URL(`libs/client/src/generated/${name}`, root);
+  const written = format(text, fileURLToPath(file));
+  if (!process.argv.includes('--check')) writeFileSync(file, written);
+  else if (readFileSync(file, 'utf8') !== written) {
+    console.error(`libs/client/src/generated/${name} is not what the contracts say; run scripts/client.ts`);
+    differs = true;
+  }
+}
+if (differs) process.exit(1);
+
+function printTypes({ group, method, operation, input, output, list, errors: codes }: ClientMethod): string {
+  const members = input.map(([key, type]) => `${key}: ${type};`).join(' ');
+  return `'${group}.${method}': {
+    operation: '${operation.name}';
+    input: ${members ? `{ ${members} }` : 'undefined'};
+    output: ${list ? `Array<${list.item}>` : (output ?? 'undefined')};
+    errors: ${quoted(codes)};
+  };`;
+}
+
+/** An interface a group, and the table of all: what is needed to make the methods when the client runs. */
+function printMethods(methods: readonly ClientMethod[]): string {
+  const groups = Map.groupBy(methods, ({ group }) => group);
+  const interfaces = [...groups].map(
+    ([group, of]) => `export interface ${pascal(group)}Methods {\n${of.map(printSignature).join('\n')}\n}`,
+  );
+  const table = [...groups].map(([group, of]) => `${group}: {\n${of.map(printRow).join('\n')}\n},`);
+  const all = [...groups.keys()].map((group) => `readonly ${group}: ${pascal(group)}Methods;`);
+  const text = `${interfaces.join('\n\n')}
+
+/** All groups of methods. */
+export interface MethodGroups {
+${all.join('\n')}
+}
+
+export const operations = {
+${table.join('\n')}
+} satisfies OperationTable;
+`;
+  const named = [...printer.declarations.keys(), 'Json', 'Methods'].filter((name) =>
+    new RegExp(`\\b${name}\\b`).test(interfaces.join()),
+  );
+  const own = [...new Set(text.match(/\b(Session)\b(?=>)/g) ?? [])];
+  return `${headline}${/\bList</.test(text) ? "import type { List } from '../list.ts';\n" : ''}import type { CallOptions, OperationTable } from '../operation.ts';
+${own.length > 0 ? "import type { Session } from '../session.ts';\n" : ''}import type { ${named.toSorted().join(', ')} } from './types.ts';
+
+${text}`;
+}
+
+function printSignature(of: ClientMethod): string {
+  const { group, method, doc, input, output, list, startsSession, errors: codes } = of;
+  const optional = input.every(([key]) => key.endsWith('?')) ? '?' : '';
+  const taken = input.length > 0 ? `input${optional}: Methods['${group}.${method}']['input'], ` : '';
+  const given = list ? `List<${list.item}>` : `Promise<${startsSession ? 'Session' : (output ?? 'void')}>`;
+  return `/**
+   * ${doc}
+   *
+   * Errors of its own: ${codes.map((code) => `\`${code}\``).join(', ')}.
+   */
+  ${method}(${taken}options?: CallOptions): ${given};`;
+}
+
+function printRow({ method, operation, input, list, startsSession }: ClientMethod): string {
+  const { scope, auth, path, query } = operation;
+  const verb = typeof operation.method === 'string' ? operation.method : operation.method[0];
+  const row: Record<string, unknown> = { method: verb, path, auth };
+  if (scope === 'none') row.isGlobal = true;
+  if (list) row.list = list.key;
+  if (startsSession) row.startsSession = true;
+  if (input.length > 0) row.takesInput = true;
+  // A GET has no body: what is not in its path is its query.
+  const keys = Object.keys(query.shape);
+  if (verb !== 'GET' && keys.length > 0) row.query = keys;
+  return `${method}: ${JSON.stringify(row)},`;
+}
+
+function printManaged(): string {
+  const rows = managedOperations().map(([name, { method, path, auth }]) => {
+    return `${name}: ${JSON.stringify({ method, path, auth })},`;
+  });
+  return `
+/** What the client's own methods call. */
+export const managed = {
+${rows.join('\n')}
+} as const;
+`;
+}
+
+function format(text: string, file: string): string {
+  const biome = fileURLToPath(new URL('node_modules/@biomejs/biome/bin/biome', root));
+  const words = [biome, 'check', '--write', `--stdin-file-path=${file}`];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+    input: text,
+    encoding: 'utf8',
+    cwd: root,
+  });
+  if (status !== 0 && !stdout) throw new Error(`${file} could not be formatted: ${stderr}`);
+  return stdout;
+}

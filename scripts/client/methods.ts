@@ -1,0 +1,135 @@
+import { globSync, readFileSync } from 'node:fs';
+import * as contracts from '@kith/contracts';
+import { z } from 'zod';
+import { pascal, type TypePrinter } from './schema-to-type.ts';
+
+/** One method of the client. */
+export interface ClientMethod {
+  group: string;
+  method: string;
+  operation: contracts.OperationSpec;
+  doc: string;
+  /** Members of the one argument, as printed: `["name?", "string | undefined"]`. */
+  input: [string, string][];
+  /** Undefined where there is none. */
+  output: string | undefined;
+  /** Of a list: the key its items stand under, none for a bare array, and their type. */
+  list: { key: string; item: string } | undefined;
+  startsSession: boolean;
+  errors: string[];
+}
+
+/** What `libs/client` has methods of its own for: it needs the session, or is no request with one answer. */
+const managed = new Set(['identity.sign-out', 'identity.request-new-access-token', 'notifications.stream']);
+
+const groups: Record<contracts.Feature, string> = {
+  auth: 'auth',
+  user: 'users',
+  project: 'projects',
+  crypto: 'crypto',
+  collection: 'collections',
+  connection: 'connections',
+  'app-notification': 'notifications',
+};
+const exported = new Map(Object.entries(contracts).map(([name, value]) => [value as unknown, name]));
+const sources = globSync('libs/contracts/src/operations/*.ts', { cwd: new URL('../../', import.meta.url) })
+  .map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
+  .join('\n');
+
+/** Every operation as a method, those of operators or those of applications. */
+export function methodsOf(printer: TypePrinter, of: { operators: boolean }): ClientMethod[] {
+  const methods = contracts.operations
+    // What answers text is there for older client libraries.
+    .filter(({ name, contentType }) => !contentType && !managed.has(name))
+    .filter(({ auth }) => (auth === 'operator') === of.operators)
+    .map((operation) => methodOf(printer, operation));
+  const names = methods.map(({ group, method }) => `${group}.${method}`);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) throw new Error(`Two operations would be the method ${twice}.`);
+  return methods;
+}
+
+/** The operations that the client's own methods call, by name. */
+export function managedOperations(): [string, contracts.OperationSpec][] {
+  const found = contracts.operations.filter(({ name }) => managed.has(name));
+  if (found.length < managed.size) throw new Error('An operation that the client manages is gone.');
+  return found.map((operation) => [methodName(operation.name, operation.feature), operation]);
+}
+
+function methodOf(printer: TypePrinter, operation: contracts.OperationSpec): ClientMethod {
+  const { name, feature, status } = operation;
+  const group = groups[feature];
+  if (!['request', 'export', undefined].includes(operation.kind)) {
+    throw new Error(`${name} is of the kind ${operation.kind}, which the client has no method for.`);
+  }
+  if (!group) throw new Error(`${name} is of a feature that has no group in the client.`);
+  const method = methodName(name, feature);
+  const at = `${pascal(group)}${pascal(method)}`;
+  const list = listOf(printer, operation, at);
+  return {
+    group,
+    method,
+    operation,
+    doc: docOf(operation),
+    input: inputOf(printer, operation, at),
+    output: list || status === 204 ? undefined : printer.type(operation.output, at),
+    list,
+    startsSession: operation.output === contracts.session,
+    errors: errorsOf(operation),
+  };
+}
+
+/** `identity.get-user-by-username` to `getByUsername`: users and projects are named by their group already. */
+function methodName(name: string, feature: string): string {
+  const said = feature === 'user' || feature === 'project' ? [feature, `${feature}s`] : [];
+  const words = name.slice(name.indexOf('.') + 1).split('-');
+  const rest = pascal(words.filter((word) => !said.includes(word)).join('-'));
+  return rest.charAt(0).toLowerCase() + rest.slice(1);
+}
+
+function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): [string, string][] {
+  const parts = [operation.params, operation.query, operation.body];
+  const members = parts.flatMap((part) => printer.members(part, `${at}Input`));
+  const names = members.map(([key]) => key.replace('?', ''));
+  if (new Set(names).size !== names.length) {
+    throw new Error(`${operation.name} names something twice among its parameters, query and body.`);
+  }
+  return members;
+}
+
+function listOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): ClientMethod['list'] {
+  if (!('cursor' in operation.query.shape)) return undefined;
+  // Where the answer may be bare as well, that is under addresses the client does not use.
+  const { output } = operation;
+  const options = output instanceof z.ZodUnion ? (output.options as z.ZodType[]) : [output];
+  const envelope = options.find((one) => one instanceof z.ZodObject) ?? output;
+  if (envelope instanceof z.ZodArray)
+    return { key: '', item: printer.type(envelope.element as z.ZodType, `${at}Item`) };
+  const lists = Object.entries<z.ZodType>((envelope as z.ZodObject).shape);
+  for (const [key, array] of lists) {
+    if (array instanceof z.ZodArray)
+      return { key, item: printer.type(array.element as z.ZodType, `${at}Item`) };
+  }
+  throw new Error(`${operation.name} takes a cursor and answers no list.`);
+}
+
+function errorsOf({ errors, invalid, feature, body, query }: contracts.OperationSpec): string[] {
+  const own: string[] = [...errors, ...Object.values(invalid ?? {}), `${feature}/server-error`];
+  if (Object.keys((body as z.ZodObject).shape).length > 0) own.push(`${feature}/invalid-body`);
+  if (Object.keys(query.shape).length > 0) own.push(`${feature}/invalid-query`);
+  return [...new Set(own)];
+}
+
+/** The docstring of an operation's declaration, without its references. */
+function docOf(operation: contracts.OperationSpec): string {
+  const name = exported.get(operation);
+  const found = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*export const ${name} = `).exec(
+    sources,
+  )?.[1];
+  if (!found) throw new Error(`${operation.name} has no docstring.`);
+  return found
+    .replaceAll(/\n\s*\*/g, ' ')
+    .replaceAll(/\s*\((?:SPEC|docs\/adr)[^)]*\)/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}

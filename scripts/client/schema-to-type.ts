@@ -1,0 +1,96 @@
+import * as contracts from '@kith/contracts';
+import { z } from 'zod';
+
+type Schema = { [key: string]: unknown };
+
+/** Exported schemas of objects, by what they are called as types. */
+const named = new Map<unknown, string>(
+  Object.entries(contracts)
+    .filter(([, value]) => value instanceof z.ZodObject)
+    // The client's own session is made of this one.
+    .map(([name, value]) => [value, value === contracts.session ? 'SessionAnswer' : pascal(name)]),
+);
+
+/** Prints zod schemas as TypeScript types, as a caller writes and reads them; keeps the named ones it has met. */
+export class TypePrinter {
+  /** Name to declaration. */
+  readonly declarations = new Map<string, string>();
+
+  /** The type of a schema; `at` says whose it is when it has none. */
+  type(schema: z.ZodType, at: string): string {
+    const name = named.get(schema);
+    return name ? this.#named(schema, name) : this.#print(this.#jsonSchemaOf(schema), at);
+  }
+
+  /** The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. */
+  members(schema: z.ZodType, at: string): [string, string][] {
+    const { type, properties } = this.#jsonSchemaOf(schema);
+    if (type !== 'object') throw new Error(`${at} is no object.`);
+    return Object.keys((properties ?? {}) as object).map((key) =>
+      this.#member(this.#jsonSchemaOf(schema), key, at),
+    );
+  }
+
+  #named(schema: z.ZodType, name: string): string {
+    if (!this.declarations.has(name)) {
+      // Taken before it is printed: a type may name itself.
+      this.declarations.set(name, '');
+      this.declarations.set(name, this.#print(this.#jsonSchemaOf(schema), name));
+    }
+    return name;
+  }
+
+  /** JSON Schema of what goes over the wire, in which named schemas are names. */
+  #jsonSchemaOf(root: z.ZodType): Schema {
+    return z.toJSONSchema(root, {
+      io: 'input',
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema }) => {
+        const name = named.get(zodSchema);
+        if (!name || (zodSchema as unknown) === root) return;
+        for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Schema)[key];
+        (jsonSchema as Schema).printed = this.#named(zodSchema as unknown as z.ZodType, name);
+      },
+    }) as Schema;
+  }
+
+  #member(schema: Schema, key: string, at: string): [string, string] {
+    const { properties, required } = schema as { properties: Record<string, Schema>; required?: string[] };
+    const type = this.#print(properties[key] as Schema, `${at}.${key}`);
+    return required?.includes(key) ? [key, type] : [`${key}?`, `${type} | undefined`];
+  }
+
+  #print(schema: Schema, at: string): string {
+    const { printed, anyOf, oneOf, not, type, items, properties, additionalProperties } = schema;
+    if (typeof printed === 'string') return printed;
+    // The one schema of the contracts that refers to itself is `z.json()`.
+    if ('$ref' in schema) return 'Json';
+    const either = (anyOf ?? oneOf) as Schema[] | undefined;
+    if (either) return [...new Set(either.map((one) => this.#print(one, at)))].join(' | ');
+    if ('const' in schema) return JSON.stringify(schema.const);
+    if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+    if (not) return 'never';
+    if (Array.isArray(type)) return type.map((one) => this.#print({ ...schema, type: one }, at)).join(' | ');
+    if (type === 'array') return `Array<${this.#print(items as Schema, at)}>`;
+    if (type === 'object') {
+      const members = Object.keys((properties ?? {}) as object)
+        .map((key) => this.#member(schema, key, at))
+        .map(([key, printedType]) => `${key}: ${printedType};`);
+      const rest = additionalProperties as Schema | boolean | undefined;
+      if (members.length === 0 && rest && rest !== true) return `Record<string, ${this.#print(rest, at)}>`;
+      if (rest) members.push(`[key: string]: ${rest === true ? 'unknown' : this.#print(rest, at)};`);
+      return `{ ${members.join(' ')} }`;
+    }
+    // Digits in a query are a number to who writes it.
+    if (type === 'string') return schema.pattern === '^\\d+$' ? 'number' : 'string';
+    if (type === 'integer' || type === 'number') return 'number';
+    if (type === 'boolean' || type === 'null') return type;
+    if (Object.keys(schema).every((key) => key === '$schema')) return 'unknown';
+    throw new Error(`${at} has a schema that is not known here: ${JSON.stringify(schema)}`);
+  }
+}
+
+/** `sign-up` and `signUp` to `SignUp`. */
+export function pascal(name: string): string {
+  return name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

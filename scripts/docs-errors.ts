@@ -1,0 +1,81 @@
+// Writes docs/errors.md: every code with its status, what it says, when it is answered and by what, and what a client does
+// about it, from the contracts. `--check` only compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
+import { type ErrorCode, type ErrorMeaning, errorMeanings, errors, operations } from '@kith/contracts';
+import { codesOf } from '@kith/openapi';
+
+const all = Object.keys(errors) as ErrorCode[];
+const sections = Map.groupBy(all, (code): ErrorMeaning => errorMeanings[code]);
+/** What codes of several features share, once for all of them. */
+const isShared = ([, codes]: [ErrorMeaning, ErrorCode[]]) => codes.length > 1;
+const features = Map.groupBy(
+  [...sections].filter((section) => !isShared(section)),
+  ([, [code = '']]) => (code.includes('/') ? code.split('/')[0] : 'Duplicates'),
+);
+
+const titles: Record<string, string> = {
+  request: 'The request itself',
+  route: 'Addresses',
+  'rate-limit': 'Limits',
+  gateway: 'The gateway',
+  auth: 'Tokens and accounts',
+  project: 'Projects',
+  crypto: 'Test tokens',
+  collection: 'Collections',
+  connection: 'Connections and blocks',
+  'app-notification': 'Notifications',
+};
+
+const document = `# Errors
+
+Made from the contracts by \`scripts/docs-errors.ts\`. Every answer outside 2xx and 304 has the body
+\`{ "error", "code", "field"?, "details"? }\`: a sentence for people, a code for programs, the input that is wrong, and, on
+\`crypto/server-error\` alone, what the signing said. Programs go by \`code\`: sentences may change. With
+\`Accept: application/problem+json\` the same is a problem (RFC 9457). Every gateway has this catalogue at \`/docs/errors\`.
+
+## In short
+
+| status | what it means for a client |
+|---|---|
+| 400, 404, 405, 413, 415, 417, 431 | the request is wrong: the same one fails again |
+| 401 | refresh the session once, else sign in again |
+| 403 | the token is good, and does not allow it |
+| 409 | somebody was there before: read, then decide |
+| 408, 429, 503 | nothing was done: wait (\`Retry-After\`), and send it again |
+| 500, 504 | unknown what was done: repeat reads, look before you repeat a write |
+
+## Of several features
+
+${[...sections].filter(isShared).map(print).join('\n')}
+${[...features].map(([feature = '', list]) => `## ${titles[feature] ?? feature}\n\n${list.map(print).join('\n')}`).join('\n')}`;
+
+function print([{ when, remedy }, codes]: [ErrorMeaning, ErrorCode[]]): string {
+  const [first = 'route/not-found'] = codes;
+  const { status, message } = errors[first];
+  const sentences = new Set(codes.map((code) => errors[code].message));
+  return `### ${codes.map((code) => `\`${code}\``).join(' ')}
+
+**${status} ${STATUS_CODES[status]}.** ${sentences.size === 1 ? message : ''}
+
+- When: ${when}
+- What to do: ${remedy}
+- Answered by: ${codes.length > 2 ? 'each by the operations of its feature' : codes.map(answeredBy).join(', ')}
+`;
+}
+
+function answeredBy(code: ErrorCode): string {
+  if (/^(route|request)\//.test(code)) return 'the gateway, before any operation';
+  const names = operations
+    .filter((operation) => codesOf(operation).includes(code))
+    .map(({ name }) => `\`${name}\``);
+  if (names.length > operations.length / 3) return `${names.length} of ${operations.length} operations`;
+  return names.join(', ');
+}
+
+const file = new URL('../docs/errors.md', import.meta.url);
+if (!process.argv.includes('--check')) writeFileSync(file, document);
+else if (readFileSync(file, 'utf8') !== document) {
+  console.error('docs/errors.md is not what the contracts say; run scripts/docs-errors.ts');
+  process.exit(1);
+}

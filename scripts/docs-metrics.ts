@@ -1,0 +1,50 @@
+// Writes docs/metrics.md: every metric with its type, its labels and what it says; `--check` only compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Metrics } from '@kith/service';
+
+interface Metric {
+  name: string;
+  help: string;
+  type: string;
+  labelNames: string[];
+}
+
+const all = new Metrics({ process: true }).registry.getMetricsAsArray() as unknown as Metric[];
+const [own, ofProcess] = [true, false].map((isOwn) =>
+  all
+    .filter(({ name }) => name.startsWith('kith_') === isOwn)
+    .map(({ name, help, type, labelNames }) => {
+      const labels = labelNames.map((label) => `\`${label}\``).join(' ');
+      return `| \`${name}\` | ${type} | ${labels} | ${help.replace(/\.$/, '')} |`;
+    })
+    .join('\n'),
+);
+
+const document = `# Metrics
+
+Made from \`libs/service/src/telemetry/metrics.ts\` by \`scripts/docs-metrics.ts\`. Every process serves them at \`/metrics\` on its
+\`INTERNAL_PORT\`, as Prometheus text. A process tells of what it does: those of HTTP come from gateways, those of operations
+from services, in the embedded form all from one. No label is a project, a user or an address, so their number is bounded
+by the contracts. What a gauge could not find out within a second is left out of that scrape.
+[observability.md](observability.md) says what to do with them.
+
+| metric | type | labels | what it says |
+|---|---|---|---|
+${own}
+
+## Of the process
+
+The defaults of prom-client, by the names that dashboards for Node know them by.
+
+| metric | type | labels | what it says |
+|---|---|---|---|
+${ofProcess}
+`;
+
+const file = new URL('../docs/metrics.md', import.meta.url);
+if (process.argv.includes('--check')) {
+  if (readFileSync(file, 'utf8') !== document) {
+    console.error('docs/metrics.md is not what metrics.ts says; run scripts/docs-metrics.ts');
+    process.exit(1);
+  }
+} else writeFileSync(file, document);

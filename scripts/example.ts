@@ -1,0 +1,66 @@
+// `npm run example`: the example application (examples/people) on an embedded platform of its own with a few people, or
+// on a platform that runs already (KITH_URL, KITH_PROJECT).
+import { goodbye, openDataFolder, operatorToken, platformConfig, startEmbedded } from '@kith/platform';
+import { createLogger, readConfig, runProcess } from '@kith/service';
+import { z } from 'zod';
+import { ensurePeople } from './example/people.ts';
+import { servePage } from './example/serve-page.ts';
+
+const exampleConfig = z
+  .object({
+    KITH_URL: z.url({ error: 'it is the address of a platform, http://host:8080' }).optional(),
+    KITH_PROJECT: z.guid({ error: 'it is the id of a project' }).optional(),
+    PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  })
+  .refine(({ KITH_URL, KITH_PROJECT }) => !KITH_URL === !KITH_PROJECT, {
+    path: ['KITH_PROJECT'],
+    error: 'KITH_URL and KITH_PROJECT go together: set both, or none',
+  });
+
+await runProcess('example', async (env) => {
+  const { KITH_URL: url, KITH_PROJECT: projectId, PORT: port } = readConfig(exampleConfig, env);
+  if (!url || !projectId) return onItsOwn(env, port);
+  const page = await servePage({ url, projectId }, port);
+  console.log(`\nThe example is up at ${page.url}, on ${url}. Create an account there.\n\nCtrl-C ends it.\n`);
+  return { stop: page.stop };
+});
+
+async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
+  const config = readConfig(platformConfig, {
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'warn',
+    INTERNAL_PORT: '0',
+    KITH_DATA: '.kith/example',
+    // All who try it out come from one address.
+    RATE_LIMIT_SCALE: '10',
+    ...env,
+    PORT: '0',
+  });
+  const log = createLogger({ name: 'example', level: config.LOG_LEVEL });
+  const folder = openDataFolder(config.KITH_DATA);
+  const token = operatorToken(folder, config.OPERATOR_TOKEN);
+  const platform = await startEmbedded({ config: { ...config, OPERATOR_TOKEN: token }, folder, log });
+  try {
+    const { url } = platform;
+    const { projectId, people } = await ensurePeople(folder, { url, operatorToken: token });
+    const page = await servePage({ url, projectId }, port);
+    const signIns = people.slice(0, 2).map(({ email, password }) => `  ${email.padEnd(20)} ${password}`);
+    console.log(`
+The example is up at ${page.url}
+
+Sign in, in two browsers:
+${signIns.join('\n')}
+
+(${people.length} people are there; all passwords are in ${folder.file('example.json')})
+`);
+    console.log(goodbye(folder));
+    const stop = async () => {
+      await page.stop();
+      await platform.stop();
+    };
+    return { log, stop };
+  } catch (error) {
+    await platform.stop();
+    throw error;
+  }
+}

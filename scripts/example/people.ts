@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { createClient, isKithError, type KithClient } from '@kith/client';
+import { createOperatorClient } from '@kith/client/operator';
+import type { DataFolder } from '@kith/platform';
+
+/** What is remembered of the example's project. */
+export interface ExampleProject {
+  projectId: string;
+  people: { email: string; password: string }[];
+}
+
+const people = [
+  ['Ada', 'London', 'Writes the first program of every project.'],
+  ['Grace', 'New York', 'Finds the bug, and tapes it into the book.'],
+  ['Alan', 'Manchester', 'Asks machines good questions.'],
+  ['Hedy', 'Vienna', 'Hops between frequencies before lunch.'],
+  ['Edith', 'Sydney', 'Counts everything twice, to be sure.'],
+  ['Tim', 'Geneva', 'Links things to other things.'],
+] as const;
+type Name = (typeof people)[number][0];
+
+/** Gives the project of an earlier start, or makes one with a handful of people who know each other a little. */
+export async function ensurePeople(
+  folder: DataFolder,
+  { url, operatorToken }: { url: string; operatorToken: string },
+): Promise<ExampleProject> {
+  const earlier = folder.read('example.json');
+  if (earlier) {
+    const project: ExampleProject = JSON.parse(earlier);
+    if (await isThere(url, project)) return project;
+  }
+  const project = await make(url, operatorToken);
+  folder.write('example.json', `${JSON.stringify(project, null, 2)}\n`);
+  return project;
+}
+
+async function isThere(url: string, { projectId, people: [first] }: ExampleProject): Promise<boolean> {
+  try {
+    const kith = createClient({ url, projectId });
+    await kith.auth.signIn({ email: first?.email ?? '', password: first?.password ?? '' });
+    await kith.auth.signOut();
+    return true;
+  } catch (error) {
+    if (isKithError(error, 'auth/invalid-credentials', 'project/not-found')) return false;
+    throw error;
+  }
+}
+
+async function make(url: string, operatorToken: string): Promise<ExampleProject> {
+  const operator = createOperatorClient({ url, token: operatorToken });
+  const { id: projectId } = await operator.projects.create({ name: 'People' });
+  const made = new Map<Name, KithClient>();
+  const accounts: ExampleProject['people'] = [];
+  for (const [name, location, bio] of people) {
+    const username = `${name.toLowerCase()}.demo`;
+    const account = {
+      email: `${name.toLowerCase()}@example.com`,
+      password: randomBytes(9).toString('base64url'),
+    };
+    const kith = createClient({ url, projectId });
+    await kith.auth.signUp({ ...account, name: `${name} Demo`, username, location, bio });
+    made.set(name, kith);
+    accounts.push(account);
+  }
+  await acquaint((name) => made.get(name) as KithClient);
+  return { projectId, people: accounts };
+}
+
+/** Ada knows some already; to Grace she is still to be introduced. */
+async function acquaint(clientOf: (name: Name) => KithClient): Promise<void> {
+  const ask = (from: Name, to: Name, message: string) =>
+    clientOf(from).connections.request({ userId: clientOf(to).session?.user.id ?? '', message });
+  for (const [from, to] of [
+    ['Ada', 'Alan'],
+    ['Hedy', 'Ada'],
+    ['Grace', 'Tim'],
+  ] as const) {
+    const { id: connectionId } = await ask(from, to, 'Shall we stay in touch?');
+    await clientOf(to).connections.accept({ connectionId });
+  }
+  await ask('Edith', 'Ada', 'We met at the workshop in May. I would like to hear more of it.');
+  const { collections } = clientOf('Ada');
+  const { id: root } = await collections.getRoot();
+  const mentors = await collections.createSubCollection({ collectionId: root, collectionName: 'Mentors' });
+  await collections.createSubCollection({ collectionId: root, collectionName: 'Reading group' });
+  const entityId = clientOf('Alan').session?.user.id ?? '';
+  await collections.addEntity({ collectionId: mentors.id, entityId, metadata: { kind: 'person' } });
+}

@@ -1,0 +1,26 @@
+// Records libs/openapi/examples from a platform of its own: a request and its answer of every operation. To be run by
+// hand when operations come or change; scripts/openapi.ts then puts them into the document.
+import { writeFileSync } from 'node:fs';
+import { operations, serviceOf } from '@kith/contracts';
+import { startPlatform } from '@kith/testing';
+import { Recorder } from './openapi-examples/recorder.ts';
+import { makeStable } from './openapi-examples/stable.ts';
+import { tellStory } from './openapi-examples/story.ts';
+
+await using platform = await startPlatform();
+const recorder = new Recorder(platform.url);
+await tellStory(recorder, platform.operatorToken);
+
+const missing = operations.filter(({ name, kind }) => kind !== 'stream' && !recorder.examples[name]);
+for (const { name } of missing) console.error(`The story does not meet ${name}`);
+if (missing.length > 0) process.exitCode = 1;
+else {
+  // Together, so that an id is the same wherever it comes.
+  const { projectId, examples } = makeStable(recorder) as Pick<Recorder, 'projectId' | 'examples'>;
+  console.log(`project ${projectId}`);
+  const services = Object.groupBy(Object.entries(examples), ([name]) => serviceOf({ name }));
+  for (const [service, entries = []] of Object.entries(services)) {
+    const file = new URL(`../libs/openapi/examples/${service}.json`, import.meta.url);
+    writeFileSync(file, `${JSON.stringify(Object.fromEntries(entries.toSorted()), null, 2)}\n`);
+  }
+}

@@ -1,0 +1,56 @@
+import { methodsOf, type OperationSpec, operations } from '@kith/contracts';
+import type { Example } from '@kith/openapi';
+
+/** What is sent: to which operation, by whom. The project is the recorder's. */
+export interface Sent extends Omit<Example, 'answer'> {
+  token?: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: any operation's answer; what is read of it, the platform's suites check.
+type Answer = any;
+
+/** Sends requests to a platform, and keeps each operation's first one with its answer. */
+export class Recorder {
+  readonly #url: string;
+  readonly examples: Record<string, Example> = {};
+  /** Goes into addresses of the project scope. */
+  projectId = '';
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Sends and keeps. Gives the answer's body; throws on anything but the operation's own status. */
+  async send(name: string, { token, ...sent }: Sent = {}): Promise<Answer> {
+    const answer = await this.peek(name, { ...sent, ...(token ? { token } : {}) });
+    this.examples[name] ??= { ...sent, ...(answer === undefined ? {} : { answer }) };
+    return answer;
+  }
+
+  /** The same without keeping it. */
+  async peek(name: string, { token, ...sent }: Sent): Promise<Answer> {
+    const operation = operations.find((one) => one.name === name);
+    if (!operation) throw new Error(`There is no operation ${name}.`);
+    const headers: Record<string, string> = { 'User-Agent': 'Mozilla/5.0' };
+    if (token) headers.Authorization = `Bearer ${token}`;
+    if (sent.body) headers['Content-Type'] = 'application/json';
+    const response = await fetch(this.#url + this.#target(operation, sent), {
+      method: methodsOf(operation)[0] as string,
+      headers,
+      ...(sent.body ? { body: JSON.stringify(sent.body) } : {}),
+    });
+    const text = await response.text();
+    if (response.status !== operation.status) throw new Error(`${name}: ${response.status} ${text}`);
+    const isJson = response.headers.get('Content-Type')?.startsWith('application/json');
+    return operation.status === 204 ? undefined : isJson ? JSON.parse(text) : text;
+  }
+
+  #target(operation: OperationSpec, { params = {}, query = {} }: Sent): string {
+    const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) =>
+      encodeURIComponent(params[name] ?? ''),
+    );
+    const search = new URLSearchParams(query).toString();
+    const scope = operation.scope === 'project' ? `/v7/${this.projectId}` : '';
+    return scope + path + (search && `?${search}`);
+  }
+}

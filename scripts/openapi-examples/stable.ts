@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+
+const uuidForm = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const jwtForm = /eyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+const instantForm = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
+const first = Date.parse('2026-01-05T09:00:00.000Z');
+const oneMinute = 60_000;
+
+/** Values of these are random, or secret, or both; what stands in for them has their look. */
+const replaced: Readonly<Record<string, (value: string) => string>> = {
+  kid: () => opaque('kid').slice(0, 22),
+  n: (value) =>
+    Array.from({ length: 8 }, (_, index) => opaque(`n${index}`))
+      .join('')
+      .slice(0, value.length),
+  privateKey: () => 'LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2Z0lCQURBTkJna3Foa2lHOXcwQkFRRUZBQVNDQktn…',
+  publicKey: () =>
+    '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…\n-----END PUBLIC KEY-----\n',
+};
+
+/**
+ * Makes recorded JSON the same in every recording: ids by the order in which they come, instants by their order in time,
+ * a minute apart, and nothing in it that was a token or a key.
+ */
+export function makeStable(value: unknown): unknown {
+  const refreshTokens: string[] = [];
+  const text = JSON.stringify(value, (key, inner) => {
+    if (typeof inner !== 'string') return inner;
+    if (key !== 'refreshToken') return replaced[key]?.(inner) ?? inner;
+    if (!refreshTokens.includes(inner)) refreshTokens.push(inner);
+    return opaque(`refresh ${refreshTokens.indexOf(inner)}`);
+  });
+  const instants = [...new Set(text.match(instantForm))].toSorted();
+  const ids = [...new Set(text.match(uuidForm))];
+  const stable = text
+    .replaceAll(jwtForm, jwt)
+    .replaceAll(instantForm, (at) => new Date(first + instants.indexOf(at) * oneMinute).toISOString())
+    .replaceAll(uuidForm, (id) => uuid(ids.indexOf(id)));
+  return JSON.parse(stable);
+}
+
+/** A version 4 UUID of a number. */
+function uuid(index: number): string {
+  const hex = hash('sha256', `id ${index}`);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`];
+  return [...parts, hex.slice(20, 32)].join('-');
+}
+
+const jwt = 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI1ZDBjNGYyZSJ9.c2lnbmF0dXJl';
+
+/** 43 characters of nothing. */
+function opaque(name: string): string {
+  return hash('sha256', name, 'base64url');
+}

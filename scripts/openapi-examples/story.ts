@@ -1,0 +1,194 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { waitFor } from '@kith/testing';
+import type { Recorder } from './recorder.ts';
+
+const password = 'correct horse battery staple';
+
+/** Meets every operation once, in an order in which each has something to answer. */
+export async function tellStory(recorder: Recorder, operatorToken: string): Promise<void> {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { format: 'pem', type: 'spki' },
+    privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
+  });
+  await project(recorder, operatorToken, publicKey);
+  await testTokens(recorder, Buffer.from(privateKey).toString('base64'));
+  const people = await accounts(recorder);
+  await connections(recorder, people);
+  await collections(recorder, people.ada.token);
+  await notifications(recorder, people);
+  await operators(recorder, operatorToken, people.alan.id);
+  await imports(recorder, operatorToken);
+  await endings(recorder, people);
+}
+
+interface Person {
+  id: string;
+  token: string;
+  refreshToken: string;
+}
+type People = Record<'ada' | 'grace' | 'alan', Person>;
+
+async function project(recorder: Recorder, token: string, publicKey: string): Promise<void> {
+  const { id } = await recorder.send('identity.create-project', { token, body: { name: 'Reading club' } });
+  recorder.projectId = id;
+  const params = { projectId: id };
+  const body = { publicKey, webOrigins: ['https://app.example.org'] };
+  await recorder.send('identity.update-project', { token, params, body });
+  await recorder.send('identity.get-project', { token, params });
+  await recorder.send('identity.list-projects', { token, query: { page: '1', limit: '20' } });
+  await recorder.send('identity.get-project-lean');
+}
+
+async function testTokens(recorder: Recorder, privateKey: string): Promise<void> {
+  const { projectId } = recorder;
+  const user = { id: 'user-1', name: 'Katherine', role: 'visitor' };
+  const body = { projectId, privateKey, payload: user };
+  const { token } = await recorder.send('crypto.sign-testing-jwt', { body });
+  await recorder.send('crypto.sign-testing-jwt-v2', { body: { projectId, privateKey, userData: user } });
+  await recorder.send('identity.verify-external-user', { body: { userJwt: token } });
+  await recorder.send('identity.get-user-by-foreign-id', { query: { foreignId: 'user-1' } });
+  await recorder.send('identity.jwks');
+}
+
+async function accounts(recorder: Recorder): Promise<People> {
+  const profile = { name: 'Ada', bio: 'Writes programs for a machine that is not there yet.' };
+  const credentials = { email: 'ada@example.com', password };
+  const ada = await signUp(recorder, { ...credentials, username: 'ada', ...profile });
+  const grace = await signUp(recorder, {
+    email: 'grace@example.com',
+    password,
+    username: 'grace',
+    name: 'Grace',
+  });
+  const alan = await signUp(recorder, {
+    email: 'alan@example.com',
+    password,
+    username: 'alan',
+    name: 'Alan',
+  });
+
+  const { refreshToken } = await recorder.send('identity.sign-in', { body: credentials });
+  const renewed = await recorder.send('identity.request-new-access-token', { body: { refreshToken } });
+  await recorder.send('identity.sign-out', { body: { refreshToken: renewed.refreshToken } });
+  const { token } = ada;
+  await recorder.send('identity.sign-in', { body: credentials });
+  const { data } = await recorder.send('identity.list-sessions', {
+    token,
+    query: { page: '1', limit: '20' },
+  });
+  const other = (data as { id: string; current: boolean }[]).find(({ current }) => !current);
+  await recorder.send('identity.delete-session', { token, params: { sessionId: other?.id ?? '' } });
+  await recorder.send('identity.check-username', { query: { username: 'ada.l' } });
+  const params = { userId: ada.id };
+  await recorder.send('identity.update-user', { token, params, body: { location: 'London', bio: null } });
+  await recorder.send('identity.get-user', { params: { userId: grace.id } });
+  await recorder.send('identity.get-user-by-username', { query: { username: 'grace' } });
+  await recorder.send('identity.suggest-users', { query: { query: 'gr' } });
+  return { ada, grace, alan };
+}
+
+async function signUp(recorder: Recorder, body: Record<string, unknown>): Promise<Person> {
+  const { user, accessToken, refreshToken } = await recorder.send('identity.sign-up', { body });
+  return { id: (user as { id: string }).id, token: accessToken, refreshToken };
+}
+
+async function connections(recorder: Recorder, { ada, grace, alan }: People): Promise<void> {
+  const ask = (from: Person, to: Person, body = {}) =>
+    recorder.send('connections.request', { token: from.token, params: { userId: to.id }, body });
+  const answer = (by: Person, name: string, connectionId: string) =>
+    recorder.send(name, { token: by.token, params: { connectionId } });
+
+  const first = await ask(ada, grace, { message: 'Hello Grace, shall we connect?' });
+  const page = { page: '1', limit: '20' };
+  await recorder.send('connections.list-sent', { token: ada.token, query: page });
+  await recorder.send('connections.list-received', { token: grace.token, query: page });
+  await answer(grace, 'connections.accept', first.id);
+  const second = await ask(alan, ada);
+  await answer(ada, 'connections.decline', second.id);
+  await recorder.send('connections.get-status', { token: ada.token, params: { userId: grace.id } });
+  await recorder.send('connections.list', { token: ada.token, query: page });
+  await recorder.send('connections.count', { token: ada.token });
+  await recorder.send('connections.list-of-user', { params: { userId: grace.id }, query: page });
+  await recorder.send('connections.count-of-user', { params: { userId: grace.id } });
+  const third = await ask(alan, grace);
+  await answer(alan, 'connections.delete', third.id);
+  await recorder.send('connections.block', { token: ada.token, params: { userId: alan.id } });
+  await recorder.send('connections.list-blocks', { token: ada.token, query: page });
+  await recorder.send('connections.unblock', { token: ada.token, params: { userId: alan.id } });
+}
+
+async function collections(recorder: Recorder, token: string): Promise<void> {
+  const root = await recorder.send('collections.get-root', { token });
+  const below = { collectionId: root.id };
+  const body = { collectionName: 'Books' };
+  const { id } = await recorder.send('collections.create-sub-collection', { token, params: below, body });
+  await recorder.send('collections.list-sub-collections', { token, params: below, query: { limit: '100' } });
+  const params = { collectionId: id };
+  await recorder.send('collections.rename', { token, params, body: { name: 'Books to read' } });
+  const entity = { entityId: 'book-42', metadata: { page: 17 } };
+  await recorder.send('collections.add-entity', { token, params, body: entity });
+  const query = { page: '1', limit: '20', sortDir: 'desc' };
+  await recorder.send('collections.list-entities', { token, params, query });
+  const { entityId } = entity;
+  await recorder.send('collections.is-entity-saved', { token, query: { entityId } });
+  await recorder.send('collections.remove-entity', { token, params: { ...params, entityId } });
+  await recorder.send('collections.delete', { token, params });
+}
+
+async function notifications(recorder: Recorder, { ada, grace }: People): Promise<void> {
+  const { token } = grace;
+  const query = { page: '1', limit: '5' };
+  // It comes by an event, some moments after what it tells of.
+  const item = await waitFor(async () => {
+    const { data } = await recorder.peek('notifications.list', { token, query });
+    return (data as { id: string }[])[0];
+  });
+  await recorder.send('notifications.list', { token, query });
+  await recorder.send('notifications.count', { token });
+  await recorder.send('notifications.mark-as-read', { token, params: { notificationId: item.id } });
+  await recorder.send('notifications.mark-all-as-read', { token: ada.token });
+}
+
+async function operators(recorder: Recorder, token: string, userId: string): Promise<void> {
+  const { projectId } = recorder;
+  const query = { page: '1', limit: '20', query: 'ada' };
+  await recorder.send('identity.list-project-users', { token, params: { projectId }, query });
+  await recorder.send('identity.suspend-user', { token, params: { projectId, userId } });
+  await recorder.send('identity.restore-user', { token, params: { projectId, userId } });
+  for (const copy of [
+    'connections.rebuild-profiles',
+    'notifications.rebuild-profiles',
+    'identity.rebuild-blocks',
+  ]) {
+    await recorder.send(copy, { token, body: { after: null } });
+  }
+  await recorder.send('identity.rotate-keys', { token });
+}
+
+async function imports(recorder: Recorder, token: string): Promise<void> {
+  const params = { projectId: recorder.projectId };
+  const send = (name: string, rows: unknown[]) => recorder.send(name, { token, params, body: { rows } });
+  const at = '2025-11-03T08:15:00.000Z';
+  await send('identity.import-users', [
+    { foreignId: 'crm-1', email: 'mary@example.com', username: 'mary', name: 'Mary', createdAt: at },
+    { foreignId: 'crm-2', email: 'joan@example.com', username: 'joan', name: 'Joan', createdAt: at },
+  ]);
+  await send('connections.import', [
+    { requesterForeignId: 'crm-1', receiverForeignId: 'crm-2', state: 'accepted', requestedAt: at },
+  ]);
+  const books = { userForeignId: 'crm-1', id: 'books', name: 'Books', createdAt: at };
+  await send('collections.import', [books]);
+  const saved = { userForeignId: 'crm-1', collectionId: 'books', entityId: 'book-42', addedAt: at };
+  await send('collections.import-entities', [saved]);
+}
+
+async function endings(recorder: Recorder, { ada, grace }: People): Promise<void> {
+  const { token } = ada;
+  const params = { userId: grace.id };
+  await recorder.send('identity.export-user', { token, params: { userId: ada.id } });
+  await recorder.send('connections.delete-with-user', { token, params });
+  const body = { password, newPassword: 'a longer horse, a better battery' };
+  await recorder.send('identity.change-password', { token, body });
+  await recorder.send('identity.delete-user', { token: grace.token, params });
+}

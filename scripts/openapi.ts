@@ -1,0 +1,10 @@
+// Writes libs/openapi/openapi.json from the contracts and the recorded examples; `--check` only compares.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { documentFile, writeDocument } from '@kith/openapi';
+
+const text = writeDocument();
+if (!process.argv.includes('--check')) writeFileSync(documentFile, text);
+else if (!existsSync(documentFile) || readFileSync(documentFile, 'utf8') !== text) {
+  console.error('libs/openapi/openapi.json is not what the contracts say; run scripts/openapi.ts');
+  process.exit(1);
+}

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Manifest {
+  name: string;
+  version: string;
+  exports: Record<string, string>;
+  /** What the package has beside its sources, from its folder. */
+  files?: string[];
+  engines?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  [key: string]: unknown;
+}
+
+/** A workspace of the repository. */
+export interface Package {
+  /** Its name without the scope. */
+  name: string;
+  /** `libs/<name>` or `services/<name>`. */
+  folder: string;
+  manifest: Manifest;
+}
+
+const scope = '@kith/';
+
+/** The packages named, and every one of ours that they depend on. */
+export function withDependencies(root: string, names: readonly string[]): Package[] {
+  const found = new Map<string, Package>();
+  const add = (name: string) => {
+    if (found.has(name)) return;
+    const one = readPackage(root, name);
+    found.set(name, one);
+    for (const needed of ours(one.manifest)) add(needed);
+  };
+  for (const name of names) add(name);
+  return [...found.values()];
+}
+
+function readPackage(root: string, name: string): Package {
+  const folder = ['libs', 'services']
+    .map((kind) => `${kind}/${name}`)
+    .find((one) => existsSync(join(root, one)));
+  if (!folder) throw new Error(`There is no package ${name}.`);
+  return { name, folder, manifest: JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) };
+}
+
+const ours = ({ dependencies = {} }: Manifest) =>
+  Object.keys(dependencies)
+    .filter((name) => name.startsWith(scope))
+    .map((name) => name.slice(scope.length));
+
+/**
+ * The manifest as it is published: what points to sources points to what they became, and packages of ours are needed in
+ * the same version, as all of them are released together.
+ */
+export function published({ private: _, devDependencies, files, exports, ...manifest }: Manifest) {
+  const paths = Object.entries(exports).map(([path, source]) => {
+    const compiled = source.replace('./src/', './lib/').replace(/\.ts$/, '');
+    return [path, { types: `${compiled}.d.ts`, default: `${compiled}.js` }];
+  });
+  const dependencies = Object.entries(manifest.dependencies ?? {}).map(([name, range]) => [
+    name,
+    name.startsWith(scope) ? manifest.version : range,
+  ]);
+  return {
+    ...manifest,
+    engines: manifest.engines ?? { node: '>=24.7' },
+    publishConfig: { access: 'public' },
+    exports: Object.fromEntries(paths),
+    ...(dependencies.length > 0 && { dependencies: Object.fromEntries(dependencies) }),
+  };
+}

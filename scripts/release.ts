@@ -1,0 +1,51 @@
+// `npm run release`: turns the changesets into a new version of every package, of the lock file and of the root, and
+// their texts into its part of CHANGELOG.md. What is left to do is to look, commit, tag and publish.
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+const write = (file: string, text: string) => writeFileSync(new URL(`../${file}`, import.meta.url), text);
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+
+const titles = { major: 'What breaks', minor: 'What is new', patch: 'What is mended' } as const;
+type Bump = keyof typeof titles;
+
+const changes = globSync('.changeset/*.md', { cwd: root })
+  .filter((file) => !file.endsWith('README.md'))
+  .toSorted()
+  .map((file) => parse(file, read(file)));
+if (changes.length === 0) {
+  console.error('There is no changeset: nothing to release.');
+  process.exit(1);
+}
+
+const changesets = 'node_modules/@changesets/cli/bin.js';
+const { status } = spawnSync(process.execPath, [changesets, 'version'], { cwd: root, stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+const { version } = JSON.parse(read('libs/contracts/package.json')) as { version: string };
+
+write('package.json', json({ ...JSON.parse(read('package.json')), version }));
+const lock = JSON.parse(read('package-lock.json'));
+lock.version = version;
+for (const [path, entry] of Object.entries<{ version?: string }>(lock.packages)) {
+  if (!path.startsWith('node_modules/') && entry.version) entry.version = version;
+}
+write('package-lock.json', json(lock));
+
+const parts = (Object.keys(titles) as Bump[]).flatMap((bump) => {
+  const own = changes.filter((change) => change.bump === bump);
+  return own.length > 0 ? [`### ${titles[bump]}\n\n${own.map(({ text }) => text).join('\n')}\n`] : [];
+});
+const [head = '', ...earlier] = read('CHANGELOG.md').split(/^(?=## )/m);
+write('CHANGELOG.md', [head, `## ${version}\n\n${parts.join('\n')}\n`, ...earlier].join(''));
+console.log(`${version}: ${changes.length} changes`);
+
+/** The largest bump a changeset asks for any package, and its text as an item of a list. */
+function parse(file: string, content: string): { bump: Bump; text: string } {
+  const [, front = '', text = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(content) ?? [];
+  const bump = (Object.keys(titles) as Bump[]).find((one) => new RegExp(`: ['"]?${one}\\b`).test(front));
+  if (!bump || !text.trim()) throw new Error(`${file} names no package, or says nothing.`);
+  return { bump, text: `- ${text.trim().replaceAll('\n', '\n  ')}` };
+}

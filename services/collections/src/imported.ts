@@ -1,0 +1,39 @@
+import { derivedId } from '@kith/service';
+import type { CollectionRecord, Owner } from './collection.ts';
+import type { EntityRecord } from './entity.ts';
+
+/** A collection as another back end had it: without events, so that the first change from now on is the first. */
+export function importedRecord(
+  { projectId, userId }: Owner,
+  of: { id: string; name: string; parent: CollectionRecord | null; at: number },
+): CollectionRecord {
+  const { id, name, parent, at } = of;
+  return {
+    projectId,
+    userId,
+    id,
+    parentId: parent?.id ?? null,
+    ancestors: parent ? [...parent.ancestors, parent.id] : [],
+    name,
+    entityCount: 0,
+    createdAt: at,
+    updatedAt: at,
+    rev: 1,
+    seq: 0,
+  };
+}
+
+/** A collection after what another back end had saved in it came in; that is no event either. */
+export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
+  return {
+    ...collection,
+    entityCount: collection.entityCount + added.length,
+    updatedAt: Math.max(collection.updatedAt, ...added.map(({ addedAt }) => addedAt)),
+    rev: collection.rev + 1,
+  };
+}
+
+/** The id of an imported collection: it follows from its owner and the id it had, so that no other can have it. */
+export function importedId({ projectId, userId }: Owner, given: string): string {
+  return derivedId('collection', projectId, userId, given);
+}

@@ -1,0 +1,63 @@
+import { exportEntities } from '@kith/contracts';
+import { exportPage, internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import type { CollectionRecord, Owner } from '../collection.ts';
+import { type EntityRecord, toSavedEntity } from '../entity.ts';
+import { entityPosition } from '../store/entity-place.ts';
+import { placeInTree } from '../store/place.ts';
+
+/** Collections a page looks into at most: many that hold little are many questions. */
+const collectionsAtOnce = 50;
+
+/** Where a page ended: behind a collection, or within it. */
+interface Position {
+  collection: string;
+  within?: { id: string; entity: string };
+}
+
+interface Row {
+  collection: CollectionRecord;
+  entity: EntityRecord;
+}
+
+/** Gives what is saved in a user's collections for an export: collection by collection, oldest first. */
+export const exportEntitiesHandler = internalHandler(exportEntities, async (body, app: AppContext) => {
+  const { projectId, userId, limit } = body;
+  const from: Position = body.after === null ? { collection: '' } : JSON.parse(body.after);
+  const { rows, next } = await readRows(app, { projectId, userId }, from, limit + 1);
+  const page = exportPage(rows, { limit, show: toItem, position: positionOf });
+  return { items: page.items, next: page.next ?? next };
+});
+
+function toItem({ collection, entity }: Row) {
+  const { isSaved: _, ...saved } = toSavedEntity(entity);
+  return { ...saved, collectionId: collection.id };
+}
+
+function positionOf({ collection, entity }: Row): string {
+  const within = { id: collection.id, entity: entityPosition(entity) };
+  return JSON.stringify({ collection: placeInTree(collection), within } satisfies Position);
+}
+
+/** Reads rows from a position on; `next` is where to go on when fewer than `limit` were found so far. */
+async function readRows(
+  app: AppContext,
+  owner: Owner,
+  from: Position,
+  limit: number,
+): Promise<{ rows: Row[]; next: string | null }> {
+  const begun = from.within ? await app.store.find(owner, from.within.id) : null;
+  const { collections, next } = await app.store.all(owner, {
+    after: from.collection,
+    limit: collectionsAtOnce,
+  });
+  const rows: Row[] = [];
+  for (const collection of begun ? [begun, ...collections] : collections) {
+    if (rows.length === limit) break;
+    if (collection.entityCount === 0) continue;
+    const after = collection === begun ? (from.within?.entity ?? '') : '';
+    const range = { from: { after }, limit: limit - rows.length, newestFirst: false };
+    for (const entity of await app.store.entities(collection, range)) rows.push({ collection, entity });
+  }
+  return { rows, next: next === null ? null : JSON.stringify({ collection: next } satisfies Position) };
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { collectionDeleted } from '@kith/contracts';
+import { availableEngines, createStore } from '@kith/testing';
+import { MongoClient } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changed, collectionEvent, type Owner } from '../src/collection.ts';
+import { importedRecord } from '../src/imported.ts';
+import { type CollectionStore, openStore } from '../src/store/index.ts';
+import { toDocument } from '../src/store/mongo-document.ts';
+
+const at = Date.parse('2020-01-02T03:04:05.678Z');
+
+describe.each(availableEngines())('imports in the store (%s)', (engine) => {
+  let place: Awaited<ReturnType<typeof createStore>>;
+  let store: CollectionStore;
+  let owner: Owner;
+  beforeEach(async () => {
+    place = await createStore(engine);
+    store = await openStore(place.config);
+    owner = { projectId: randomUUID(), userId: randomUUID() };
+  });
+  afterEach(async () => {
+    await store.close();
+    await place[Symbol.asyncDispose]();
+  });
+  const rootOf = async () => (await store.imports.roots([owner], at)).get(owner.userId)!;
+  const below = (parent: Awaited<ReturnType<typeof rootOf>>, id = randomUUID()) =>
+    importedRecord(owner, { id, name: 'x', parent, at });
+
+  it('a root is made once, and without an event', async () => {
+    const root = await rootOf();
+    expect(await rootOf()).toEqual(root);
+    expect(await store.root(owner)).toEqual(root);
+    expect(root).toMatchObject({ seq: 0, createdAt: at });
+    expect(await store.outbox.unpublished(10)).toEqual([]);
+  });
+
+  it('what is below comes in with its parent, and not where one above it was deleted meanwhile', async () => {
+    const root = await rootOf();
+    const [parent, other] = [below(root), below(root)];
+    const child = below(parent);
+    expect(await store.imports.insert([parent, child, other])).toEqual([true, true, true]);
+    const found = await store.imports.find([{ ...owner, id: child.id }]);
+    expect(found.get(child.id)).toMatchObject({ ancestors: [root.id, parent.id], seq: 0 });
+
+    const gone = changed(parent, {});
+    expect(await store.delete(parent.rev, gone, collectionEvent(collectionDeleted, gone))).toBe(true);
+    const late = below(child);
+    expect(await store.imports.insert([late, below(late), below(other)])).toEqual([false, false, true]);
+    expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(0);
+    const saving = { collection: parent, entities: [{ entityId: 'one', addedAt: at, metadata: null }] };
+    expect(await store.imports.save([saving])).toEqual([null]);
+  });
+
+  it('what a process that died has left half made is taken over', async ({ skip }) => {
+    const { config } = place;
+    skip(config.kind !== 'mongo', 'On SQLite a batch is one transaction.');
+    if (config.kind !== 'mongo') return;
+    const root = await rootOf();
+    const parent = below(root);
+    const child = below(parent);
+    await using client = new MongoClient(config.url);
+    const half = [parent, child].map((record) => ({ ...toDocument(record), unconfirmedAt: new Date() }));
+    await client.db(config.database).collection<(typeof half)[number]>('collections').insertMany(half);
+    expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(0);
+    expect(await store.imports.insert([parent, child])).toEqual([true, true]);
+    expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
+  });
+
+  it('entities are saved once, and are no change of a collection that has gone on', async () => {
+    const root = await rootOf();
+    const entities = ['one', 'two'].map((entityId) => ({ entityId, addedAt: at + 1, metadata: null }));
+    expect(await store.imports.save([{ collection: root, entities }])).toEqual([2]);
+    expect(await store.imports.save([{ collection: root, entities }])).toEqual([0]);
+    const more = [{ entityId: 'three', addedAt: at, metadata: null }];
+    expect(await store.imports.save([{ collection: root, entities: more }])).toEqual([null]);
+    expect(await store.root(owner)).toMatchObject({ entityCount: 2, updatedAt: at + 1, seq: 0 });
+  });
+});

@@ -1,0 +1,39 @@
+import type { BodyOf, exportConnections, PublicUser } from '@kith/contracts';
+import { exportPage, findUsers, type InternalContext } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { type Entry, type ListName, placeOf } from './listing.ts';
+import { unknownUser } from './unknown-user.ts';
+
+/** Which part of a list is asked for: every export of connections is asked for in the same way. */
+export type ExportRange = BodyOf<typeof exportConnections>;
+
+/** A page of one of a user's lists for an export, each row with the public user at its other side. */
+export async function exportList<Item>(
+  app: AppContext,
+  of: { list: ListName; body: ExportRange; context: InternalContext },
+  show: (entry: Entry, user: PublicUser) => Item,
+): Promise<{ items: Item[]; next: string | null }> {
+  const { projectId, userId: ownerId, after, limit } = of.body;
+  const from = { after: after ?? '' };
+  const { entries } = await app.store.list({ projectId, ownerId, list: of.list, from, limit: limit + 1 });
+  const showUser = await publicUsers(app, entries, of);
+  return exportPage(entries, {
+    limit,
+    show: (entry) => show(entry, showUser(entry.userId, entry.requestedAt)),
+    position: placeOf,
+  });
+}
+
+/**
+ * Finds the users of a page. Throws when one has to be asked of identity and it does not answer: a list goes on
+ * without a profile, but an export is not taken again a moment later.
+ */
+export async function publicUsers(
+  app: AppContext,
+  rows: readonly { userId: string }[],
+  { body, context }: { body: ExportRange; context: InternalContext },
+): Promise<(userId: string, existedBy: Date) => PublicUser> {
+  const { projectId } = body;
+  const users = await findUsers(app, { projectId, userIds: rows.map(({ userId }) => userId) }, context);
+  return (userId, existedBy) => users.get(userId) ?? unknownUser(projectId, userId, existedBy);
+}

@@ -1,0 +1,25 @@
+import type { PublicUser } from '@kith/contracts';
+
+/**
+ * Stands in a list for a user who can not be found. The entry stays: without it pages, totals and cursors would
+ * contradict each other, and its owner could not end a connection that still counts. `createdAt` is the latest it can be.
+ */
+export function unknownUser(projectId: string, id: string, existedBy: Date): PublicUser {
+  return {
+    id,
+    foreignId: null,
+    projectId,
+    role: 'visitor',
+    name: null,
+    username: null,
+    avatar: null,
+    bannerFileId: null,
+    avatarFileId: null,
+    bio: null,
+    birthdate: null,
+    location: null,
+    metadata: {},
+    reputation: 0,
+    createdAt: existedBy.toISOString(),
+  };
+}

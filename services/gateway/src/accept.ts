@@ -1,0 +1,36 @@
+/** A media range of an Accept header, and how much it is wanted. */
+interface Range {
+  type: string;
+  quality: number;
+}
+
+const problem = 'application/problem+json';
+
+/**
+ * Whether a client wants errors as problems (RFC 9457): it names their media type, and wants plain JSON no more than
+ * that. A wildcard names nothing, so that nobody gets problems who has not heard of them.
+ */
+export function wantsProblem(accept: string | undefined): boolean {
+  if (!accept?.toLowerCase().includes(problem)) return false;
+  const ranges = rangesOf(accept);
+  const named = qualityOf(ranges, [problem]);
+  if (named === undefined || named === 0) return false;
+  return named >= (qualityOf(ranges, ['application/json', 'application/*', '*/*']) ?? 0);
+}
+
+/** The quality of the first type that is listed, which is the most exact one (RFC 9110 section 12.5.1). */
+function qualityOf(ranges: readonly Range[], types: readonly string[]): number | undefined {
+  for (const type of types) {
+    const found = ranges.find((range) => range.type === type);
+    if (found) return found.quality;
+  }
+  return undefined;
+}
+
+function rangesOf(accept: string): Range[] {
+  return accept.split(',').map((text) => {
+    const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    return { type, quality: /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(weight) ? Number(weight) : 0 };
+  });
+}

@@ -1,0 +1,105 @@
+import { pipeline } from 'node:stream/promises';
+import type { OperationSpec } from '@kith/contracts';
+import { ApiError, type Bus, type Caller, type Logger, type Message, statusHeader } from '@kith/service';
+import { answerReply, headOf, writeHead } from './answer.ts';
+import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
+import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './section-pages.ts';
+
+/** How exports keep time, in ms. */
+export interface ExportTimes {
+  /** Waits before a page that failed is asked for again. */
+  retry: readonly number[];
+  /** How long a client may leave unread what was written. */
+  unread: number;
+}
+
+const exportTimes: ExportTimes = { retry: [200, 1_000, 3_000], unread: 30_000 };
+
+/** A request for an export that its service has answered. */
+export interface ExportRequest {
+  operation: OperationSpec;
+  reply: Message;
+  projectId: string | null;
+  caller: Caller | null;
+  /** Judges the request's token anew. */
+  identify: () => Promise<unknown>;
+}
+
+/**
+ * Answers exports: the head that the operation's service has answered, and behind it the sections of the contract, each
+ * read page by page at the pace at which the client reads (docs/adr/0012).
+ */
+export class Exports {
+  readonly #options: { bus: Bus; log: Logger; requestTimeoutMs: number };
+  readonly #times: ExportTimes;
+
+  constructor(options: {
+    bus: Bus;
+    log: Logger;
+    requestTimeoutMs: number;
+    times?: Partial<ExportTimes> | undefined;
+  }) {
+    this.#options = options;
+    this.#times = { ...exportTimes, ...options.times };
+  }
+
+  /**
+   * Returns when the document is out, or the connection closed because it can not be finished. Throws before the first
+   * byte: the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
+   */
+  async answer(request: HttpRequest, response: HttpResponse, of: ExportRequest): Promise<void> {
+    const { operation, reply, projectId, caller, identify } = of;
+    const { bus, log, requestTimeoutMs: timeoutMs } = this.#options;
+    const { requestId } = response.locals;
+    if (reply.headers[statusHeader] !== String(operation.status)) {
+      return answerReply(request, response, reply);
+    }
+    if (projectId === null || !caller) throw new ApiError('auth/unauthorized');
+
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const { signal } = gone;
+    const retryMs = this.#times.retry;
+    const { userId } = caller;
+    const whose: SectionRequest = { projectId, userId, requestId, timeoutMs, retryMs, signal, identify };
+    const sections = await Promise.all(
+      Object.entries(operation.parts?.sections ?? {}).map(async ([name, section]) => {
+        const first = await firstPage(bus, section, whose);
+        return { name, pages: pagesFrom(bus, section, whose, first) };
+      }),
+    );
+    if (!writeHead(response, headOf(response, reply))) return;
+    // As of a stream: it can not be told any later that the connection is to end.
+    response.setHeader('Connection', 'close');
+    if (request.method === 'HEAD') return void response.end();
+
+    const slowest = retryMs.reduce((sum, ms) => sum + ms + timeoutMs, timeoutMs);
+    // Neither reads nor writes have gone on for so long: it is the client that waits, not the services.
+    response.setTimeout(Math.max(this.#times.unread, slowest), () => response.destroy());
+    try {
+      await pipeline(documentOf(reply.body, sections), response);
+    } catch (error) {
+      // The connection is closed by now: the document has no end, so that nobody takes it for a whole one.
+      if (!signal.aborted) log.error({ err: error, ...logFieldsOf(response) }, 'export broken off');
+    }
+  }
+}
+
+/** Puts sections behind the last member of a JSON object. */
+async function* documentOf(
+  head: Uint8Array,
+  sections: readonly { name: string; pages: AsyncIterable<SectionPage> }[],
+): AsyncGenerator<string> {
+  yield new TextDecoder().decode(head).replace(/\}\s*$/, '');
+  for (const { name, pages } of sections) {
+    yield `,${JSON.stringify(name)}:[`;
+    let separator = '';
+    for await (const { items } of pages) {
+      if (items.length === 0) continue;
+      yield separator + JSON.stringify(items).slice(1, -1);
+      separator = ',';
+    }
+    yield ']';
+  }
+  yield '}';
+}

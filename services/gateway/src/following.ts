@@ -1,0 +1,115 @@
+import { noticeSubject } from '@kith/contracts';
+import { ApiError, type Bus, type Intake, type Logger, Sweeper } from '@kith/service';
+import type { z } from 'zod';
+
+export interface FollowingOptions {
+  bus: Bus;
+  log: Logger;
+  refreshMs?: number;
+  timeoutMs?: number;
+}
+
+/** Something of identity's that is told by notices, and can be asked for as a whole. */
+export interface Followed<Body extends z.ZodType> {
+  notice: { readonly name: string; readonly body: Body };
+  hear(notice: z.output<Body>): void;
+  /** Asks for the whole and takes it over. */
+  load(): Promise<void>;
+}
+
+const refreshMs = 30_000;
+const checkMs = 1_000;
+
+/**
+ * Hears notices, and has the whole loaded at start, after each break of the bus and every 30 s: what could not be heard
+ * is known then (ARCHITECTURE, decision 11).
+ */
+export class Following {
+  readonly #name: string;
+  readonly #load: () => Promise<void>;
+  readonly #log: Logger;
+  readonly #refreshMs: number;
+  readonly #sweeper: Sweeper;
+  #intake: Intake | undefined;
+  #loading: Promise<void> | undefined;
+  #isLoaded = false;
+  #isDue = true;
+  #loadedAt = Number.NEGATIVE_INFINITY;
+  #hasFailed = false;
+  #isStopped = false;
+
+  private constructor(name: string, load: () => Promise<void>, options: FollowingOptions) {
+    this.#name = name;
+    this.#load = load;
+    this.#log = options.log;
+    this.#refreshMs = options.refreshMs ?? refreshMs;
+    this.#sweeper = new Sweeper(() => this.#loadWhenDue(), { everyMs: checkMs, log: options.log });
+  }
+
+  /** Listens, then makes a first attempt to load; without an answer it tries again every second. */
+  static async open<Body extends z.ZodType>(
+    followed: Followed<Body>,
+    options: FollowingOptions,
+  ): Promise<Following> {
+    const { bus } = options;
+    const { notice } = followed;
+    const following = new Following(notice.name, () => followed.load(), options);
+    following.#intake = await bus.listen(noticeSubject(bus.prefix, notice), ({ body }) =>
+      followed.hear(notice.body.parse(JSON.parse(new TextDecoder().decode(body)))),
+    );
+    bus.onReconnect(() => {
+      following.#isDue = true;
+      void following.#loadWhenDue();
+    });
+    await following.#loadWhenDue();
+    return following;
+  }
+
+  /** Whether it has been loaded once; from then on it stays in use while identity is away. */
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  /** How long ago it was loaded last, in seconds; undefined before the first time. */
+  get ageSeconds(): number | undefined {
+    return this.#isLoaded ? (performance.now() - this.#loadedAt) / 1000 : undefined;
+  }
+
+  /** Resolves when it has been loaded, and tries to if not. Throws `gateway/unavailable`. */
+  async loaded(): Promise<void> {
+    if (!this.#isLoaded) await this.#loadWhenDue();
+    if (!this.#isLoaded) throw new ApiError('gateway/unavailable');
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#sweeper.stop();
+    await this.#intake?.drain();
+    await this.#loading;
+  }
+
+  async #loadWhenDue(): Promise<void> {
+    // One that began before it became due may have missed why it did.
+    if (this.#loading) await this.#loading;
+    const isOld = performance.now() - this.#loadedAt >= this.#refreshMs;
+    if (this.#isStopped || (!this.#isDue && !isOld)) return;
+    this.#loading ??= this.#loadNow().finally(() => {
+      this.#loading = undefined;
+    });
+    await this.#loading;
+  }
+
+  async #loadNow(): Promise<void> {
+    this.#isDue = false;
+    try {
+      await this.#load();
+      this.#loadedAt = performance.now();
+      this.#isLoaded = true;
+      this.#hasFailed = false;
+    } catch (error) {
+      if (!this.#hasFailed) this.#log.warn({ err: error }, `${this.#name} can not be loaded; trying again`);
+      this.#hasFailed = true;
+      this.#isDue = true;
+    }
+  }
+}

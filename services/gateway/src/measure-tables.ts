@@ -1,0 +1,21 @@
+import type { Metrics } from '@kith/service';
+import type { ProjectSettings } from './project-settings.ts';
+import type { Revocations } from './revocations.ts';
+
+/** Has metrics tell size and age of what the gateway keeps of identity; gives what ends that. */
+export function measureTables(
+  metrics: Metrics,
+  { revocations, projects }: { revocations: Revocations; projects: ProjectSettings },
+): () => void {
+  const { tableEntries, tableAge } = metrics;
+  const watched = [
+    tableEntries.watch({ table: 'revoked_sessions' }, () => revocations.sizes.sessions),
+    tableEntries.watch({ table: 'suspended_users' }, () => revocations.sizes.users),
+    tableEntries.watch({ table: 'project_settings' }, () => projects.size),
+    tableAge.watch({ table: 'revocations' }, () => revocations.ageSeconds),
+    tableAge.watch({ table: 'project_settings' }, () => projects.ageSeconds),
+  ];
+  return () => {
+    for (const end of watched) end();
+  };
+}

@@ -1,0 +1,81 @@
+import { type GatewaySettings, getProjectSettings, projectSettingsNotice } from '@kith/contracts';
+import { askPages } from './ask-pages.ts';
+import { Following, type FollowingOptions } from './following.ts';
+import { HeardTable } from './heard-table.ts';
+
+export type Settings = Omit<GatewaySettings, 'projectId'>;
+
+const defaults: Settings = { limits: {}, webOrigins: [], publicConnections: true };
+
+/** What projects have set of what gateways go by; those that have set none of it take no room (docs/adr/0013). */
+export class ProjectSettings {
+  readonly #options: FollowingOptions;
+  readonly #projects = new HeardTable<Settings>();
+  #following: Following | undefined;
+
+  private constructor(options: FollowingOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a first attempt to load them; without an answer it goes on, and tries again every second. */
+  static async open(options: FollowingOptions): Promise<ProjectSettings> {
+    const settings = new ProjectSettings(options);
+    const followed = {
+      notice: projectSettingsNotice,
+      hear: (project: GatewaySettings) => settings.#projects.hear(project.projectId, ownOf(project)),
+      load: () => settings.#load(),
+    };
+    settings.#following = await Following.open(followed, options);
+    return settings;
+  }
+
+  /** Whether they have been loaded once; from then on they stay in use while identity is away. */
+  get isLoaded(): boolean {
+    return this.#following?.isLoaded ?? false;
+  }
+
+  /** How long ago they were loaded last, in seconds; undefined before the first time. */
+  get ageSeconds(): number | undefined {
+    return this.#following?.ageSeconds;
+  }
+
+  /** How many projects have set something. */
+  get size(): number {
+    return this.#projects.size;
+  }
+
+  /** Resolves when they have been loaded. Throws `gateway/unavailable`. */
+  async loaded(): Promise<void> {
+    await this.#following?.loaded();
+  }
+
+  /** A project's settings; the defaults for one that has set nothing, that is not there, or is not loaded yet. */
+  of(projectId: string | null): Settings {
+    return (projectId === null ? undefined : this.#projects.get(projectId)) ?? defaults;
+  }
+
+  async stop(): Promise<void> {
+    await this.#following?.stop();
+  }
+
+  async #load(): Promise<void> {
+    const { bus, timeoutMs } = this.#options;
+    const { mark } = this.#projects;
+    const pages = await askPages(bus, getProjectSettings, {
+      requestId: 'gateway-project-settings',
+      timeoutMs,
+    });
+    const projects = pages.flatMap((page) => page.projects);
+    this.#projects.replace(
+      projects.map(({ projectId, ...settings }) => [projectId, settings] as const),
+      mark,
+    );
+  }
+}
+
+/** Null where nothing differs from the defaults. */
+function ownOf({ projectId: _, ...settings }: GatewaySettings): Settings | null {
+  const { limits, webOrigins, publicConnections } = settings;
+  const isDefault = Object.keys(limits).length === 0 && webOrigins.length === 0 && publicConnections;
+  return isDefault ? null : settings;
+}

@@ -1,0 +1,59 @@
+import { STATUS_CODES } from 'node:http';
+import { type ErrorCode, errorMeanings, errors, type OperationSpec, operations } from '@kith/contracts';
+import { codesOf, tagOf } from '@kith/openapi';
+
+/** Makes the catalogue of error codes, to which the `type` of a problem leads: one section a code, with its id. */
+export function errorsPage(): string {
+  const users = new Map<ErrorCode, OperationSpec[]>();
+  for (const operation of operations) {
+    for (const code of codesOf(operation)) users.set(code, [...(users.get(code) ?? []), operation]);
+  }
+  const sections = (Object.keys(errors) as ErrorCode[]).map((code) => sectionOf(code, users.get(code) ?? []));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Errors of the Kith API</title>
+<link rel="icon" href="/docs/icon.png">
+<link rel="stylesheet" href="/docs/page.css">
+</head>
+<body>
+<header class="bar"><a class="name" href="/docs">Kith</a><nav><a href="/docs">Reference</a><a href="/openapi.json">OpenAPI</a></nav></header>
+<main class="errors">
+<h1>Errors</h1>
+<p>Every answer outside 2xx and 304 says one of these codes: as <code>{"error", "code"}</code>, or, for clients that ask for
+<code>application/problem+json</code>, as a problem (RFC 9457) whose <code>type</code> leads here.</p>
+${sections.join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+function sectionOf(code: ErrorCode, by: readonly OperationSpec[]): string {
+  const { status, message } = errors[code];
+  const { when, remedy } = errorMeanings[code];
+  // What nearly every endpoint may say is no news of any of them.
+  const who =
+    by.length === 0 || by.length > operations.length / 3 ? '' : `<p>${by.map(linkTo).join(' ')}</p>`;
+  return `<section id="${code}"><h2><a href="#${code}">${code}</a></h2>
+<p><b>${status} ${STATUS_CODES[status]}</b> ${escapeHtml(message)}</p>
+<p>${proseOf(when)}</p>
+<p><b>What to do</b> ${proseOf(remedy)}</p>${who}</section>`;
+}
+
+/** The page's own address of an operation. */
+function linkTo(operation: OperationSpec): string {
+  const tag = encodeURIComponent(tagOf(operation));
+  return `<a href="/docs#/${tag}/${operation.name}"><code>${operation.name}</code></a>`;
+}
+
+/** A sentence of the contracts: what stands in backticks is code. */
+function proseOf(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}

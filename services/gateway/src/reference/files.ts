@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { documentFile } from '@kith/openapi';
+import { errorsPage } from './errors-page.ts';
+
+/** A file that is served as it is. */
+export interface StaticFile {
+  contentType: string;
+  body: Uint8Array;
+  etag: string;
+  isPage: boolean;
+  /** The body for clients that take it compressed; made once, when the first one asks. */
+  compressed(): Promise<Uint8Array>;
+}
+
+const types = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  png: 'image/png',
+} as const;
+
+/**
+ * Reads the document and the reference page with all that it needs, by path. Throws when one is missing, so that a
+ * gateway without them does not start.
+ */
+export function readReference(): ReadonlyMap<string, StaticFile> {
+  const { resolve } = createRequire(import.meta.url);
+  const packaged = (name: string) => readFileSync(resolve(`swagger-ui-dist/${name}`));
+  const own = (name: string) => readFileSync(new URL(name, import.meta.url));
+  return new Map([
+    ['/openapi.json', file('json', readFileSync(documentFile))],
+    ['/docs', file('html', own('page.html'))],
+    ['/docs/errors', file('html', Buffer.from(errorsPage()))],
+    ['/docs/page.css', file('css', own('page.css'))],
+    ['/docs/page.js', file('js', own('page.js'))],
+    ['/docs/swagger-ui.css', file('css', packaged('swagger-ui.css'))],
+    ['/docs/swagger-ui.js', file('js', packaged('swagger-ui-bundle.js'))],
+    ['/docs/icon.png', file('png', packaged('favicon-32x32.png'))],
+  ]);
+}
+
+function file(type: keyof typeof types, body: Uint8Array): StaticFile {
+  let made: Promise<Uint8Array> | undefined;
+  return {
+    contentType: types[type],
+    body,
+    etag: hash('sha256', body, 'base64url').slice(0, 22),
+    isPage: type === 'html',
+    compressed() {
+      made ??= promisify(gzip)(body);
+      return made;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { ApiError } from '@kith/service';
+import type { NextFunction } from 'express';
+import { splitTarget } from '../address.ts';
+import { writeAnswer } from '../answer.ts';
+import type { HttpRequest, HttpResponse } from '../exchange.ts';
+import { readReference, type StaticFile } from './files.ts';
+
+const allow = 'GET, HEAD, OPTIONS';
+/** What the pages may do: run the files beside them, and call this server. */
+const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/**
+ * Serves `/openapi.json` and the reference page under `/docs`: a fixed list of files held in memory, outside of the
+ * limits of any project (docs/adr/0015). What is not on the list is for the API to answer.
+ */
+export function serveReference() {
+  const files = readReference();
+  return async (request: HttpRequest, response: HttpResponse, next: NextFunction): Promise<void> => {
+    const [path] = splitTarget(request.url);
+    const found = files.get(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
+    if (!found) return next();
+    response.locals.operation = 'gateway.reference';
+    if (request.method === 'OPTIONS') {
+      const headers = { Allow: allow };
+      return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', allow);
+      throw new ApiError('route/method-not-allowed');
+    }
+    await answerFile(request, response, found);
+  };
+}
+
+async function answerFile(request: HttpRequest, response: HttpResponse, found: StaticFile): Promise<void> {
+  response.vary('Accept-Encoding');
+  const isCompressed = request.acceptsEncodings('gzip', 'identity') === 'gzip';
+  // Each encoding is a representation of its own (RFC 9110 section 8.8.3.3).
+  const etag = `"${found.etag}${isCompressed ? '-gzip' : ''}"`;
+  const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'no-cache' };
+  if (found.isPage) headers['Content-Security-Policy'] = pagePolicy;
+  if (matches(request.headers['if-none-match'], etag)) {
+    return writeAnswer(request, response, { status: 304, headers, body: new Uint8Array() });
+  }
+  headers['Content-Type'] = found.contentType;
+  if (isCompressed) headers['Content-Encoding'] = 'gzip';
+  const body = isCompressed ? await found.compressed() : found.body;
+  writeAnswer(request, response, { status: 200, headers, body });
+}
+
+/** Whether a client has this already (RFC 9110 section 13.1.2). */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag);
+}

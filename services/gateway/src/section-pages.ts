@@ -1,0 +1,81 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ExportSection, exportPageItems } from '@kith/contracts';
+import { ApiError, ask, type Bus } from '@kith/service';
+import { busFailure } from './bus-failure.ts';
+
+/** Items of a section, and where the next ones are; null at the end. */
+export interface SectionPage {
+  items: readonly unknown[];
+  next: string | null;
+}
+
+/** Whose sections, for which request, and how patiently. */
+export interface SectionRequest {
+  projectId: string;
+  userId: string;
+  requestId: string;
+  /** How long a page may take, in ms. */
+  timeoutMs: number;
+  /** Waits before a page is asked for again, in ms: as many as it is. */
+  retryMs: readonly number[];
+  /** Ends all asking. */
+  signal: AbortSignal;
+  /** Rejects when the request would not be let in any more. */
+  identify: () => Promise<unknown>;
+}
+
+/** Asks for a section's first page, once. Throws the service's code, `gateway/unavailable` or `gateway/timeout`. */
+export function firstPage(bus: Bus, section: ExportSection, of: SectionRequest): Promise<SectionPage> {
+  return page(bus, section, of, null);
+}
+
+/**
+ * Gives a section page by page from its first one on, and asks for each when it is wanted. A page that fails is asked
+ * for again; throws when that does not help.
+ */
+export async function* pagesFrom(
+  bus: Bus,
+  section: ExportSection,
+  of: SectionRequest,
+  first: SectionPage,
+): AsyncGenerator<SectionPage> {
+  let current = first;
+  yield current;
+  while (current.next !== null) {
+    await checkToken(of);
+    current = await patiently(bus, section, of, current.next);
+    of.signal.throwIfAborted();
+    yield current;
+  }
+}
+
+async function patiently(bus: Bus, section: ExportSection, of: SectionRequest, after: string) {
+  for (const ms of of.retryMs) {
+    of.signal.throwIfAborted();
+    try {
+      return await page(bus, section, of, after);
+    } catch {
+      await wait(ms, undefined, { signal: of.signal });
+    }
+  }
+  return page(bus, section, of, after);
+}
+
+async function page(bus: Bus, section: ExportSection, of: SectionRequest, after: string | null) {
+  const { projectId, userId, requestId, timeoutMs } = of;
+  const range = { projectId, userId, after, limit: exportPageItems };
+  try {
+    return await ask(bus, section, range, { requestId, deadline: Date.now() + timeoutMs });
+  } catch (error) {
+    throw busFailure(error);
+  }
+}
+
+/** The same rule as for streams: what would refuse the request now ends it, identity being away does not. */
+async function checkToken({ identify }: SectionRequest): Promise<void> {
+  try {
+    await identify();
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'gateway/unavailable')) throw error;
+  }
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { exportPageItems, exportUser } from '@kith/contracts';
+import { availableEngines, waitFor } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { expectError, projectId, userId } from './harness.ts';
+import {
+  contentDisposition,
+  ExportWorld,
+  head,
+  largePage,
+  type SectionName,
+  sessionItem,
+} from './support/export-world.ts';
+
+const names = Object.keys(exportUser.parts.sections) as SectionName[];
+const none = Object.fromEntries(names.map((name) => [name, []]));
+/** Longer than a test waits for anything. */
+const never = 3_600_000;
+
+describe.each(availableEngines())('exports (%s)', (engine) => {
+  it('is the head and, behind it, every section, page by page', async () => {
+    await using world = await ExportWorld.start(engine);
+    const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
+    const pages: Record<string, string[]> = { '': [a], 'behind a': [], 'behind none': [b, c] };
+    const next: Record<string, string> = { '': 'behind a', 'behind a': 'behind none' };
+    await world.give('sessions', ({ after }) => ({
+      items: (pages[after ?? ''] ?? []).map((id) => sessionItem(id)),
+      next: next[after ?? ''] ?? null,
+    }));
+    const download = await (await world.open()).read();
+    expect([download.status, download.isWhole]).toEqual([200, true]);
+    expect(download.headers).toMatchObject({
+      'content-type': 'application/json',
+      'content-disposition': contentDisposition,
+      'cache-control': 'no-store',
+      connection: 'close',
+      'x-request-id': expect.any(String),
+    });
+    const document = JSON.parse(download.text);
+    expect(document).toEqual({ ...head, ...none, sessions: [a, b, c].map((id) => sessionItem(id)) });
+    expect(Object.keys(document)).toEqual([...Object.keys(head), ...names]);
+    expect(exportUser.output.safeParse(document).success).toBe(true);
+    const sessions = world.asked.filter(({ name }) => name === 'sessions').map(({ range }) => range);
+    expect(sessions).toEqual(
+      [null, 'behind a', 'behind none'].map((after) => ({
+        projectId,
+        userId,
+        after,
+        limit: exportPageItems,
+      })),
+    );
+    expect(world.asked).toHaveLength(names.length + 2);
+  });
+
+  it('lets nothing out that the contract does not have', async () => {
+    await using world = await ExportWorld.start(engine);
+    const item = { ...sessionItem(randomUUID()), tokenHash: 'secret' };
+    await world.give('sessions', () => ({ items: [item], next: null }));
+    const { text, isWhole } = await (await world.open()).read();
+    expect([isWhole, text.includes('secret'), text.includes(item.id)]).toEqual([true, false, true]);
+  });
+
+  it.each(names)('answers 503 before any byte while nobody serves %s', async (name) => {
+    await using world = await ExportWorld.start(engine);
+    await world.takeAway(name);
+    const answer = await (await world.open()).read();
+    expectError(answer, 'gateway/unavailable');
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(answer.headers['content-disposition']).toBeUndefined();
+  });
+
+  it('answers 504 before any byte while a section is silent, and 500 while it fails', async () => {
+    await using world = await ExportWorld.start(engine, { env: { REQUEST_TIMEOUT_MS: '200' } });
+    await world.give('blocks', () => 'silence');
+    expectError(await (await world.open()).read(), 'gateway/timeout');
+    await world.give('blocks', () => 'failure');
+    expectError(await (await world.open()).read(), 'connection/server-error');
+  });
+
+  it('to HEAD it answers the same without its body, and reads no more than tells whether it can', async () => {
+    await using world = await ExportWorld.start(engine);
+    await world.give('sessions', largePage);
+    const answer = await (await world.open({ method: 'HEAD' })).read();
+    expect([answer.status, answer.text, answer.headers['content-disposition']]).toEqual([
+      200,
+      '',
+      contentDisposition,
+    ]);
+    expect(world.asked.map(({ range }) => range.after)).toEqual(names.map(() => null));
+    await world.takeAway('notifications');
+    expect((await world.open({ method: 'HEAD' })).status).toBe(503);
+  });
+
+  it('asks again for a page that failed, and goes on', async () => {
+    await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1, 1] } });
+    const [a, b] = [randomUUID(), randomUUID()];
+    let failures = 3;
+    await world.give('sessions', ({ after }) => {
+      if (after === null) return { items: [sessionItem(a)], next: 'a' };
+      return failures-- > 0 ? 'failure' : { items: [sessionItem(b)], next: null };
+    });
+    const download = await (await world.open()).read();
+    expect(download.isWhole).toBe(true);
+    expect(JSON.parse(download.text).sessions).toEqual([sessionItem(a), sessionItem(b)]);
+  });
+
+  it.each([
+    ['fails', (world: ExportWorld) => world.give('notifications', () => 'failure')],
+    ['is gone', (world: ExportWorld) => world.takeAway('notifications')],
+  ] as const)('breaks off when a later page %s for good', async (_, lose) => {
+    await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1] } });
+    let isLost: Promise<void> | undefined;
+    await world.give('notifications', () => ({ items: [], next: 'more' }));
+    // The first pages have been asked for by the time a second one is.
+    await world.give('sessions', async ({ after }) => {
+      if (after === null) return { items: [sessionItem(randomUUID())], next: 'more' };
+      isLost ??= lose(world);
+      await isLost;
+      return { items: [], next: null };
+    });
+    const download = await (await world.open()).read();
+    expect([download.status, download.isWhole]).toEqual([200, false]);
+    expect(download.text).toMatch(/^\{"exportedAt".*"notifications":\[$/s);
+    expect(() => JSON.parse(download.text)).toThrow();
+  });
+
+  it('breaks off when the token would be refused now', async () => {
+    await using world = await ExportWorld.start(engine);
+    let asked = 0;
+    const exp = Math.floor(Date.now() / 1000) + 2;
+    await world.give('sessions', async () => {
+      asked++;
+      if (asked > 1) await waitFor(() => Date.now() / 1000 > exp);
+      return { items: [], next: String(asked) };
+    });
+    const download = await (await world.open({ token: await world.issuer.token({ exp }) })).read();
+    expect([download.status, download.isWhole, asked]).toEqual([200, false, 2]);
+  });
+
+  it('reads at the pace of the client, and no more once that has gone', async () => {
+    await using world = await ExportWorld.start(engine, { exportTimes: { unread: never } });
+    let pages = 0;
+    await world.give('sessions', () => {
+      pages++;
+      return largePage();
+    });
+    using download = await world.open();
+    // What the connection's buffers take, and then nothing, however much else is done: else it would be read on and on.
+    const rounds = 30;
+    const isStill = async () => {
+      const before = pages;
+      for (let round = 0; round < rounds; round++) await world.open({ method: 'HEAD' });
+      return pages === before + rounds;
+    };
+    await waitFor(isStill, { what: 'the export to wait for its client' });
+    expect(await world.brokenOff()).toBe(0);
+    download[Symbol.dispose]();
+    await waitFor(async () => (await world.brokenOff()) === 1, { what: 'the end of the export' });
+    expect(await isStill()).toBe(true);
+  });
+
+  it('ends a client that does not read', async () => {
+    await using world = await ExportWorld.start(engine, {
+      env: { REQUEST_TIMEOUT_MS: '100' },
+      exportTimes: { unread: 300, retry: [] },
+    });
+    await world.give('sessions', largePage);
+    using download = await world.open();
+    await waitFor(async () => (await world.brokenOff()) === 1, { what: 'the end of the connection' });
+    expect((await download.read()).isWhole).toBe(false);
+  });
+
+  it('stops within its bounds while an export is under way', async () => {
+    await using world = await ExportWorld.start(engine, { timeouts: { drain: 300 } });
+    await world.give('sessions', ({ after }) =>
+      after === null ? { items: [], next: 'more' } : new Promise(() => undefined),
+    );
+    const download = await world.open();
+    const reading = download.read();
+    await waitFor(() => world.asked.some(({ range }) => range.after === 'more'));
+    await world.test.gateway.stop();
+    await reading;
+    expect(download.isWhole).toBe(false);
+  });
+});

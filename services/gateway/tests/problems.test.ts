@@ -1,0 +1,143 @@
+import {
+  type ErrorCode,
+  errorBody,
+  errors,
+  getUser,
+  listConnections,
+  signIn,
+  updateUser,
+} from '@kith/contracts';
+import { ApiError, errorReply, successReply } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Answer,
+  expectError,
+  parseAnswer,
+  projectId,
+  raw,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+} from './harness.ts';
+
+const accept = 'application/problem+json, application/json';
+
+/** Checks an error as RFC 9457 has it; `extra` are the members that this occurrence adds. */
+function expectProblem(
+  answer: Answer,
+  code: ErrorCode,
+  extra: { detail?: string; field?: string } = {},
+): void {
+  const { status, message } = errors[code];
+  expect(answer.headers['content-type']).toBe('application/problem+json');
+  // Section 3.1: a URI reference with the full path; a title that is the same each time; the answer's own status.
+  expect(JSON.parse(answer.text)).toEqual({
+    type: `/docs/errors#${code}`,
+    title: message,
+    status,
+    detail: message,
+    code,
+    ...extra,
+  });
+  expect(answer.status).toBe(status);
+  expect(answer.headers.vary).toContain('Accept');
+}
+
+describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
+  let test: TestGateway;
+  let port: number;
+  let token: string;
+  beforeAll(async () => {
+    test = await startTestGateway(engine, {
+      env: { REQUEST_TIMEOUT_MS: '300', RATE_LIMITS: '{"identity.sign-in":{"max":1,"windowSeconds":300}}' },
+    });
+    const issuer = await serveIssuer(test.bus);
+    token = await issuer.token();
+    await serveEcho(test.bus, signIn);
+    await serveEcho(test.bus, updateUser, () => {
+      const taken = new ApiError('DUPLICATE_USERNAME', { message: 'Ada has it.', field: 'username' });
+      return errorReply(taken.code, taken);
+    });
+    await serveEcho(test.bus, getUser, async () => undefined);
+    port = test.gateway.port;
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const scope = `/v7/${projectId}`;
+  const call = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+    send(port, { method, path, headers: { accept, ...headers }, ...(body === undefined ? {} : { body }) });
+
+  it('come from the rules of HTTP, the router, the token, the body and the limit', async () => {
+    const head = (line: string) => `${line}\r\nAccept: ${accept}\r\nConnection: close\r\n\r\n`;
+    expectProblem(parseAnswer(await raw(port, head('GET / HTTP/1.1'))), 'request/invalid-http');
+    expectProblem(await call('GET', '/nothing'), 'route/not-found');
+    expectProblem(await call('GET', '/v7/x/connections'), 'project/invalid-id');
+    const wrong = await call('DELETE', `${scope}/connections`);
+    expectProblem(wrong, 'route/method-not-allowed');
+    expect(wrong.headers.allow).toBe('GET, HEAD, OPTIONS');
+    const unknown = await call('GET', `${scope}/connections`);
+    expectProblem(unknown, 'auth/unauthorized');
+    expect(unknown.headers['www-authenticate']).toBe('Bearer');
+    const text = { 'content-type': 'text/plain' };
+    expectProblem(await call('POST', `${scope}/auth/sign-in`, text, 'x'), 'request/unsupported-media-type');
+    const limited = await call('POST', `${scope}/auth/sign-in`, text, 'x');
+    expectProblem(limited, 'rate-limit/exceeded');
+    expect(limited.headers['retry-after']).toMatch(/^\d+$/);
+  });
+
+  it('come from services that answer, that are not there, and that are silent', async () => {
+    const authorization = `Bearer ${token}`;
+    const taken = await call('PATCH', `${scope}/users/u`, { authorization });
+    expectProblem(taken, 'DUPLICATE_USERNAME', { detail: 'Ada has it.', field: 'username' });
+    const away = await call('GET', `${scope}/connections`, { authorization });
+    expectProblem(away, 'gateway/unavailable');
+    expect(away.headers['retry-after']).toBe('1');
+    expectProblem(await call('GET', `${scope}/users/u`), 'gateway/timeout');
+  });
+
+  it('are for who names them alone', async () => {
+    for (const given of ['*/*', 'application/json', 'application/json, application/problem+json;q=0.1']) {
+      const answer = await call('GET', '/nothing', { accept: given });
+      expectError(answer, 'route/not-found');
+      expect(answer.headers.vary).toContain('Accept');
+      const taken = await call('PATCH', `${scope}/users/u`, {
+        accept: given,
+        authorization: `Bearer ${token}`,
+      });
+      expect(JSON.parse(taken.text)).toEqual({
+        error: 'Ada has it.',
+        code: 'DUPLICATE_USERNAME',
+        field: 'username',
+      });
+    }
+  });
+
+  it('are of the length that HEAD tells', async () => {
+    const [whole, head] = [await call('GET', '/nothing'), await call('HEAD', '/nothing')];
+    expect([head.status, head.text]).toEqual([404, '']);
+    expect(head.headers['content-type']).toBe('application/problem+json');
+    expect(head.headers['content-length']).toBe(String(whole.text.length));
+  });
+
+  it('leave successes as they are', async () => {
+    const served = await serveEcho(test.bus, listConnections, () => successReply(200, { a: 1 }, {}));
+    const answer = await call('GET', `${scope}/connections`, { authorization: `Bearer ${token}` });
+    await served.stop();
+    expect([answer.status, answer.text, answer.headers['content-type']]).toEqual([
+      200,
+      '{"a":1}',
+      'application/json',
+    ]);
+  });
+
+  it('are not for requests whose head never came through', async () => {
+    const answer = parseAnswer(
+      await raw(port, `GET /nothing HTTP/1.1\r\nAccept: ${accept}\r\nX : y\r\n\r\n`),
+    );
+    expect(JSON.parse(answer.text)).toEqual(errorBody('request/invalid-http'));
+    expect(answer.headers['content-type']).toBe('application/json');
+  });
+});

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import {
+  countUserConnections,
+  type GatewaySettings,
+  getUser,
+  listConnections,
+  listUserConnections,
+  noticeSubject,
+  projectOfUser,
+  projectSettingsNotice,
+} from '@kith/contracts';
+import { serveInternal } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ProjectSettings } from '../src/project-settings.ts';
+import {
+  expectError,
+  projectId,
+  type Seen,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+  type TestIssuer,
+  userId,
+} from './harness.ts';
+
+const listed = 'https://app.test';
+const other = 'https://other.test';
+
+// SPEC B7, docs/adr/0013.
+describe.each(availableEngines())('settings of projects on %s', (engine) => {
+  let test: TestGateway;
+  let issuer: TestIssuer;
+  let lists: { seen: Seen[] };
+  const shown = randomUUID();
+  beforeEach(async () => {
+    test = await startTestGateway(engine);
+    issuer = await serveIssuer(test.bus);
+    lists = await serveEcho(test.bus, listUserConnections);
+    for (const spec of [countUserConnections, listConnections, getUser]) await serveEcho(test.bus, spec);
+    await serveInternal(
+      {
+        spec: projectOfUser,
+        handle: async (asked: { userId: string }) => ({
+          projectId: asked.userId === shown ? projectId : null,
+        }),
+      },
+      { ...test.runtime, app: {}, checkOutput: true },
+    );
+    await waitFor(async () => (await test.gateway.notReady()).length === 0, { what: 'readiness' });
+  });
+  afterEach(() => test[Symbol.asyncDispose]());
+
+  const settings = (given: Partial<GatewaySettings>): GatewaySettings => ({
+    projectId,
+    limits: {},
+    webOrigins: [],
+    publicConnections: true,
+    ...given,
+  });
+  const tell = (given: Partial<GatewaySettings>) =>
+    test.bus.broadcast(
+      noticeSubject(test.bus.prefix, projectSettingsNotice),
+      new TextEncoder().encode(JSON.stringify(settings(given))),
+    );
+  const get = (path: string, headers: Record<string, string> = {}, port = test.gateway.port) =>
+    send(port, { path, headers });
+  const bearer = async (changes = {}) => ({ authorization: `Bearer ${await issuer.token(changes)}` });
+  const path = `/v7/${projectId}/users/${shown}/connections`;
+  const policyOf = async (at: string, port = test.gateway.port) =>
+    (await get(at, {}, port)).headers['ratelimit-policy'];
+  const usual = '"connections.list-of-user";q=100;w=300';
+  const own = '"connections.list-of-user";q=3;w=60';
+  const limits = { 'connections.list-of-user': { max: 3, windowSeconds: 60 } };
+  const soon = { timeoutMs: 1_000, what: 'the change' };
+
+  describe('limits', () => {
+    it('are the project’s own from the notice on, under its addresses, and the usual ones afterwards', async () => {
+      expect(await policyOf(path)).toBe(usual);
+      await tell({ limits });
+      await waitFor(async () => (await policyOf(path)) === own, soon);
+      expect(await policyOf(`/${projectId.toUpperCase()}/users/${shown}/connections`)).toBe(own);
+      expect(await policyOf(`/v7/${randomUUID()}/users/${shown}/connections`)).toBe(usual);
+      expect(await policyOf(`/v7/users/${shown}/connections`)).toBe(usual);
+      await waitFor(async () => (await get(path)).status === 429);
+      await tell({});
+      await waitFor(async () => (await policyOf(path)) === usual, soon);
+      expect((await get(path)).status).toBe(200);
+    });
+
+    it('are counted together by gateways, and none where the project has none', async () => {
+      await tell({ limits: { ...limits, 'connections.count-of-user': null } });
+      await waitFor(async () => (await policyOf(path)) === own, soon);
+      if (engine === 'containers') {
+        issuer.projects.push(settings({ limits }));
+        const second = await test.another();
+        for (let n = 0; n < 2; n++) await get(path, {}, second.port);
+        expectError(await get(path), 'rate-limit/exceeded');
+      }
+      const count = await get(`/v7/${projectId}/users/${shown}/connections-count`);
+      expect(count.status).toBe(200);
+      expect(Object.keys(count.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+    });
+  });
+
+  describe('web origins', () => {
+    const preflight = (at: string, origin: string, port = test.gateway.port) =>
+      send(port, {
+        method: 'OPTIONS',
+        path: at,
+        headers: { origin, 'access-control-request-method': 'GET' },
+      });
+    const allowed = (answer: Awaited<ReturnType<typeof get>>) => [
+      answer.headers['access-control-allow-origin'],
+      answer.headers.vary?.includes('Origin') ?? false,
+    ];
+
+    it('let the listed pages call under the project’s addresses, and no other', async () => {
+      await tell({ webOrigins: [listed, 'https://b.test'] });
+      await waitFor(async () => allowed(await get(path, { origin: other }))[0] === undefined, soon);
+      for (const at of [path, `/${projectId}/nothing`, `/api/v6/${projectId.toUpperCase()}/v7/connections`]) {
+        for (const ask of [
+          (origin: string) => get(at, { origin }),
+          (origin: string) => preflight(at, origin),
+        ]) {
+          expect(allowed(await ask(listed))).toEqual([listed, true]);
+          expect(allowed(await ask('https://b.test'))).toEqual(['https://b.test', true]);
+          for (const one of [other, 'https://app.test.evil.test', 'null']) {
+            expect(allowed(await ask(one))).toEqual([undefined, true]);
+          }
+        }
+      }
+      expect(allowed(await get(path))).toEqual([undefined, true]);
+      for (const at of [`/v7/${randomUUID()}/connections`, '/nothing', `/admin/projects/${projectId}`]) {
+        expect(allowed(await preflight(at, other))).toEqual(['*', false]);
+      }
+      await tell({});
+      await waitFor(async () => allowed(await get(path, { origin: other }))[0] === '*', soon);
+    });
+
+    it('stand in for the server’s list', async () => {
+      const gateway = await test.another({ env: { CORS_ORIGINS: other } });
+      const from = async (origin: string, at = path) => allowed(await get(at, { origin }, gateway.port))[0];
+      expect([await from(listed), await from(other)]).toEqual([undefined, other]);
+      await tell({ webOrigins: [listed] });
+      await waitFor(async () => (await from(listed)) === listed, soon);
+      expect(await from(other)).toBeUndefined();
+      expect(await from(other, `/v7/${randomUUID()}/connections`)).toBe(other);
+    });
+
+    it('hold for answers under short forms; their preflights go by the server’s list', async () => {
+      await tell({ webOrigins: [listed] });
+      await waitFor(async () => allowed(await get(path, { origin: other }))[0] === undefined, soon);
+      const headers = await bearer();
+      for (const at of ['/v7/connections', `/v7/users/${shown}/connections`]) {
+        for (const origin of [listed, other]) {
+          expect(allowed(await preflight(at, origin))).toEqual(['*', false]);
+          const answer = await get(at, { ...headers, origin });
+          expect(answer.status).toBe(200);
+          expect(allowed(answer)).toEqual([origin === listed ? listed : undefined, true]);
+        }
+      }
+    });
+  });
+
+  describe('connection lists that are not public', () => {
+    beforeEach(async () => {
+      await tell({ publicConnections: false });
+      await waitFor(async () => (await get(path)).status !== 200, soon);
+    });
+    const paths = [
+      path,
+      `${path}-count`,
+      `/v7/users/${shown}/connections`,
+      `/v6/users/${shown}/connections-count`,
+    ];
+
+    it.each(paths)('ask for a token of the project: %s', async (at) => {
+      const before = lists.seen.length;
+      for (const authorization of ['', 'Bearer null']) {
+        const answer = await get(at, { authorization });
+        expectError(answer, 'auth/unauthorized');
+        expect(answer.headers['www-authenticate']).toBe('Bearer');
+      }
+      expectError(await get(at, await bearer({ projectId: randomUUID() })), 'auth/forbidden');
+      const past = Math.floor(Date.now() / 1000) - 60;
+      const expired = await bearer({ iat: past - 600, exp: past });
+      const isShortV7 = at.startsWith('/v7/users');
+      expectError(await get(at, expired), isShortV7 ? 'auth/token-expired' : 'auth/unauthorized');
+      expect(lists.seen.length).toBe(before);
+      expect((await get(at, await bearer())).status).toBe(200);
+    });
+
+    it('are the project’s alone, and nothing else of it', async () => {
+      await get(path, await bearer());
+      expect(lists.seen.at(-1)?.context).toMatchObject({ projectId, caller: { userId } });
+      expect((await get(`/v7/${randomUUID()}/users/${shown}/connections`)).status).toBe(200);
+      expect((await get(`/v7/${projectId}/users/${shown}`)).status).toBe(200);
+      await tell({});
+      await waitFor(async () => (await get(path)).status === 200, soon);
+    });
+  });
+
+  it('are asked for at start, page by page, and stay while identity is away', async () => {
+    const many = Array.from({ length: 5 }, () => settings({ projectId: randomUUID(), limits }));
+    issuer.projects.push(...many);
+    const gateway = await test.another();
+    await issuer.stop();
+    for (const { projectId: id } of many) {
+      expect(await policyOf(`/v7/${id}/users/${shown}/connections`, gateway.port)).toBe(own);
+    }
+  });
+
+  it('are the defaults before they are known, but for what a project may hide', async () => {
+    const token = await bearer();
+    await using late = await startTestGateway(engine, { env: { CORS_ORIGINS: other } });
+    await serveEcho(late.bus, listUserConnections);
+    await serveEcho(late.bus, getUser);
+    const { port } = late.gateway;
+    expect(await late.gateway.notReady()).toContain('project-settings');
+    const hidden = await get(path, { origin: other }, port);
+    expectError(hidden, 'gateway/unavailable');
+    expect(hidden.headers['access-control-allow-origin']).toBe(other);
+    expect(hidden.headers['ratelimit-policy']).toBe(usual);
+    expect((await get(`/v7/${projectId}/users/${shown}`, {}, port)).status).toBe(200);
+    const known = await serveIssuer(late.bus);
+    known.projects.push(settings({ publicConnections: false }));
+    expectError(await get(path, {}, port), 'auth/unauthorized');
+    expectError(await get(path, token, port), 'auth/unauthorized');
+    expect((await get(path, { authorization: `Bearer ${await known.token()}` }, port)).status).toBe(200);
+  });
+
+  it('bear a notice that is none', async () => {
+    const subject = noticeSubject(test.bus.prefix, projectSettingsNotice);
+    await test.bus.broadcast(subject, new TextEncoder().encode('nonsense'));
+    await tell({ limits });
+    await waitFor(async () => (await policyOf(path)) === own, soon);
+  });
+
+  it('are asked for again, which undoes what was missed', async () => {
+    issuer.projects.push(settings({ limits }));
+    const { bus, runtime } = test;
+    const heard = await ProjectSettings.open({ bus, log: runtime.log, refreshMs: 0 });
+    expect(heard.of(projectId).limits).toEqual(limits);
+    issuer.projects.length = 0;
+    await waitFor(() => Object.keys(heard.of(projectId).limits).length === 0, { what: 'the whole' });
+    await heard.stop();
+  });
+});

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { errors } from '@kith/contracts';
+import { documentFile } from '@kith/openapi';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectError, projectId, send, startTestGateway, type TestGateway } from './harness.ts';
+
+const pages = ['/docs', '/docs/errors'];
+const files = [
+  '/openapi.json',
+  '/docs/page.css',
+  '/docs/page.js',
+  '/docs/swagger-ui.css',
+  '/docs/swagger-ui.js',
+  '/docs/icon.png',
+];
+const all = [...pages, ...files];
+
+describe.each(availableEngines())('the reference on %s', (engine) => {
+  let test: TestGateway;
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    send(test.gateway.port, { method, path, headers });
+  beforeAll(async () => {
+    test = await startTestGateway(engine);
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  it('gives the committed document, to pages of other origins, too', async () => {
+    const { status, headers, text } = await get('/openapi.json', { origin: 'https://app.test' });
+    expect(status).toBe(200);
+    expect(text === readFileSync(documentFile, 'utf8')).toBe(true);
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'access-control-allow-origin': '*' });
+  });
+
+  it('gives every file that the pages name, and they name none of another server', async () => {
+    for (const page of pages) {
+      const { text } = await get(page);
+      const links = [...text.matchAll(/(?:src|href)="([^"#]+)/g)].map(([, link]) => link as string);
+      expect(links.length).toBeGreaterThan(3);
+      for (const link of links) expect(all).toContain(link);
+    }
+    for (const path of all) expect((await get(path)).status).toBe(200);
+  });
+
+  it('lets the pages run their files and call this server; no other answer may be a page', async () => {
+    for (const path of pages) {
+      const { headers } = await get(path);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      const policy = headers['content-security-policy'];
+      for (const part of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+      ])
+        expect(policy).toContain(part);
+      expect(policy).not.toMatch(/unsafe|\*|http/);
+    }
+    for (const path of [...files, '/docs/nothing', `/v7/${projectId}/connections`]) {
+      const { headers } = await get(path);
+      expect(headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'");
+    }
+  });
+
+  it.each(all)('lets %s be kept, and tells who has it that it has', async (path) => {
+    const first = await get(path);
+    const { etag = '', 'cache-control': control } = first.headers;
+    expect([etag.startsWith('"'), control]).toEqual([true, 'no-cache']);
+    for (const tags of [etag, `"x", W/${etag}`, '*']) {
+      const again = await get(path, { 'if-none-match': tags });
+      expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
+    }
+    expect((await get(path, { 'if-none-match': '"x"' })).status).toBe(200);
+  });
+
+  it('compresses for who takes it, as a representation of its own', async () => {
+    const plain = await get('/openapi.json');
+    const response = await fetch(`http://127.0.0.1:${test.gateway.port}/openapi.json`, {
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(response.headers.get('etag')).not.toBe(plain.headers.etag);
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(plain.text.length / 5);
+    // Decoded by fetch.
+    expect((await response.text()) === plain.text).toBe(true);
+    for (const encodings of ['identity', 'br', 'gzip;q=0', 'gzip;q=0.1, identity']) {
+      const answer = await get('/openapi.json', { 'accept-encoding': encodings });
+      expect(answer.headers['content-encoding']).toBeUndefined();
+      expect(answer.headers.vary).toContain('Accept-Encoding');
+    }
+  });
+
+  it('follows SPEC A1: HEAD, OPTIONS, other methods, a trailing slash, a query', async () => {
+    for (const path of ['/docs', '/openapi.json']) {
+      const whole = await get(path);
+      const head = await get(path, {}, 'HEAD');
+      expect([head.status, head.text, head.headers['content-length']]).toEqual([
+        200,
+        '',
+        whole.headers['content-length'],
+      ]);
+      const options = await get(path, {}, 'OPTIONS');
+      expect([options.status, options.headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS']);
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const refused = await get(path, {}, method);
+        expectError(refused, 'route/method-not-allowed');
+        expect(refused.headers.allow).toBe('GET, HEAD, OPTIONS');
+      }
+      expect((await get(`${path}/?x=y`)).text === whole.text).toBe(true);
+    }
+  });
+
+  it('is in no address form, and nowhere else', async () => {
+    for (const path of [
+      `/${projectId}/docs`,
+      `/v7/${projectId}/openapi.json`,
+      '/docs/nothing',
+      '/docs//',
+      '/docs/../docs/page',
+      '/docs/page.html',
+      '/docs/%2e%2e/package.json',
+    ])
+      expectError(await get(path), 'route/not-found');
+    for (const path of ['/v7/docs', '/api/v6/openapi.json'])
+      expectError(await get(path), 'project/invalid-id');
+  });
+
+  it('counts for no limit', async () => {
+    for (const path of all) {
+      const { headers } = await get(path);
+      expect(Object.keys(headers).filter((name) => /ratelimit/i.test(name))).toEqual([]);
+    }
+  });
+
+  it('describes every code at the address that problems lead to', async () => {
+    const { text } = await get('/docs/errors');
+    for (const [code, { status, message }] of Object.entries(errors)) {
+      expect(text).toContain(`<section id="${code}">`);
+      expect(text).toContain(`<b>${status} `);
+      expect(text).toContain(message.replaceAll('<', '&lt;'));
+    }
+    // What the contracts say of a code, with what is code in it.
+    expect(text).toContain('<p>The body is over 256 KiB, or over what an upload may have.</p>');
+    expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
+  });
+
+  it('is there without any service', async () => {
+    // No service serves on this bus at all.
+    expectError(await get('/.well-known/jwks.json'), 'gateway/unavailable');
+    expect((await get('/docs')).status).toBe(200);
+  });
+});

@@ -1,0 +1,10 @@
+// The thread that `bcrypt.ts` starts.
+import { parentPort } from 'node:worker_threads';
+import { compareSync } from 'bcryptjs';
+import type { BcryptAnswer, BcryptQuestion } from './bcrypt.ts';
+
+parentPort?.on('message', ({ id, password, hash }: BcryptQuestion) => {
+  // Some versions of PHP and Ruby write `$2y$`, which is `$2b$`.
+  const isRight = compareSync(password, hash.replace(/^\$2y\$/, '$2b$'));
+  parentPort?.postMessage({ id, isRight } satisfies BcryptAnswer);
+});

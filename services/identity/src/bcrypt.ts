@@ -1,0 +1,54 @@
+import { Worker } from 'node:worker_threads';
+
+interface Question {
+  resolve(isRight: boolean): void;
+  reject(error: unknown): void;
+}
+
+/** What the thread is asked, and what it answers. */
+export interface BcryptQuestion {
+  id: number;
+  password: string;
+  hash: string;
+}
+export interface BcryptAnswer {
+  id: number;
+  isRight: boolean;
+}
+
+let worker: Worker | undefined;
+let count = 0;
+const questions = new Map<number, Question>();
+
+/**
+ * Tells whether a password gives a bcrypt hash. It is computed in a thread of its own, which is there from the first
+ * question on: Node has no bcrypt, and one in JavaScript would hold every other request up.
+ */
+export function compareBcrypt(password: string, hash: string): Promise<boolean> {
+  const thread = worker ?? startThread();
+  const id = ++count;
+  return new Promise<boolean>((resolve, reject) => {
+    questions.set(id, { resolve, reject });
+    thread.postMessage({ id, password, hash } satisfies BcryptQuestion);
+  });
+}
+
+function startThread(): Worker {
+  // Without the flags of this process, which may be meant for its entry point.
+  const thread = new Worker(new URL('./bcrypt-thread.ts', import.meta.url), { execArgv: [] });
+  worker = thread;
+  thread.on('message', ({ id, isRight }: BcryptAnswer) => {
+    questions.get(id)?.resolve(isRight);
+    questions.delete(id);
+  });
+  const ended = (error: unknown) => {
+    if (worker === thread) worker = undefined;
+    for (const question of questions.values()) question.reject(error);
+    questions.clear();
+  };
+  thread.on('error', ended);
+  thread.on('exit', () => ended(new Error('The thread of bcrypt has ended.')));
+  // It must not keep a process that has nothing else to do.
+  thread.unref();
+  return thread;
+}

@@ -1,0 +1,86 @@
+import { argon2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { passwordHashKind } from '@kith/contracts';
+import { compareBcrypt } from './bcrypt.ts';
+
+/** In front of a stored hash that another back end has made: it is of the password's bytes as they were given. */
+const mark = 'imported:';
+
+const argon2Async = promisify(argon2);
+const scryptAsync = promisify<
+  string,
+  Buffer,
+  number,
+  { N: number; r: number; p: number; maxmem: number },
+  Buffer
+>(scrypt);
+
+/** How a hash of another back end is stored until its user signs in. */
+export function markImported(hash: string): string {
+  return mark + hash;
+}
+
+/** The hash of another back end in what is stored; null for one of our own, or none. */
+export function importedHash(stored: string | null): string | null {
+  return stored?.startsWith(mark) ? stored.slice(mark.length) : null;
+}
+
+/** Tells whether a password gives another back end's hash: argon2id, scrypt or bcrypt. None of them runs on the loop. */
+export async function verifyImported(password: string, hash: string): Promise<boolean> {
+  if (hash.startsWith('$2')) return compareBcrypt(password, hash);
+  const { name, cost, salt, wanted } = parse(hash);
+  const given =
+    name === 'scrypt'
+      ? await scryptAsync(password, salt, wanted.length, {
+          N: 2 ** (cost.ln ?? 0),
+          r: cost.r ?? 0,
+          p: cost.p ?? 0,
+          // Node's own bound is 32 MiB; the contract's is on what is imported.
+          maxmem: 512 * 1024 * 1024,
+        })
+      : await argon2Async('argon2id', {
+          message: password,
+          nonce: salt,
+          memory: cost.m ?? 0,
+          passes: cost.t ?? 0,
+          parallelism: cost.p ?? 0,
+          tagLength: wanted.length,
+        });
+  return timingSafeEqual(given, wanted);
+}
+
+/** A hash of a kind that no password gives: to verify it takes as long as any other of the kind. */
+export function nobodysHash(kind: string): string {
+  if (kind.startsWith('$2'))
+    return `${kind}$${bcryptText(randomBytes(16), 22)}${bcryptText(randomBytes(23), 31)}`;
+  return `${kind}$${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
+}
+
+/** The kind of another back end's hash in what is stored; null for one of our own, or none. */
+export function importedKind(stored: string | null): string | null {
+  const hash = importedHash(stored);
+  return hash === null ? null : passwordHashKind(hash);
+}
+
+function parse(hash: string) {
+  const parts = hash.split('$');
+  const [salt = '', wanted = ''] = parts.slice(-2);
+  const cost = Object.fromEntries(
+    (parts.at(-3) ?? '').split(',').map((one) => {
+      const [name = '', value] = one.split('=');
+      return [name, Number(value)];
+    }),
+  ) as Record<string, number | undefined>;
+  return { name: parts[1], cost, salt: Buffer.from(salt, 'base64'), wanted: Buffer.from(wanted, 'base64') };
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}
+
+/** Text in bcrypt's alphabet; the last character of each part holds fewer bits than a character can. */
+function bcryptText(bytes: Buffer, length: number): string {
+  return `${base64(bytes)
+    .replaceAll('+', '.')
+    .slice(0, length - 1)}.`;
+}

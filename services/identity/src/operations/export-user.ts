@@ -1,0 +1,14 @@
+import { exportUser } from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { ownUserOf } from '../user-views.ts';
+
+/** Answers the head of the caller's export; the lists that follow are asked of their services (docs/adr/0012). */
+export const exportUserHandler = handler(exportUser, async (request, app: AppContext) => {
+  const { projectId, caller, params } = request;
+  if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');
+  const user = await app.store.users.find(projectId, params.userId);
+  if (!user) throw new ApiError('user/not-found');
+  request.setHeader('Content-Disposition', `attachment; filename="kith-export-${user.id}.json"`);
+  return { exportedAt: new Date().toISOString(), user: ownUserOf(user) };
+});

@@ -1,0 +1,12 @@
+import { knownUsers } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Tells other services which users there are, by ids and foreign ids: their imports name users by either. */
+export const knownUsersHandler = internalHandler(
+  knownUsers,
+  async ({ projectId, ids, foreignIds }, app: AppContext) => {
+    if (!(await app.store.projects.find(projectId))) return { isProject: false, ids: [], foreignIds: [] };
+    return { isProject: true, ...(await app.store.imports.known(projectId, { ids, foreignIds })) };
+  },
+);

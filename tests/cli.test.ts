@@ -1,0 +1,210 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { runCommandLine } from '@kith/cli';
+import type { OwnUser, Project } from '@kith/contracts';
+import { openDataFolder, operatorToken } from '@kith/platform';
+import { createLogger, InProcessBus } from '@kith/service';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessOf, kith, type Said } from './support/command.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** Runs a command in this process, which starts faster than one of its own. */
+async function say(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Said> {
+  const said: Said = { code: null, stdout: '', stderr: '' };
+  said.code = await runCommandLine(words, {
+    env,
+    stdout: { write: (text) => (said.stdout += text) },
+    stderr: { write: (text) => (said.stderr += text) },
+  });
+  return said;
+}
+
+describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
+  let platform: TestPlatform;
+  let folder: string;
+  beforeAll(async () => {
+    platform = await startPlatform({ engine });
+    folder = await mkdtemp(join(tmpdir(), 'kith-cli-'));
+  });
+  afterAll(async () => {
+    await platform.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const done = async (...words: string[]) => {
+    const said = await say(words, { ...accessOf(platform), KITH_CWD: folder });
+    expect([said.code, said.stderr]).toEqual([0, '']);
+    expect(said.stdout).not.toContain(platform.operatorToken);
+    return said.stdout;
+  };
+  const json = async <T>(...words: string[]) => JSON.parse(await done(...words, '--json')) as T;
+
+  it('creates, lists, shows and updates projects', async () => {
+    const [made] = await json<Project[]>(
+      'projects',
+      'create',
+      '--name',
+      'Reading club',
+      '--public-profiles',
+      'no',
+    );
+    expect(made).toMatchObject({ name: 'Reading club', publicProfiles: false, publicKey: null });
+    const { id } = made as Project;
+    const { publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { format: 'pem', type: 'spki' },
+      privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
+    });
+    await writeFile(join(folder, 'key.pem'), publicKey);
+    const origin = 'https://app.example.org';
+    const [updated] = await json<Project[]>(
+      ...['projects', 'update', id, '--name', 'Book club', '--public-key', 'key.pem', '--web-origin', origin],
+    );
+    expect(updated).toMatchObject({
+      name: 'Book club',
+      publicKey,
+      webOrigins: [origin],
+      publicProfiles: false,
+    });
+    expect(JSON.parse(await done('projects', 'show', id))).toEqual(updated);
+    expect(await json<Project[]>('projects', 'list')).toContainEqual(updated);
+    expect(await done('projects', 'list')).toMatch(
+      new RegExp(`^id .*\\n(.*\\n)*${id}  Book club  .* private `),
+    );
+    const [bare] = await json<Project[]>('projects', 'update', id, '--no-public-key', '--any-web-origin');
+    expect(bare).toMatchObject({ publicKey: null, webOrigins: [] });
+  });
+
+  it('lists users, suspends and restores them', async () => {
+    const { id } = await platform.createProject();
+    const users: TestUser[] = [];
+    for (let count = 0; count < 3; count++)
+      users.push(await platform.createUser(id, { name: `No ${count}` }));
+    const ids = (list: OwnUser[]) => list.map((user) => user.id);
+    expect(ids(await json('users', 'list', '--project', id))).toEqual(users.map((user) => user.id).reverse());
+    expect(ids(await json('users', 'list', '--project', id, '--query', 'no 1'))).toEqual([users[1]!.id]);
+    const user = users[0]!;
+    expect(await json('users', 'suspend', user.id, '--project', id)).toMatchObject([{ isActive: false }]);
+    const read = () => platform.call('GET', `/v7/${id}/auth/sessions`, { token: user.accessToken });
+    await waitFor(() =>
+      read().then(
+        () => false,
+        (error) => error.code === 'auth/suspended',
+      ),
+    );
+    expect(await done('users', 'restore', user.id, '--project', id)).toMatch(/ active\n$/);
+  });
+
+  it('rotates keys', async () => {
+    const keys = await json<{ state: string }[]>('keys', 'rotate');
+    expect(keys.map(({ state }) => state)).toEqual(['published', 'signing']);
+  });
+
+  it('fails in one sentence, with 1; called in a wrong way, with 2', async () => {
+    const cases: [number, RegExp, string[], NodeJS.ProcessEnv?][] = [
+      [2, /^kith: Say what to do\.\n {2}kith projects create/, []],
+      [2, /^kith: There is no such command\./, ['projects', 'destroy']],
+      [2, /^kith: --name is needed\. See --help\.\n$/, ['projects', 'create']],
+      [2, /^kith: Unknown option '--nam'\. See --help\.\n$/, ['projects', 'create', '--nam', 'x']],
+      [2, /^kith: The project’s id is missing\. See --help\.\n$/, ['projects', 'show']],
+      [2, /^kith: more is one word too many\. See --help\.\n$/, ['projects', 'list', 'more']],
+      [
+        2,
+        /^kith: --public-profiles is yes or no\. See --help\.\n$/,
+        ['projects', 'create', '--name', 'x', '--public-profiles', '1'],
+      ],
+      [1, /^kith: There is no such thing \(project\/not-found\)\.\n$/, ['projects', 'show', 'nonsense']],
+      [
+        1,
+        /^kith: .*nothing\.pem can not be read \(ENOENT\)\.\n$/,
+        ['projects', 'create', '--name', 'x', '--public-key', 'nothing.pem'],
+      ],
+      [
+        1,
+        /^kith: The operator’s token is not accepted\.\n$/,
+        ['projects', 'list'],
+        { OPERATOR_TOKEN: 'wrong' },
+      ],
+      [
+        1,
+        /^kith: The operator’s token is needed: .*\n$/,
+        ['projects', 'list'],
+        { OPERATOR_TOKEN: '', KITH_DATA: folder },
+      ],
+      [
+        1,
+        /^kith: The gateway at http:\/\/127\.0\.0\.1:9 does not answer\.\n$/,
+        ['projects', 'list'],
+        { KITH_URL: 'http://127.0.0.1:9' },
+      ],
+    ];
+    for (const [code, sentence, words, env] of cases) {
+      const said = await say(words, { ...accessOf(platform), KITH_CWD: folder, ...env });
+      expect([words, said.code, said.stdout]).toEqual([words, code, '']);
+      expect(said.stderr).toMatch(sentence);
+    }
+  });
+});
+
+describe('kith', () => {
+  it('explains every command', async () => {
+    const { stdout, code } = await kith(['--help'], {});
+    expect(code).toBe(0);
+    const names = [...stdout.matchAll(/^ {2}kith ([a-z -]+?) {2}/gm)].map(([, name]) => name?.trim() ?? '');
+    expect(names.length).toBeGreaterThan(12);
+    for (const name of names) {
+      const said = await say([...name.split(' '), '--help'], {});
+      expect([name, said.code, said.stderr]).toEqual([name, 0, '']);
+      expect(said.stdout).toMatch(new RegExp(`^kith ${name}`));
+    }
+  }, 60_000);
+
+  it('takes the token that an embedded installation keeps, and its dead letters', async () => {
+    const data = await mkdtemp(join(tmpdir(), 'kith-cli-'));
+    const folder = openDataFolder(data);
+    const token = operatorToken(folder, undefined);
+    const bus = new InProcessBus({
+      prefix: 'kith',
+      file: folder.file('events.sqlite'),
+      log: createLogger({ name: 'test', level: 'silent' }),
+    });
+    const intake = await bus.consume(
+      { durable: 'test-all', subjects: ['kith.event.>'], maxDeliveries: 1 },
+      async () => {
+        throw new Error('not today');
+      },
+    );
+    const body = new TextEncoder().encode(JSON.stringify({ id: 'one' }));
+    await bus.publish({ subject: 'kith.event.p.user.created', id: 'one', body });
+    await waitFor(async () => (await bus.deadLetters('test-all')).length === 1);
+    const busy = await kith(['dead-letters', 'list', 'test-all'], { KITH_DATA: data });
+    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('uses the data folder')]);
+    await intake.drain();
+    await bus.close();
+    folder.release();
+    const letters = await kith(['dead-letters', 'list', 'test-all'], { KITH_DATA: data });
+    expect(JSON.parse(letters.stdout)).toEqual({
+      subject: 'kith.event.p.user.created',
+      error: 'Error: not today',
+      event: { id: 'one' },
+    });
+    // By its older name, as the script that npm runs.
+    const { stdout } = await run(process.execPath, ['scripts/dead-letters.ts', 'replay', 'test-all'], {
+      cwd: root,
+      env: { PATH: process.env.PATH, KITH_DATA: data },
+    });
+    expect(stdout).toBe('1 published again\n');
+
+    await using platform = await startPlatform({ env: { OPERATOR_TOKEN: token } });
+    const listed = await kith(['projects', 'list', '--json'], { KITH_URL: platform.url, KITH_DATA: data });
+    expect([listed.code, JSON.parse(listed.stdout)]).toEqual([0, expect.any(Array)]);
+    await rm(data, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,28 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const linksOf = (file: string) =>
+  [...read(file).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].flatMap(([, link = '']) =>
+    /^[a-z]+:/.test(link) ? [] : [join(dirname(file), decodeURI(link))],
+  );
+
+it('docs/README.md leads to every guide and every decision', () => {
+  const all = globSync(['docs/*.md', 'docs/adr/*.md'], { cwd: root }).filter(
+    (file) => file !== 'docs/README.md',
+  );
+  expect(all.length).toBeGreaterThan(20);
+  expect(all.filter((file) => !linksOf('docs/README.md').includes(file))).toEqual([]);
+});
+
+it.each(
+  globSync(['*.md', 'docs/**/*.md', 'libs/*/README.md', 'services/*/README.md', 'examples/**/README.md'], {
+    cwd: root,
+    exclude: (name) => name.includes('node_modules'),
+  }),
+)('the links of %s lead somewhere', (file) => {
+  expect(linksOf(file).filter((link) => !existsSync(join(root, link)))).toEqual([]);
+});

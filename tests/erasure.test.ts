@@ -1,0 +1,112 @@
+import type { Collection, Connection, EventEnvelope } from '@kith/contracts';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { everythingOf, openBusOf } from './support/everything.ts';
+
+/** Words of one user that stand in nothing else. */
+const secrets = {
+  username: 'zq.username',
+  name: 'Zqname Before',
+  later: 'Zqname After',
+  bio: 'zqbio of hers',
+  location: 'zqlocation',
+  avatar: 'https://example.net/zqavatar.png',
+  metadata: 'zqmetadata',
+  message: 'zqmessage to a friend',
+  withdrawn: 'zqmessage that was withdrawn',
+  declined: 'zqmessage that was declined',
+  folder: 'zqfolder',
+  renamed: 'zqrenamed',
+  deleted: 'zqdeleted',
+  entity: 'zqentity',
+};
+const email = 'zqmail@example.net';
+const inEvents = Object.values(secrets);
+const words = [email, ...inEvents];
+
+/** A user who has left a trace in all that there is. Two stay connected, `friend` and the first of `others`. */
+async function beBusy(
+  platform: TestPlatform,
+  of: { projectId: string; friend: TestUser; others: TestUser[] },
+): Promise<TestUser> {
+  const { friend, others } = of;
+  const [asked, declining, asking] = others as [TestUser, TestUser, TestUser];
+  const { username, name, bio, location, avatar } = secrets;
+  const profile = { email, username, name, bio, location, avatar, metadata: { note: secrets.metadata } };
+  const user = await platform.createUser(of.projectId, profile);
+  const act = <T>(method: string, path: string, body: object = {}, by = user) =>
+    platform.call<T>(method, `/v7/${of.projectId}${path}`, { token: by.accessToken, body });
+  await platform.connect(user, friend, secrets.message);
+  await platform.connect(asked, friend);
+  await act('POST', `/users/${asked.id}/connection`, { message: secrets.withdrawn });
+  await act('DELETE', `/users/${asked.id}/connection`);
+  await act('POST', `/users/${declining.id}/connection`, { message: secrets.declined });
+  await act('DELETE', `/users/${user.id}/connection`, {}, declining);
+  await act('POST', `/users/${user.id}/connection`, {}, asking);
+  await act('POST', `/users/${asking.id}/block`);
+  await act('PATCH', `/users/${user.id}`, { name: secrets.later });
+  const folder = await platform.createCollection(user, secrets.folder);
+  const below = await act<Collection>('POST', `/collections/${folder.id}/sub-collections`, {
+    collectionName: secrets.deleted,
+  });
+  await act('PATCH', `/collections/${folder.id}`, { name: secrets.renamed });
+  await act('DELETE', `/collections/${below.id}`);
+  await act('POST', `/collections/${folder.id}/entities`, { entityId: secrets.entity });
+  return user;
+}
+
+describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
+  it('is in no database, event and dead letter any more', async () => {
+    await using platform = await startPlatform({ engine });
+    const { id } = await platform.createProject();
+    const friend = await platform.createUser(id, { name: 'Friend who stays' });
+    const others = await Promise.all(['A', 'B', 'C'].map((name) => platform.createUser(id, { name })));
+    const gone = await beBusy(platform, { projectId: id, friend, others });
+
+    // A consumer that gives everything up.
+    await using bus = await openBusOf(platform);
+    const poisoned = { durable: 'test-poisoned', subjects: [`${bus.prefix}.event.>`], maxDeliveries: 1 };
+    await bus.consume(poisoned, async () => {
+      throw new Error('poison');
+    });
+    const letters = async () =>
+      (await bus.deadLetters(poisoned.durable)).map(({ body }) => new TextDecoder().decode(body)).join('\n');
+    const isAllDead = async () => {
+      const text = await letters();
+      return inEvents.every((word) => text.includes(word));
+    };
+    await waitFor(isAllDead, { what: 'the dead letters' });
+    const before = await everythingOf(platform);
+    for (const word of words) expect(before, word).toContain(word);
+
+    await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
+    let left = words;
+    const isGone = async () => {
+      const everything = await everythingOf(platform);
+      left = words.filter((word) => everything.includes(word));
+      return left.length === 0;
+    };
+    await waitFor(isGone, { timeoutMs: 45_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
+
+    // What is told of those who stay has no gap, and is there as it was.
+    const events: EventEnvelope[] = [];
+    await bus.consume({ durable: 'test-all', subjects: [`${bus.prefix}.event.>`] }, async ({ body }) => {
+      events.push(JSON.parse(new TextDecoder().decode(body)));
+    });
+    const seqs = (type: string, of: string) => {
+      const own = events.filter(({ aggregate }) => aggregate.type === type && aggregate.id === of);
+      return [...new Set(own.map(({ aggregate }) => aggregate.seq))].sort((one, other) => one - other);
+    };
+    await waitFor(() => seqs('user', gone.id).length > 0 && seqs('feed', friend.id).length === 2);
+    expect(seqs('user', gone.id)).toEqual([3]);
+    expect(seqs('feed', gone.id)).toEqual([]);
+    expect(seqs('user', friend.id)).toEqual([1]);
+    expect(await letters()).toContain('Friend who stays');
+    const { connections } = await platform.call<{ connections: Connection[] }>(
+      'GET',
+      `/v7/${id}/connections`,
+      { token: friend.accessToken },
+    );
+    expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
+  }, 120_000);
+});

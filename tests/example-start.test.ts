@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { availableChromium } from '@kith/testing';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { KithSettings } from '../examples/people/kith-settings.ts';
+import { signIn, visit } from './support/example/visitor.ts';
+import { startScript } from './support/start-script.ts';
+
+const installed = await availableChromium();
+
+describe('npm run example', { timeout: 120_000 }, () => {
+  let data: string;
+  beforeAll(async () => {
+    data = await mkdtemp(join(tmpdir(), 'kith-example-start-'));
+  });
+  afterAll(() => rm(data, { recursive: true, force: true }));
+
+  const start = (env: NodeJS.ProcessEnv = {}) =>
+    startScript('scripts/example.ts', {
+      env: { KITH_DATA: data, PORT: '0', ...env },
+      until: 'Ctrl-C ends it',
+    });
+  const addressIn = (output: string) => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? '';
+  const signInsIn = (output: string) =>
+    [...output.matchAll(/^ {2}(\S+@example\.com) +(\S+)$/gm)].map(([, email = '', password = '']) => ({
+      email,
+      password,
+    }));
+  const settingsAt = async (url: string): Promise<KithSettings> =>
+    (await fetch(`${url}/kith.json`)).json() as Promise<KithSettings>;
+
+  it('goes on with the same people, and ends on Ctrl-C', async () => {
+    const first = await start();
+    const signIns = signInsIn(first.output());
+    expect(signIns.map(({ email }) => email)).toEqual(['ada@example.com', 'grace@example.com']);
+    const { projectId } = await settingsAt(addressIn(first.output()));
+    first.signal('SIGINT');
+    expect(await first.exited).toBe(0);
+
+    await using second = await start();
+    expect(signInsIn(second.output())).toEqual(signIns);
+    expect(await settingsAt(addressIn(second.output()))).toMatchObject({ projectId });
+
+    // On a platform that runs already it makes nobody.
+    const KITH_URL = (await settingsAt(addressIn(second.output()))).url;
+    await using third = await start({ KITH_URL, KITH_PROJECT: projectId, KITH_DATA: join(data, 'none') });
+    expect(await settingsAt(addressIn(third.output()))).toEqual({ url: KITH_URL, projectId });
+    expect(signInsIn(third.output())).toEqual([]);
+  });
+
+  it('says in one sentence why it can not start', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    const cases: [NodeJS.ProcessEnv, RegExp][] = [
+      [{ PORT: String(port) }, /127\.0\.0\.1:\d+ is taken by another program; set PORT to another port\./],
+      [{ KITH_URL: 'http://127.0.0.1:8080' }, /KITH_PROJECT: KITH_URL and KITH_PROJECT go together/],
+    ];
+    for (const [env, sentence] of cases) {
+      const failed = await start(env);
+      expect(await failed.exited).toBe(1);
+      expect(failed.output()).toMatch(sentence);
+      expect(failed.output().trim().split('\n')).toHaveLength(1);
+    }
+    taken.close();
+  });
+
+  it.skipIf(!installed)('lets the two people in that it names', async () => {
+    const browser = await chromium.launch(installed);
+    onTestFinished(() => browser.close());
+    await using example = await start();
+    const app = addressIn(example.output());
+    const { url: api } = await settingsAt(app);
+    for (const person of signInsIn(example.output())) {
+      await using visitor = await visit(browser, { app, api });
+      await signIn(visitor, person);
+      await visitor.goTo('Connections');
+      await visitor.page.getByRole('list', { name: 'Your connections' }).waitFor();
+      // React says here, in development, what it does not like.
+      expect(visitor.complaints).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import type { Collection } from '@kith/contracts';
+import { Metrics } from '@kith/service';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { http } from './support/http.ts';
+import { alertExpressions, dashboardExpressions, namesIn } from './support/promql.ts';
+import { type Scrape, samplesOf, scrape } from './support/scrape.ts';
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+/** What Prometheus adds itself. */
+const ownLabels = ['job', 'instance', 'le'];
+const ownMetrics = ['up'];
+
+describe.each(availableEngines())('metrics (%s)', (engine) => {
+  let platform: TestPlatform;
+  let ada: TestUser;
+  let scraped: Scrape;
+
+  beforeAll(async () => {
+    const limits = { 'collections.rename': { max: 2, windowSeconds: 300 } };
+    platform = await startPlatform({
+      engine,
+      env: { RATE_LIMIT_SCALE: '1', RATE_LIMITS: JSON.stringify(limits) },
+    });
+    const { id: projectId } = await platform.createProject();
+    ada = await platform.createUser(projectId, { name: 'Ada' });
+    const grace = await platform.createUser(projectId, { name: 'Grace' });
+    const collection: Collection = await platform.createCollection(ada, 'Books');
+    await platform.connect(ada, grace, 'Hello');
+    const rename = (name: unknown) =>
+      http(platform.url, {
+        method: 'PATCH',
+        path: `/v7/${projectId}/collections/${collection.id}`,
+        token: ada.accessToken,
+        body: { name },
+      });
+    expect((await rename('Read')).status).toBe(200);
+    expect((await rename('')).status).toBe(400);
+    expect((await rename('Once more')).status).toBe(429);
+    await http(platform.url, { method: 'PROPFIND', path: '/nowhere' });
+    scraped = await waitFor(async () => {
+      const now = await scrape(platform.internalUrls);
+      const [applied] = samplesOf(now, 'kith_event_lag_seconds_count', { durable: 'notifications-feed' });
+      const [known] = samplesOf(now, 'kith_http_requests_total', { operation: 'none' });
+      return (applied?.value ?? 0) >= 2 && known && now;
+    });
+  });
+  afterAll(() => platform?.stop());
+
+  const value = (name: string, labels: Record<string, string> = {}) =>
+    samplesOf(scraped, name, labels).map((sample) => sample.value);
+
+  it('counts requests by operation in gateway and services', () => {
+    const operation = 'collections.rename';
+    const http = (status: string) =>
+      value('kith_http_requests_total', { operation, method: 'PATCH', status });
+    expect([http('200'), http('400'), http('429')]).toEqual([[1], [1], [1]]);
+    expect(value('kith_http_request_duration_seconds_count', { operation, status: '200' })).toEqual([1]);
+    expect(value('kith_http_requests_total', { operation: 'none', method: '_OTHER' })).toEqual([1]);
+    expect(value('kith_operations_total', { operation, outcome: 'ok' })).toEqual([1]);
+    const refused = { operation, outcome: 'refused', code: 'collection/invalid-name' };
+    expect(value('kith_operations_total', refused)).toEqual([1]);
+    expect(value('kith_operation_duration_seconds_count', { operation, status: '400' })).toEqual([1]);
+  });
+
+  it('tells the state of the limiter', () => {
+    const isShared = engine === 'containers';
+    expect(value('kith_limiter_refusals_total', { operation: 'collections.rename' })).toEqual([1]);
+    expect(value('kith_limiter_store', { store: isShared ? 'redis' : 'memory' })).toEqual([1]);
+    if (isShared) expect(value('kith_limiter_store', { store: 'memory' })).toEqual([0]);
+    expect(Math.max(...value('kith_limiter_degraded'))).toBe(0);
+    expect(Math.max(...value('kith_limiter_redis_errors_total'))).toBe(0);
+  });
+
+  it('tells how far events are', async () => {
+    const durable = 'notifications-feed';
+    expect(Math.max(...value('kith_event_last_lag_seconds', { durable }))).toBeGreaterThan(0);
+    await waitFor(async () => {
+      const now = await scrape(platform.internalUrls);
+      const [pending] = samplesOf(now, 'kith_events_pending', { durable });
+      const [dead] = samplesOf(now, 'kith_dead_letters', { durable });
+      const ages = samplesOf(now, 'kith_events_unpublished_age_seconds').map((sample) => sample.value);
+      return pending?.value === 0 && dead?.value === 0 && Math.max(...ages) === 0;
+    });
+  });
+
+  it('tells what the gateway keeps of identity, what runs, and how the process is', () => {
+    for (const table of ['revocations', 'project_settings']) {
+      const [age = -1] = value('kith_gateway_table_age_seconds', { table });
+      expect(age, table).toBeGreaterThanOrEqual(0);
+    }
+    expect(value('kith_gateway_table_entries', { table: 'revoked_sessions' })).toEqual([0]);
+    expect(value('kith_bus_connected')).toEqual(platform.internalUrls.map(() => 1));
+    expect(value('kith_build_info', { node: process.version })).toEqual(platform.internalUrls.map(() => 1));
+    expect(value('process_cpu_seconds_total')).toHaveLength(platform.internalUrls.length);
+  });
+
+  it('has no label that grows with projects and users', () => {
+    expect(scraped.text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/);
+    expect(scraped.text).not.toContain('PROPFIND');
+  });
+
+  it('has every metric and label that the dashboard and the alerts name', () => {
+    const expressions = [
+      ...dashboardExpressions(JSON.parse(read('deploy/grafana/kith.json'))),
+      ...alertExpressions(read('deploy/prometheus/alerts.yml')),
+    ];
+    expect(expressions.length).toBeGreaterThan(40);
+    const declared = new Metrics({ process: true }).registry.getMetricsAsArray() as unknown as {
+      name: string;
+      labelNames: string[];
+    }[];
+    const labels = new Map(declared.map(({ name, labelNames }) => [name, labelNames]));
+    for (const expression of expressions) {
+      const named = namesIn(expression);
+      expect(named.metrics.size, expression).toBeGreaterThan(0);
+      const having = new Set(ownLabels);
+      for (const metric of named.metrics) {
+        const base = scraped.types.has(metric) ? metric : metric.replace(/_(bucket|sum|count)$/, '');
+        if (ownMetrics.includes(metric)) continue;
+        expect(scraped.types.has(base), `${metric} in ${expression}`).toBe(true);
+        if (base !== metric) expect(scraped.types.get(base), metric).toBe('histogram');
+        for (const label of labels.get(base) ?? []) having.add(label);
+      }
+      for (const label of named.labels) expect(having.has(label), `${label} in ${expression}`).toBe(true);
+    }
+  });
+});

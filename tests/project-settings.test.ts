@@ -1,0 +1,191 @@
+import { createLogger, NatsBus } from '@kith/service';
+import {
+  availableEngines,
+  layLine,
+  startEngines,
+  startPlatform,
+  type TestPlatform,
+  waitFor,
+} from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorToken, startAuthWorld } from './support/auth-world.ts';
+import { type Answer, http } from './support/http.ts';
+import { startSecondGateway } from './support/second-gateway.ts';
+
+const listed = 'https://app.example.org';
+const other = 'https://other.example.org';
+/** The contract's second, with margin for a busy machine. */
+const within = { timeoutMs: 2_000, what: 'the change' };
+
+// SPEC B7, docs/adr/0013.
+describe.each(availableEngines())('settings of a project (%s)', (engine) => {
+  let platform: TestPlatform;
+  /** Two gateways where there can be two. */
+  let urls: string[];
+  const env = { RATE_LIMIT_SCALE: '1' };
+  const closing = new AsyncDisposableStack();
+  beforeAll(async () => {
+    platform = closing.use(await startPlatform({ engine, env }));
+    urls = [platform.url];
+    if (engine === 'containers') urls.push(closing.use(await startSecondGateway(platform, env)).url);
+  }, 60_000);
+  afterAll(() => closing.disposeAsync());
+
+  const patch = (id: string, body: unknown) =>
+    http(platform.url, {
+      method: 'PATCH',
+      path: `/admin/projects/${id}`,
+      token: platform.operatorToken,
+      body,
+    });
+  /** Waits until every gateway answers as told. */
+  const everywhere = async (path: string, holds: (answer: Answer) => boolean, headers = {}) => {
+    for (const url of urls) await waitFor(async () => holds(await http(url, { path, headers })), within);
+  };
+
+  it('lowers and raises a limit on every gateway, which count together', async () => {
+    const { id } = await platform.createProject();
+    const bystander = await platform.createProject('Other');
+    const path = `/v7/${id}/users/check-username?username=someone`;
+    const tells = (quota: number) => (answer: Answer) =>
+      answer.headers['ratelimit-policy'] === `"identity.check-username";q=${quota};w=300`;
+    await everywhere(path, tells(100));
+    const set = (max: number) =>
+      patch(id, { limits: { 'identity.check-username': { max, windowSeconds: 300 } } });
+    expect((await set(2)).status).toBe(200);
+    await everywhere(path, tells(2));
+    // The requests above have counted already.
+    await everywhere(path, ({ status }) => status === 429);
+    for (const url of urls) {
+      const { status, headers } = await http(url, { path: path.replace(id, bystander.id) });
+      expect([status, headers['x-ratelimit-limit']]).toEqual([200, '100']);
+    }
+    await set(5_000);
+    await everywhere(path, tells(5_000));
+    const client = { path, from: '127.0.0.7' };
+    for (let left = 4_999; left > 4_880; left--) {
+      const { status, headers } = await http(urls[left % urls.length] ?? platform.url, client);
+      expect([status, headers['x-ratelimit-remaining']]).toEqual([200, String(left)]);
+    }
+    await patch(id, { limits: { 'identity.check-username': null } });
+    await everywhere(path, ({ headers }) => headers['ratelimit-policy'] === undefined);
+    await patch(id, { limits: {} });
+    await everywhere(path, tells(100));
+  }, 30_000);
+
+  it('refuses a limit of an operation that is not there, and changes nothing', async () => {
+    const { id } = await platform.createProject();
+    const limits = { 'identity.check-username': { max: 9, windowSeconds: 300 } };
+    await patch(id, { limits });
+    const answer = await patch(id, { limits: { ...limits, 'identity.fly': { max: 1, windowSeconds: 1 } } });
+    expect([answer.status, answer.json()]).toEqual([
+      400,
+      { error: 'limits: An operation is not known.', code: 'project/invalid-body', field: 'limits' },
+    ]);
+    const path = `/v7/${id}/users/check-username?username=someone`;
+    await everywhere(path, ({ headers }) => headers['x-ratelimit-limit'] === '9');
+  });
+
+  it('lets pages of the listed origins call, and no others', async () => {
+    const { id } = await platform.createProject();
+    const path = `/v7/${id}/users/check-username?username=someone`;
+    const origin = ({ headers }: Answer) => headers['access-control-allow-origin'];
+    await everywhere(path, (answer) => origin(answer) === '*', { origin: other });
+    await patch(id, { webOrigins: [listed] });
+    await everywhere(path, (answer) => origin(answer) === undefined, { origin: other });
+    for (const url of urls) {
+      for (const from of [listed, other]) {
+        const headers = { origin: from, 'access-control-request-method': 'GET' };
+        for (const method of ['GET', 'OPTIONS']) {
+          const answer = await http(url, { method, path, headers });
+          expect(answer.status).toBe(method === 'GET' ? 200 : 204);
+          expect(origin(answer)).toBe(from === listed ? listed : undefined);
+          expect(answer.headers.vary).toContain('Origin');
+        }
+      }
+    }
+    await patch(id, { webOrigins: [] });
+    await everywhere(path, (answer) => origin(answer) === '*', { origin: other });
+  });
+
+  it.each([{ publicConnections: false }, { publicProfiles: false }])(
+    'keeps connection lists to the project’s users: %j',
+    async (setting) => {
+      const { id } = await platform.createProject();
+      const foreign = await platform.createUser((await platform.createProject('Other')).id);
+      const [ada, grace] = [await platform.createUser(id), await platform.createUser(id)];
+      await platform.connect(ada, grace);
+      const paths = [
+        `/v7/${id}/users/${ada.id}/connections`,
+        `/v7/${id}/users/${ada.id}/connections-count`,
+        `/v7/users/${ada.id}/connections`,
+      ];
+      for (const path of paths) await everywhere(path, ({ status }) => status === 200);
+      await patch(id, setting);
+      for (const path of paths) {
+        await everywhere(path, ({ status }) => status === 401);
+        for (const url of urls) {
+          expect((await http(url, { path })).json()).toEqual({
+            error: 'A valid access token is required.',
+            code: 'auth/unauthorized',
+          });
+          const refused = await http(url, { path, token: foreign.accessToken });
+          expect([refused.status, refused.json()]).toMatchObject([403, { code: 'auth/forbidden' }]);
+          const seen = await http(url, { path, token: grace.accessToken });
+          expect(seen.status).toBe(200);
+          if (!path.endsWith('count'))
+            expect(seen.json()).toMatchObject({ connections: [{ connectedUser: { id: grace.id } }] });
+        }
+      }
+      const profile = await http(platform.url, { path: `/v7/${id}/users/${ada.id}` });
+      expect(profile.status).toBe('publicProfiles' in setting ? 404 : 200);
+      await patch(id, { publicConnections: true, publicProfiles: true });
+      for (const path of paths) await everywhere(path, ({ status }) => status === 200);
+    },
+  );
+
+  it.runIf(engine === 'containers')('is known to a gateway that starts later', async () => {
+    const { id } = await platform.createProject();
+    await patch(id, { webOrigins: [listed], publicConnections: false });
+    await using late = await startSecondGateway(platform, env);
+    const ada = await platform.createUser(id);
+    const answer = await http(late.url, {
+      path: `/v7/${id}/users/${ada.id}/connections`,
+      headers: { origin: other },
+    });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
+
+describe.runIf(availableEngines().includes('containers'))('settings over a bus that breaks', () => {
+  it('reach a gateway that was cut off, as soon as it is back', async () => {
+    await using world = await startAuthWorld('containers');
+    await using engines = await startEngines();
+    await using way = await layLine(new URL(engines.natsUrl));
+    const { id } = await world.createProject();
+    const { prefix } = world.runtime.bus;
+    const log = createLogger({ name: 'test', level: 'silent' });
+    await using closing = new AsyncDisposableStack();
+    const bus = await NatsBus.connect({ url: `nats://${way.address}`, name: 'gateway', prefix, log });
+    closing.defer(() => bus.close());
+    const gateway = await world.anotherGateway(bus);
+    const origin = async () => {
+      const answer = await http(gateway.url, { path: `/v7/${id}/auth/sessions`, headers: { origin: other } });
+      return answer.headers['access-control-allow-origin'];
+    };
+    expect(await origin()).toBe('*');
+    way.cut();
+    await waitFor(() => !bus.isConnected(), { what: 'the break' });
+    await http(world.url, {
+      method: 'PATCH',
+      path: `/admin/projects/${id}`,
+      token: operatorToken,
+      body: { webOrigins: [listed] },
+    });
+    expect(await origin()).toBe('*');
+    way.mend();
+    await waitFor(() => bus.isConnected(), { what: 'the connection' });
+    await waitFor(async () => (await origin()) === undefined, within);
+  });
+});

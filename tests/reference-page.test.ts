@@ -1,0 +1,133 @@
+import {
+  availableChromium,
+  availableEngines,
+  startPlatform,
+  type TestPlatform,
+  type TestUser,
+} from '@kith/testing';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+const installed = await availableChromium();
+
+describe.skipIf(!installed).each(availableEngines())(
+  'the reference page in Chromium (%s)',
+  { timeout: 120_000 },
+  (engine) => {
+    let platform: TestPlatform;
+    let browser: Browser;
+    let ada: TestUser;
+    let grace: TestUser;
+    beforeAll(async () => {
+      browser = await chromium.launch(installed);
+      platform = await startPlatform({ engine });
+      const { id } = await platform.createProject();
+      ada = await platform.createUser(id, { name: 'Ada' });
+      grace = await platform.createUser(id, { name: 'Grace' });
+      await platform.connect(ada, grace, 'Hello');
+    }, 120_000);
+    afterAll(async () => {
+      await browser?.close();
+      await platform?.stop();
+    });
+
+    /** What went wrong on pages, or away from this server. */
+    const complaints: string[] = [];
+    afterEach(() => {
+      expect(complaints.splice(0)).toEqual([]);
+    });
+
+    async function open(path: string, viewport = { width: 1280, height: 900 }): Promise<Page> {
+      const page = await browser.newPage({ viewport });
+      page.setDefaultTimeout(20_000);
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+      page.on('request', (request) => {
+        const url = new URL(request.url());
+        if (url.protocol !== 'data:' && url.origin !== platform.url) complaints.push(`elsewhere: ${url}`);
+      });
+      await page.goto(platform.url + path);
+      return page;
+    }
+
+    /** An operation as the page shows it. */
+    const block = (page: Page, method: string, path: string) =>
+      page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
+
+    it('takes a token, sends a request with it, and shows the answer', async () => {
+      const page = await open('/docs');
+      const operation = block(page, 'get', '/v7/{projectId}/connections');
+      await operation.waitFor();
+      await page.locator('.auth-wrapper .authorize').first().click();
+      const user = page.locator('.auth-container').filter({ hasText: 'userToken' });
+      await user.locator('input').fill(ada.accessToken);
+      await user.locator('button.authorize').click();
+      await page.locator('.btn-done').first().click();
+
+      await operation.locator('.opblock-summary-control').click();
+      await operation.locator('tr[data-param-name="projectId"] input').fill(ada.projectId);
+      const sent = page.waitForRequest((request) => request.url().includes('/connections?'));
+      await operation.locator('button.execute').click();
+      expect((await sent).headers().authorization).toBe(`Bearer ${ada.accessToken}`);
+      const answer = operation.locator('.live-responses-table');
+      await answer.waitFor();
+      expect(await answer.locator('.response-col_status').nth(1).innerText()).toMatch(/^200/);
+      const shown = await answer.locator('.highlight-code').first().innerText();
+      expect(shown).toContain(grace.id);
+      expect(shown).toContain('"totalCount": 1');
+      await page.close();
+    });
+
+    it('keeps no token', async () => {
+      const page = await open('/docs');
+      await page.locator('.auth-wrapper .authorize').first().click();
+      const input = page.locator('.auth-container').filter({ hasText: 'userToken' }).locator('input');
+      await input.fill(ada.accessToken);
+      await page
+        .locator('.auth-container')
+        .filter({ hasText: 'userToken' })
+        .locator('button.authorize')
+        .click();
+      const stored =
+        'JSON.stringify([Object.keys(localStorage), Object.keys(sessionStorage), document.cookie])';
+      expect(await page.evaluate(stored)).toBe('[[],[],""]');
+      await page.reload();
+      await page.locator('.auth-wrapper .authorize').first().click();
+      await input.waitFor();
+      expect(await input.inputValue()).toBe('');
+      await page.close();
+    });
+
+    it.each([390, 1280])('fits a screen of %i pixels', async (width) => {
+      for (const [path, shown] of [
+        ['/docs', '.opblock-post'],
+        ['/docs#/Users/identity.update-user', '.responses-inner'],
+        ['/docs/errors#collection/not-found', 'section:target'],
+      ] as const) {
+        const page = await open(path, { width, height: 844 });
+        await page.locator(shown).first().waitFor();
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        );
+        await page.close();
+      }
+    });
+
+    it('leads from a problem to its code, and from there to who says it', async () => {
+      const refused = await fetch(`${platform.url}/nothing`, {
+        headers: { accept: 'application/problem+json' },
+      });
+      const { type, code } = (await refused.json()) as { type: string; code: string };
+      const page = await open(type);
+      expect(await page.locator('section:target h2').innerText()).toBe(code);
+      await page.goto(`${platform.url}/docs/errors#collection/invalid-name`);
+      await page.locator('section:target a', { hasText: 'collections.rename' }).click();
+      const rename = block(page, 'patch', '/v7/{projectId}/collections/{collectionId}');
+      await rename.locator('.opblock-body').waitFor();
+      await page.close();
+    });
+  },
+);

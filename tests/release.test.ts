@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { copyRepository } from './support/repository-copy.ts';
+
+it('npm run release makes a version of every package, and its part of the changelog, of the changesets', async () => {
+  await using copy = await copyRepository();
+  const at = (file: string) => join(copy.path, file);
+  const read = (file: string) => readFile(at(file), 'utf8');
+  // Those that wait for a release here are not this test's.
+  for (const file of await readdir(at('.changeset'))) {
+    if (file.endsWith('.md') && file !== 'README.md') await rm(at(`.changeset/${file}`));
+  }
+  const { version } = JSON.parse(await read('package.json'));
+  const release = () =>
+    spawnSync(process.execPath, ['scripts/release.ts'], { cwd: copy.path, encoding: 'utf8' });
+  await writeFile(
+    at('.changeset/new.md'),
+    `---\n'@kith/contracts': minor\n---\n\nA new endpoint.\nAnd more.\n`,
+  );
+  await writeFile(at('.changeset/mended.md'), `---\n"@kith/client": patch\n---\n\nA mended method.\n`);
+  expect(release().status).toBe(0);
+
+  const [major, minor] = version.split('.').map(Number);
+  const next = `${major}.${minor + 1}.0`;
+  for (const folder of ['.', 'libs/client', 'libs/testing', 'services/gateway']) {
+    expect(JSON.parse(await read(`${folder}/package.json`)).version, folder).toBe(next);
+  }
+  const lock = JSON.parse(await read('package-lock.json'));
+  const locked = [lock, lock.packages[''], lock.packages['libs/client']];
+  expect(locked.map((entry) => entry.version)).toEqual([next, next, next]);
+  const log = await read('CHANGELOG.md');
+  const part = `## ${next}\n\n### What is new\n\n- A new endpoint.\n  And more.\n\n### What is mended\n\n- A mended method.\n`;
+  expect(log).toContain(part);
+  expect(log.indexOf(`## ${next}`)).toBeLessThan(log.indexOf(`## ${version}`));
+  // All of them are spent.
+  expect(release()).toMatchObject({ status: 1, stderr: expect.stringContaining('no changeset') });
+}, 60_000);

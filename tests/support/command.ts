@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { TestPlatform } from '@kith/testing';
+
+const main = fileURLToPath(new URL('../../libs/cli/src/main.ts', import.meta.url));
+
+/** What a command has said, and its exit code; null when it was killed. */
+export interface Said {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A `kith` that runs. */
+export interface Running {
+  ended: Promise<Said>;
+  /** SIGKILL. */
+  kill(): void;
+}
+
+/** Starts `kith` as a process of its own. `hear` gets all of its stderr each time more of it comes. */
+export function startKith(
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  hear: (stderr: string) => void = () => undefined,
+): Running {
+  const child = spawn(process.execPath, [main, ...words], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said: Said = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    said.stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    said.stderr += chunk.toString();
+    hear(said.stderr);
+  });
+  return {
+    ended: new Promise((resolve) => child.once('close', (code) => resolve({ ...said, code }))),
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+/** Runs `kith` to its end, or kills it as soon as its stderr has a text. */
+export function kith(words: readonly string[], env: NodeJS.ProcessEnv, killAt?: string): Promise<Said> {
+  const running = startKith(words, env, (stderr) => {
+    if (killAt !== undefined && stderr.includes(killAt)) running.kill();
+  });
+  return running.ended;
+}
+
+/** The environment in which `kith` reaches a platform. */
+export function accessOf({
+  url,
+  operatorToken,
+}: Pick<TestPlatform, 'url' | 'operatorToken'>): NodeJS.ProcessEnv {
+  return { KITH_URL: url, OPERATOR_TOKEN: operatorToken };
+}

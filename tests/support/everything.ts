@@ -1,0 +1,61 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Bus, createLogger, InProcessBus, NatsBus, streamNames } from '@kith/service';
+import type { Engines, TestPlatform } from '@kith/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { MongoClient } from 'mongodb';
+
+/** A platform's bus, opened once more beside its services. */
+export async function openBusOf({
+  engines,
+  prefix,
+  dataFolder,
+}: TestPlatform): Promise<Bus & AsyncDisposable> {
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const bus = engines
+    ? await NatsBus.connect({ url: engines.natsUrl, name: 'test', prefix, log })
+    : new InProcessBus({ prefix, file: join(dataFolder, 'events.sqlite'), log });
+  return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
+}
+
+/** All that a platform holds, as one text: its files to the last byte, or its databases and streams. */
+export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform): Promise<string> {
+  if (!engines) return filesIn(dataFolder);
+  return (await Promise.all([databasesOf(engines, prefix), streamsOf(engines, prefix)])).join('\n');
+}
+
+async function filesIn(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sqlite'));
+  for (const name of names) {
+    using db = new DatabaseSync(join(folder, name), { timeout: 5_000 });
+    // What is written is in the log first, with what was there before.
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+  const files = (await readdir(folder)).filter((name) => name.includes('.sqlite'));
+  return (await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
+}
+
+async function databasesOf({ mongodbUrl }: Engines, prefix: string): Promise<string> {
+  await using client = new MongoClient(mongodbUrl);
+  const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
+  const own = databases.filter(({ name }) => name.startsWith(`${prefix}_`));
+  const collections = await Promise.all(own.map(({ name }) => client.db(name).collections()));
+  return JSON.stringify(await Promise.all(collections.flat().map((one) => one.find().toArray())));
+}
+
+async function streamsOf({ natsUrl }: Engines, prefix: string): Promise<string> {
+  const connection = await connect({ servers: new URL(natsUrl).host });
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const texts: string[] = [];
+  for (const stream of Object.values(streamNames(prefix))) {
+    const { state } = await manager.streams.info(stream);
+    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+      const message = await manager.streams.getMessage(stream, { seq });
+      if (message) texts.push(message.subject, String(message.header), message.string());
+    }
+  }
+  await connection.close();
+  return texts.join('\n');
+}

@@ -1,0 +1,63 @@
+import { startCollections } from '@kith/collections';
+import { startConnections } from '@kith/connections';
+import { gatewayConfig, startGateway } from '@kith/gateway';
+import { startIdentity } from '@kith/identity';
+import { startNotifications } from '@kith/notifications';
+import { caller } from '@kith/platform';
+import { type Bus, type RunningService, readConfig } from '@kith/service';
+import { createPeople, createRuntime, createStore, type EngineKind, type People } from '@kith/testing';
+import { operatorToken } from './auth-world.ts';
+
+/** Gateway and services in this process on one bus, so that a test can end a service between two questions. */
+export interface ExportWorld extends People, AsyncDisposable {
+  url: string;
+  services: Record<'identity' | 'connections' | 'collections' | 'notifications', RunningService>;
+}
+
+/** @param options.before Awaited before each question that the gateway asks. */
+export async function startExportWorld(
+  engine: EngineKind,
+  options: { before: (subject: string, body: Uint8Array) => Promise<void> },
+): Promise<ExportWorld> {
+  await using undo = new AsyncDisposableStack();
+  const runtime = undo.use(await createRuntime(engine));
+  const store = async () => undo.use(await createStore(engine)).config;
+  const services = {
+    identity: undo.use(await startIdentity(runtime, { store: await store() })),
+    connections: undo.use(await startConnections(runtime, { store: await store() })),
+    collections: undo.use(await startCollections(runtime, { store: await store() })),
+    notifications: undo.use(await startNotifications(runtime, { store: await store() })),
+  };
+  const gateway = undo.use(
+    await startGateway({
+      runtime: { ...runtime, bus: watched(runtime.bus, options.before) },
+      config: readConfig(gatewayConfig, { PORT: '0', RATE_LIMIT_SCALE: '0', OPERATOR_TOKEN: operatorToken }),
+      limiterStore: { kind: 'memory' },
+      exportTimes: { retry: [10, 10] },
+    }),
+  );
+  const { url } = gateway;
+  const kept = undo.move();
+  return {
+    ...createPeople(caller(url), operatorToken),
+    url,
+    services,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** The same bus, on which each question waits. */
+function watched(bus: Bus, before: (subject: string, body: Uint8Array) => Promise<void>): Bus {
+  return new Proxy(bus, {
+    get(target, name) {
+      if (name === 'request') {
+        return async (...asked: Parameters<Bus['request']>) => {
+          await before(asked[0], asked[1].body);
+          return target.request(...asked);
+        };
+      }
+      const value = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}

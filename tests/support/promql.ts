@@ -1,0 +1,53 @@
+/** What a PromQL expression names. */
+export interface Named {
+  metrics: Set<string>;
+  labels: Set<string>;
+}
+
+const words = new Set(['and', 'or', 'unless', 'bool', 'offset', 'group_left', 'group_right', 'inf', 'nan']);
+
+/** Reads the names in an expression. It is no parser: what is no PromQL at all it does not notice. */
+export function namesIn(expression: string): Named {
+  const named: Named = { metrics: new Set(), labels: new Set() };
+  const addLabels = (list: string) => {
+    for (const [label] of list.matchAll(/[a-zA-Z_]\w*/g)) named.labels.add(label);
+  };
+  const rest = expression
+    .replaceAll(/"[^"]*"/g, '""')
+    .replaceAll(
+      /\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g,
+      (_, _word, list: string) => {
+        addLabels(list);
+        return ' ';
+      },
+    )
+    .replaceAll(/\{([^}]*)\}/g, (_, list: string) => {
+      addLabels(list);
+      return ' ';
+    })
+    .replaceAll(/\[[^\]]*\]/g, ' ');
+  for (const [, name = ''] of rest.matchAll(/(?<![\w$.])([a-zA-Z_:][\w:]*)(?!\w*\s*\()/g)) {
+    if (!words.has(name)) named.metrics.add(name);
+  }
+  return named;
+}
+
+/** The expressions of a file of alert rules, told apart by their indentation. */
+export function alertExpressions(rules: string): string[] {
+  return [...rules.matchAll(/^( +)expr: (?:\|\n((?:\1 +.*\n)+)|(.*)\n)/gm)].map(
+    ([, , block, line]) => block ?? line ?? '',
+  );
+}
+
+/** The expressions of a Grafana dashboard: those of its panels and of its variables. */
+export function dashboardExpressions(dashboard: {
+  panels: { targets?: { expr: string }[] }[];
+  templating: { list: { definition?: string }[] };
+}): string[] {
+  const variables = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
+  return [
+    ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+    // label_values(metric, label)
+    ...variables.map((text) => text.replace(/^label_values\((\w+), (\w+)\)$/, '$1 by ($2)')),
+  ];
+}

@@ -1,0 +1,11 @@
+// Writes the address of every module that the process loads into the file that KITH_TEST_MODULES names; used by --import.
+import { appendFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const found = next(specifier, context);
+    appendFileSync(process.env.KITH_TEST_MODULES, `${found.url}\n`);
+    return found;
+  },
+});

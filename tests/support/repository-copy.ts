@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const left = new Set(['node_modules', '.git', '.kith', 'dist']);
+
+/**
+ * Copies the repository as it stands, its changes included, as if cloned and installed: third parties' packages are those
+ * of this one, its own are the copy's. Gone when disposed.
+ */
+export async function copyRepository(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'kith-copy-'));
+  await cp(root, path, { recursive: true, filter: (from) => !left.has(basename(from)) });
+  await mkdir(join(path, 'node_modules/@kith'), { recursive: true });
+  for (const name of await readdir(join(root, 'node_modules'))) {
+    if (name === '@kith' || name === '.cache' || name.startsWith('.vite')) continue;
+    await symlink(join(root, 'node_modules', name), join(path, 'node_modules', name));
+  }
+  for (const folder of ['libs', 'services']) {
+    for (const name of await readdir(join(path, folder))) {
+      const own = join(path, 'node_modules/@kith', name);
+      await symlink(relative(join(own, '..'), join(path, folder, name)), own);
+    }
+  }
+  // What scripts/bootstrap.mjs leaves once the packages of a lock file are installed.
+  const lock = await readFile(join(path, 'package-lock.json'));
+  await rm(join(path, 'node_modules/.kith-installed'), { force: true });
+  await writeFile(
+    join(path, 'node_modules/.kith-installed'),
+    createHash('sha256').update(lock).digest('hex'),
+  );
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
+}

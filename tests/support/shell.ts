@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+
+/** What commands have printed, on both streams, and the code of the first that failed. */
+export interface Printed {
+  output: string;
+  code: number;
+}
+
+/** A shell that keeps its variables and its background from one run of commands to the next. */
+export interface Shell extends AsyncDisposable {
+  /** Rejects with what was printed when the commands take longer than four minutes. */
+  run(commands: string): Promise<Printed>;
+}
+
+const patienceMs = 240_000;
+
+/** Starts bash in a folder. Disposing it ends it with all that it has started. */
+export function startShell({ folder, env = {} }: { folder: string; env?: NodeJS.ProcessEnv }): Shell {
+  const shell = spawn('bash', ['--noprofile', '--norc'], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // A group of its own, so that what it has started can be ended with it.
+    detached: true,
+  });
+  const exited = once(shell, 'exit');
+  let printed = '';
+  let look = () => {};
+  shell.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk;
+    look();
+  });
+  return {
+    run(commands) {
+      const mark = randomUUID();
+      const done = new RegExp(`([^]*)${mark} (\\d+)\n`);
+      printed = '';
+      // In the shell itself, not a child of it: `set -e` would end it at the first failure.
+      const lines = `{ trap 'failed=$?; trap - ERR' ERR; failed=0\n${commands}\n} 2>&1 </dev/null\ntrap - ERR; echo ${mark} $failed\n`;
+      return new Promise((resolve, reject) => {
+        look = () => {
+          const [, output, code] = done.exec(printed) ?? [];
+          if (output !== undefined) resolve({ output, code: Number(code) });
+        };
+        const fail = (what: string) => reject(new Error(`The shell ${what}, with:\n${commands}\n${printed}`));
+        setTimeout(() => fail('does not come to an end'), patienceMs).unref();
+        void exited.then(() => fail('has ended'));
+        shell.stdin.write(lines);
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      try {
+        process.kill(-(shell.pid ?? 0), 'SIGKILL');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+      await exited;
+    },
+  };
+}

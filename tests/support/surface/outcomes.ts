@@ -1,0 +1,50 @@
+import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec } from '@kith/contracts';
+import type { z } from 'zod';
+
+/**
+ * Every outcome that an operation's contract promises: its status by each method, its codes, the refusal of each field of
+ * body and query (`code field`), and those of its auth class. What is the same for a whole class or feature stands in `parts`.
+ */
+export function outcomesOf(spec: OperationSpec): string[] {
+  const path = spec.invalid?.params;
+  return [
+    ...methodsOf(spec).map((method) => `${spec.status} ${method}`),
+    ...authCodesOf(spec),
+    // What an outage of a service behind it makes of it is for the suites of outages.
+    ...spec.errors.filter((code) => !code.endsWith('/server-error')),
+    ...(path ? [path] : []),
+    ...fieldsOf(spec.body).map((field) => `${codeOf(spec, 'body', field)} ${field}`),
+    ...fieldsOf(spec.query).map((field) => `${codeOf(spec, 'query', field)} ${field}`),
+  ];
+}
+
+/** Codes any operation may answer with, whatever its contract says: those of the layers in front of it. */
+const layers = /^(request|route|rate-limit|gateway)\//;
+
+/** Tells whether an operation's contract, or a layer in front of it, knows a code. */
+export function mayAnswer(spec: OperationSpec, code: ErrorCode): boolean {
+  if (layers.test(code) || code === `${spec.feature}/server-error` || spec.errors.includes(code)) return true;
+  if (code === 'project/invalid-id') return spec.scope === 'project';
+  if (spec.auth === 'user' && code === 'auth/suspended') return true;
+  if (spec.shortForm && code === 'auth/token-expired') return true;
+  return outcomesOf(spec).some((outcome) => outcome.split(' ', 1)[0] === code);
+}
+
+/** The fields of an object schema. */
+export function fieldsOf(schema: z.ZodType): string[] {
+  return Object.keys((schema as z.ZodObject).shape ?? {});
+}
+
+function codeOf(spec: OperationSpec, place: 'body' | 'query', field: string): ErrorCode {
+  const code =
+    spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place] ?? `${spec.feature}/invalid-${place}`;
+  if (!isErrorCode(code)) throw new Error(`${spec.name} refuses ${field} with ${code}, which is no code.`);
+  return code;
+}
+
+function authCodesOf({ auth, scope, visibility }: OperationSpec): ErrorCode[] {
+  if (auth === 'operator') return ['auth/unauthorized'];
+  // A project may keep what is optional to its own users (docs/adr/0013).
+  if (auth !== 'user' && !visibility) return [];
+  return scope === 'project' ? ['auth/unauthorized', 'auth/forbidden'] : ['auth/unauthorized'];
+}

@@ -1,0 +1,158 @@
+import * as contracts from '@kith/contracts';
+import { type OperationSpec, operations } from '@kith/contracts';
+import { outcomesOf } from './outcomes.ts';
+
+/** What one suite of `tests/surface` has to reach. */
+export interface Part {
+  operations: readonly OperationSpec[];
+  /** By default everything an operation's contract promises. */
+  outcomes(spec: OperationSpec): readonly string[];
+}
+
+/** A suite that reaches all of its operations' outcomes. */
+const whole = (...of: OperationSpec[]): Part => ({ operations: of, outcomes: outcomesOf });
+
+/** The suites that divide the operations among them, by file name: each operation is in one of them. */
+export const features = {
+  crypto: {
+    operations: [contracts.signTestingJwt, contracts.signTestingJwtV2],
+    // Here it is no outage but what a bad key gets.
+    outcomes: (spec) => [...outcomesOf(spec), 'crypto/server-error'],
+  },
+  accounts: whole(contracts.signUp, contracts.signIn, contracts.verifyExternalUser, contracts.changePassword),
+  sessions: whole(
+    contracts.signOut,
+    contracts.requestNewAccessToken,
+    contracts.listSessions,
+    contracts.deleteSession,
+    contracts.getJwks,
+    contracts.rotateKeys,
+  ),
+  users: whole(
+    contracts.getUser,
+    contracts.getUserByUsername,
+    contracts.getUserByForeignId,
+    contracts.suggestUsers,
+    contracts.checkUsername,
+    contracts.updateUser,
+    contracts.deleteUser,
+    contracts.exportUser,
+  ),
+  connections: whole(
+    contracts.requestConnection,
+    contracts.getConnectionStatus,
+    contracts.deleteConnectionWithUser,
+    contracts.acceptConnection,
+    contracts.declineConnection,
+    contracts.deleteConnection,
+  ),
+  'connection-lists': whole(
+    contracts.listConnections,
+    contracts.countConnections,
+    contracts.listUserConnections,
+    contracts.countUserConnections,
+    contracts.listSentRequests,
+    contracts.listReceivedRequests,
+  ),
+  blocks: whole(contracts.blockUser, contracts.unblockUser, contracts.listBlocks),
+  collections: whole(
+    contracts.getRootCollection,
+    contracts.createSubCollection,
+    contracts.listSubCollections,
+    contracts.renameCollection,
+    contracts.deleteCollection,
+  ),
+  entities: whole(
+    contracts.listEntities,
+    contracts.addEntity,
+    contracts.removeEntity,
+    contracts.isEntitySaved,
+  ),
+  notifications: whole(
+    contracts.listNotifications,
+    contracts.countNotifications,
+    contracts.markNotificationAsRead,
+    contracts.markAllNotificationsAsRead,
+    contracts.streamNotifications,
+  ),
+  projects: whole(
+    contracts.createProject,
+    contracts.listProjects,
+    contracts.getProject,
+    contracts.updateProject,
+    contracts.getProjectLean,
+  ),
+  operators: whole(
+    contracts.listProjectUsers,
+    contracts.suspendUser,
+    contracts.restoreUser,
+    contracts.rebuildConnectionsProfiles,
+    contracts.rebuildNotificationsProfiles,
+    contracts.rebuildIdentityBlocks,
+  ),
+  imports: whole(
+    contracts.importUsers,
+    contracts.importConnections,
+    contracts.importCollections,
+    contracts.importEntities,
+  ),
+} as const satisfies Record<string, Part>;
+
+/** One operation of each auth class (SPEC A4): what stands before an operation is the same for its class. */
+export const classes = {
+  none: contracts.signOut,
+  optional: contracts.getUserByUsername,
+  user: contracts.renameCollection,
+  operator: contracts.updateProject,
+} as const satisfies Record<OperationSpec['auth'], OperationSpec>;
+
+const route = ['route/not-found', 'route/method-not-allowed'];
+const body = ['request/invalid-json', 'request/unsupported-media-type', 'request/too-large'];
+
+/** Operations whose answer does not hang on a database. */
+const storeless: ReadonlySet<string> = new Set([
+  contracts.signTestingJwt.name,
+  contracts.signTestingJwtV2.name,
+  contracts.getJwks.name,
+]);
+
+/** The suites that look at all operations, or at one of each class, from one side. */
+export const sides = {
+  'short-forms': {
+    operations: operations.filter(({ shortForm }) => shortForm),
+    outcomes: (spec) => [
+      String(spec.status),
+      spec.auth === 'user' ? 'auth/token-expired' : spec.invalid!.params!,
+    ],
+  },
+  layers: {
+    operations: Object.values(classes),
+    outcomes: ({ auth, scope, method }) => [
+      ...route,
+      'rate-limit/exceeded',
+      ...(scope === 'project' ? ['project/invalid-id'] : []),
+      ...(method === 'GET' ? [] : body),
+      ...(auth === 'user' ? ['auth/unauthorized', 'auth/forbidden', 'auth/suspended'] : []),
+      ...(auth === 'operator' ? ['auth/unauthorized'] : []),
+    ],
+  },
+  'server-errors': {
+    operations: operations.filter(({ name }) => !storeless.has(name)),
+    outcomes: ({ feature }) => [`${feature}/server-error`],
+  },
+} satisfies Record<string, Part>;
+
+/** Every suite of `tests/surface`, by file name. */
+export const parts: Readonly<Record<keyof typeof features | keyof typeof sides, Part>> = {
+  ...features,
+  ...sides,
+};
+export type PartName = keyof typeof parts;
+
+/** Suites that need a platform of their own run themselves; of the others several share one. */
+const alone: readonly PartName[] = ['layers', 'server-errors'];
+
+/** The file in `tests/surface` that a suite stands in. */
+export function fileOf(name: PartName): string {
+  return alone.includes(name) ? `${name}.test.ts` : `${name}.ts`;
+}

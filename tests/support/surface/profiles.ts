@@ -1,0 +1,31 @@
+/** Every profile field a user may set, at its largest where it has a largest (SPEC B2). */
+export const profile = {
+  username: 'Ada.Lovelace_1815.abcdefghijkl',
+  name: '😀'.repeat(100),
+  avatar: 'x'.repeat(2048),
+  bio: 'ü'.repeat(300),
+  location: 'x'.repeat(1024),
+  birthdate: '1815-12-10',
+  metadata: { deep: [{ null: null, number: 1.5 }], text: 'x'.repeat(8 * 1024 - 47) },
+};
+
+/** Values no profile field takes, by field. */
+export const badProfile: readonly [field: keyof typeof profile, value: unknown][] = [
+  ['username', 7],
+  ['username', 'ab'],
+  ['username', 'x'.repeat(31)],
+  ['username', 'no spaces'],
+  ['name', 7],
+  ['name', '😀'.repeat(101)],
+  ['name', 'lone \ud800'],
+  ['avatar', {}],
+  ['avatar', 'x'.repeat(2049)],
+  ['bio', 'x'.repeat(301)],
+  ['bio', []],
+  ['location', 'x'.repeat(1025)],
+  ['location', 'ü'.repeat(513)],
+  ['birthdate', '10.12.1815'],
+  ['birthdate', '1815-02-29'],
+  ['metadata', []],
+  ['metadata', { text: 'x'.repeat(8 * 1024) }],
+];

@@ -1,0 +1,103 @@
+import type { Limit } from '@kith/contracts';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Limits } from './headers.ts';
+import { type PartName, parts } from './parts.ts';
+import { Surface } from './surface.ts';
+
+/** What the tests of a part start from; its fields are there once they run. */
+export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'stream' | 'seen'> {
+  platform: TestPlatform;
+  /** The project of every call that names no other. */
+  projectId: string;
+  operatorToken: string;
+  /** Somebody of another project. */
+  stranger: TestUser;
+  /** Signs somebody up in the project. */
+  user(profile?: Record<string, unknown>): Promise<TestUser>;
+}
+
+export interface SurfaceOptions {
+  /** Multiplies every limit: by default so much that no test meets one. */
+  scale?: number;
+  /** Limits in place of the contracts', by operation. */
+  limits?: Readonly<Record<string, Limit>>;
+  /** Gives the platform's environment, and what is to be disposed of after it. */
+  prepare?: (engine: string) => Promise<{ env: NodeJS.ProcessEnv } & AsyncDisposable>;
+}
+
+/** The tests of one part. */
+export interface SurfaceSuite {
+  name: PartName;
+  tests: (world: SurfaceWorld) => void;
+}
+
+/** Makes the suite of a part; `describeSurface` runs it. */
+export function surfaceSuite(name: PartName, tests: SurfaceSuite['tests']): SurfaceSuite {
+  return { name, tests };
+}
+
+/**
+ * Describes parts of the API on every engine, on one platform, each in projects of its own; and after the tests of each
+ * asks whether all was reached that the contracts of its operations promise.
+ */
+export function describeSurface(suites: readonly SurfaceSuite[], options: SurfaceOptions = {}): void {
+  const { scale = 1000, limits = {}, prepare } = options;
+  describe.each(availableEngines())('surface on %s', (engine) => {
+    let platform: TestPlatform;
+    const undo = new AsyncDisposableStack();
+    beforeAll(async () => {
+      const prepared = prepare ? undo.use(await prepare(engine)) : undefined;
+      const env = {
+        RATE_LIMIT_SCALE: String(scale),
+        RATE_LIMITS: JSON.stringify(limits),
+        ...prepared?.env,
+      };
+      platform = undo.use(await startPlatform({ engine, env }));
+    });
+    afterAll(() => undo.disposeAsync());
+
+    describe.each(suites)('$name', ({ name, tests }) => {
+      const world = {} as SurfaceWorld;
+      beforeAll(async () => {
+        Object.assign(world, await makeWorld(platform, limitsOf(scale, limits)));
+      });
+
+      tests(world);
+
+      it('has reached everything that its contracts promise', () => {
+        const { operations, outcomes } = parts[name];
+        const missed = operations.flatMap((spec) =>
+          outcomes(spec)
+            .filter((outcome) => !world.seen(spec).has(outcome))
+            .map((outcome) => `${spec.name}: ${outcome}`),
+        );
+        expect(missed).toEqual([]);
+      });
+    });
+  });
+}
+
+async function makeWorld(platform: TestPlatform, limits: Limits): Promise<SurfaceWorld> {
+  const { id: projectId } = await platform.createProject('Surface');
+  const { id: elsewhere } = await platform.createProject('Elsewhere');
+  const surface = new Surface({ url: platform.url, projectId, limits });
+  return {
+    platform,
+    projectId,
+    operatorToken: platform.operatorToken,
+    stranger: await platform.createUser(elsewhere, { name: 'Stranger' }),
+    user: (profile) => platform.createUser(projectId, profile),
+    ok: surface.ok.bind(surface),
+    refused: surface.refused.bind(surface),
+    stream: surface.stream.bind(surface),
+    seen: surface.seen.bind(surface),
+  };
+}
+
+function limitsOf(scale: number, given: Readonly<Record<string, Limit>>): Limits {
+  return (spec) => {
+    const limit = given[spec.name] ?? spec.limit;
+    return limit && { ...limit, max: limit.max * scale };
+  };
+}

@@ -1,0 +1,139 @@
+import { type ErrorCode, methodsOf, type OperationSpec, type OutputOf } from '@kith/contracts';
+import { expect } from 'vitest';
+import { EventSource } from '../../../services/gateway/tests/support/event-source.ts';
+import { type Answer, type Ask, http } from '../http.ts';
+import { expectHeaders, type Limits } from './headers.ts';
+import { mayAnswer } from './outcomes.ts';
+import { expectRefusal, type Refusal } from './refusal.ts';
+
+/** What a call gives beside its operation, from which method and path are made. */
+export interface Given {
+  /** The address's project; by default the suite's. `null` is a short form (SPEC B9). */
+  projectId?: string | null;
+  /** The address's version prefix, `/v7` by default. */
+  form?: string;
+  /** Which of an operation's methods, the first by default. */
+  method?: string;
+  params?: Record<string, string>;
+  /** The query string, without the question mark. */
+  query?: string;
+  body?: unknown;
+  token?: string;
+  headers?: Record<string, string>;
+  /** Local address to call from. */
+  from?: string;
+  /** Bends the request, for what no well-made call can say. */
+  bend?: (ask: Ask) => Ask;
+}
+
+/** An answer that is what its contract says. */
+export interface Accepted<Body> {
+  body: Body;
+  headers: Record<string, string>;
+}
+
+let calls = 0;
+/** An id that the gateway has made. */
+const madeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Calls operations over HTTP, checks whole answers, and remembers which outcomes of which operation it has seen. */
+export class Surface {
+  readonly #options: { url: string; projectId: string; limits: Limits };
+  readonly #seen = new Map<string, Set<string>>();
+
+  constructor(options: { url: string; projectId: string; limits: Limits }) {
+    this.#options = options;
+  }
+
+  /** The outcomes of an operation that were seen: statuses (`200`, `200 GET`) and codes (`code`, `code field`). */
+  seen(spec: OperationSpec): ReadonlySet<string> {
+    return this.#seen.get(spec.name) ?? new Set();
+  }
+
+  /** Calls an operation that is to succeed, and gives its body, which holds what the contract says and nothing else. */
+  async ok<O extends OperationSpec>(spec: O, given: Given = {}): Promise<Accepted<OutputOf<O>>> {
+    const answer = await this.#send(spec, given);
+    expect([answer.status, spec.name, answer.text]).toEqual([spec.status, spec.name, answer.text]);
+    const { limits } = this.#options;
+    expectHeaders(answer, { spec, limits });
+    const body = bodyOf(spec, answer);
+    const read = spec.output.parse(body);
+    // What the contract does not name is lost in reading.
+    expect(body).toStrictEqual(read);
+    this.#see(spec, String(spec.status));
+    this.#see(spec, `${spec.status} ${given.method ?? methodsOf(spec)[0]}`);
+    return { body: body as OutputOf<O>, headers: answer.headers };
+  }
+
+  /** Calls an operation that is to answer an error, and checks the whole envelope and its headers. */
+  async refused(spec: OperationSpec, given: Given, code: ErrorCode, refusal: Refusal = {}): Promise<Answer> {
+    if (!mayAnswer(spec, code)) throw new Error(`The contract of ${spec.name} does not list ${code}.`);
+    const answer = await this.#send(spec, given);
+    expectRefusal(answer, { operation: spec.name, code, ...refusal });
+    expectHeaders(answer, { spec, limits: this.#options.limits, code });
+    this.#see(spec, code);
+    if (refusal.field !== undefined) this.#see(spec, `${code} ${refusal.field}`);
+    return answer;
+  }
+
+  /** Opens an operation that answers with a stream. */
+  async stream(spec: OperationSpec, given: Given & { lastEventId?: string } = {}): Promise<EventSource> {
+    const { path } = this.#ask(spec, given);
+    const { token = '', lastEventId } = given;
+    const source = await EventSource.open(this.#options.url + path, { token, lastEventId });
+    const { status } = source;
+    const headers = source.headers as Record<string, string>;
+    expect(status).toBe(spec.status);
+    expectHeaders({ status, headers }, { spec, limits: this.#options.limits, type: 'text/event-stream' });
+    expect(headers['x-request-id']).toMatch(madeId);
+    this.#see(spec, `${spec.status} GET`);
+    return source;
+  }
+
+  async #send(spec: OperationSpec, given: Given): Promise<Answer> {
+    const made = this.#ask(spec, given);
+    const ask = given.bend?.(made) ?? made;
+    const answer = await http(this.#options.url, ask);
+    const id = ask.headers?.['x-request-id'] ?? '';
+    const isEchoed = /^[\w.-]{1,64}$/.test(id);
+    expect(answer.headers['x-request-id']).toEqual(isEchoed ? id : expect.stringMatching(madeId));
+    return answer;
+  }
+
+  #ask(spec: OperationSpec, given: Given): Ask {
+    const { token, from, body } = given;
+    const [first] = methodsOf(spec);
+    return {
+      method: given.method ?? first,
+      path: this.#pathOf(spec, given),
+      ...(token === undefined ? {} : { token }),
+      ...(from === undefined ? {} : { from }),
+      ...(body === undefined ? {} : { body }),
+      headers: { 'x-request-id': `surface-${++calls}`, ...given.headers },
+    };
+  }
+
+  #pathOf(spec: OperationSpec, given: Given): string {
+    const { projectId = this.#options.projectId, form = '/v7', params = {}, query } = given;
+    const path = spec.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+      const value = params[name];
+      if (value === undefined) throw new Error(`The call of ${spec.name} gives no ${name}.`);
+      return encodeURIComponent(value);
+    });
+    const scope = projectId === null ? form : `${form}/${projectId}`;
+    return `${spec.scope === 'project' ? scope : ''}${path}${query ? `?${query}` : ''}`;
+  }
+
+  #see(spec: OperationSpec, outcome: string): void {
+    this.#seen.set(spec.name, new Set([...this.seen(spec), outcome]));
+  }
+}
+
+/** An answer's body as its contract sends it; `undefined` where there is none. */
+function bodyOf(spec: OperationSpec, answer: Answer): unknown {
+  if (spec.status === 204) {
+    expect(answer.text).toBe('');
+    return undefined;
+  }
+  return spec.contentType ? answer.text : answer.json();
+}

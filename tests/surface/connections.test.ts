@@ -1,0 +1,7 @@
+import { describeSurface } from '../support/surface/suite.ts';
+import { blocks } from './blocks.ts';
+import { connectionLists } from './connection-lists.ts';
+import { connections } from './connections.ts';
+import { shortForms } from './short-forms.ts';
+
+describeSurface([connections, connectionLists, blocks, shortForms]);

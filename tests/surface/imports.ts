@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import {
+  countNotifications,
+  getConnectionStatus,
+  getRootCollection,
+  getUserByForeignId,
+  importCollections,
+  importConnections,
+  importEntities,
+  importUsers,
+  listConnections,
+  listEntities,
+  listReceivedRequests,
+  listSubCollections,
+  type OperationSpec,
+} from '@kith/contracts';
+import type { TestUser } from '@kith/testing';
+import { beforeAll, expect, it } from 'vitest';
+import { refusesStrangers } from '../support/surface/guards.ts';
+import { features } from '../support/surface/parts.ts';
+import { surfaceSuite } from '../support/surface/suite.ts';
+
+const at = '2020-01-02T03:04:05.678Z';
+const later = '2020-02-03T04:05:06.789Z';
+
+export const imports = surfaceSuite('imports', (world) => {
+  let ada: TestUser;
+  let grace: TestUser;
+  let alan: TestUser;
+  beforeAll(async () => {
+    [ada, grace, alan] = [await world.user(), await world.user({ username: 'grace.i' }), await world.user()];
+  });
+  const given = (rows: unknown, projectId = world.projectId) => ({
+    token: world.operatorToken,
+    params: { projectId },
+    body: { rows },
+  });
+  const nothing = { imported: 0, unchanged: 0, rejected: [] };
+
+  it('asks for an operator, before all else', () => refusesStrangers(world, features.imports.operations));
+
+  it('users come in with what they had, once; taken names are told row by row', async () => {
+    const rows = [
+      {
+        foreignId: 'i-1',
+        email: 'I1@Example.com',
+        username: 'imported.1',
+        name: 'Önе',
+        role: 'editor',
+        createdAt: at,
+      },
+      {
+        foreignId: 'i-2',
+        email: 'i2@example.com',
+        reputation: 7,
+        createdAt: '2020-01-02T05:04:05.678+02:00',
+      },
+      { foreignId: 'i-3', email: 'i2@example.com' },
+      { foreignId: 'i-4', username: 'GRACE.I' },
+      { id: randomUUID(), foreignId: 'i-1' },
+      { id: world.stranger.id },
+      { foreignId: 'i-1', name: 'Later' },
+      { id: ada.id },
+    ];
+    const { body } = await world.ok(importUsers, given(rows));
+    expect(body).toEqual({
+      imported: 2,
+      unchanged: 2,
+      rejected: [
+        { row: 2, reason: 'email-taken' },
+        { row: 3, reason: 'username-taken' },
+        { row: 4, reason: 'foreign-id-taken' },
+        { row: 5, reason: 'id-taken' },
+      ],
+    });
+    const find = async (foreignId: string) =>
+      (await world.ok(getUserByForeignId, { query: `foreignId=${foreignId}` })).body;
+    expect(await find('i-1')).toMatchObject({
+      name: 'Önе',
+      username: 'imported.1',
+      role: 'editor',
+      createdAt: at,
+    });
+    expect(await find('i-2')).toMatchObject({ reputation: 7, createdAt: '2020-01-02T03:04:05.678Z' });
+    expect((await world.ok(importUsers, given(rows.slice(0, 2)))).body).toEqual({ ...nothing, unchanged: 2 });
+  });
+
+  it('hashes of more than four kinds are not taken', async () => {
+    const rows = [5, 6, 7, 8, 9].map((cost) => ({
+      foreignId: `cost-${cost}`,
+      passwordHash: `$2b$0${cost}$${'a'.repeat(53)}`,
+    }));
+    const { body } = await world.ok(importUsers, given(rows));
+    expect(body).toEqual({
+      imported: 4,
+      unchanged: 0,
+      rejected: [{ row: 4, reason: 'too-many-hash-kinds' }],
+    });
+  });
+
+  it('connections come in in any state, with rows and totals; nobody is notified', async () => {
+    const between = (requester: TestUser, receiver: TestUser) => ({
+      requesterId: requester.id,
+      receiverId: receiver.id,
+      requestedAt: at,
+    });
+    const id = randomUUID();
+    const rows = [
+      { ...between(ada, grace), id, message: ' Hello ', connectedAt: later },
+      { ...between(alan, grace), state: 'pending' },
+      { ...between(alan, ada), state: 'declined' },
+      { ...between(grace, ada), connectedAt: later },
+      between(ada, ada),
+      { requesterForeignId: 'nobody', receiverId: ada.id, requestedAt: at },
+      { ...between(ada, world.stranger) },
+      { requesterForeignId: 'i-1', receiverForeignId: 'i-2', id, requestedAt: at },
+    ];
+    const { body } = await world.ok(importConnections, given(rows));
+    expect(body).toEqual({
+      imported: 3,
+      unchanged: 0,
+      rejected: [
+        { row: 3, reason: 'pair-taken' },
+        { row: 4, reason: 'same-user' },
+        { row: 5, reason: 'user-not-found' },
+        { row: 6, reason: 'user-not-found' },
+        { row: 7, reason: 'id-taken' },
+      ],
+    });
+    expect((await world.ok(importConnections, given(rows.slice(0, 3)))).body).toEqual({
+      ...nothing,
+      unchanged: 3,
+    });
+    for (const [owner, other] of [
+      [ada, grace],
+      [grace, ada],
+    ] as const) {
+      const { connections, pagination } = (await world.ok(listConnections, { token: owner.accessToken }))
+        .body;
+      expect(connections).toMatchObject([
+        { id, connectedUser: { id: other.id }, message: 'Hello', requestedAt: at, connectedAt: later },
+      ]);
+      expect(pagination.totalCount).toBe(1);
+    }
+    const received = (await world.ok(listReceivedRequests, { token: grace.accessToken })).body;
+    expect(received.requests).toMatchObject([{ user: { id: alan.id }, createdAt: at }]);
+    const status = { token: alan.accessToken, params: { userId: ada.id } };
+    expect((await world.ok(getConnectionStatus, status)).body).toMatchObject({
+      status: 'declined',
+      type: 'sent',
+    });
+    expect((await world.ok(countNotifications, { token: grace.accessToken })).body).toBe(0);
+  });
+
+  it('collections come in below their parents, and what is saved in them', async () => {
+    const own = { userId: ada.id, createdAt: at };
+    const deep = Array.from({ length: 101 }, (_, level) => ({
+      ...own,
+      id: `deep-${level}`,
+      ...(level === 0 ? {} : { parentId: `deep-${level - 1}` }),
+      name: 'x',
+    }));
+    expect((await world.ok(importCollections, given(deep))).body).toEqual({
+      imported: 100,
+      unchanged: 0,
+      rejected: [{ row: 100, reason: 'too-deep' }],
+    });
+    const rows = [
+      { ...own, id: 'novels', parentId: 'books', name: 'Novels' },
+      { ...own, id: 'books', name: ' Books ', createdAt: later },
+      { ...own, id: 'lost', parentId: 'nowhere', name: 'Lost' },
+      { userForeignId: 'nobody', createdAt: at, id: 'x', name: 'x' },
+      { ...own, id: 'books', name: 'Again' },
+    ];
+    expect((await world.ok(importCollections, given(rows))).body).toEqual({
+      imported: 2,
+      unchanged: 1,
+      rejected: [
+        { row: 2, reason: 'parent-not-found' },
+        { row: 3, reason: 'user-not-found' },
+      ],
+    });
+    expect((await world.ok(importCollections, given(rows.slice(0, 2)))).body).toEqual({
+      ...nothing,
+      unchanged: 2,
+    });
+    const token = ada.accessToken;
+    const root = (await world.ok(getRootCollection, { token })).body;
+    const below = async (collectionId: string) =>
+      (await world.ok(listSubCollections, { token, params: { collectionId } })).body;
+    const [x, books] = await below(root.id);
+    expect([x?.name, books?.name]).toEqual(['x', 'Books']);
+    const kept = books?.id ?? '';
+    expect(await below(kept)).toMatchObject([
+      { name: 'Novels', parentId: kept, createdAt: at, entityCount: 0 },
+    ]);
+
+    const saved = [
+      { userId: ada.id, collectionId: 'books', entityId: 'one', addedAt: later, metadata: { page: 1 } },
+      { userId: ada.id, collectionId: 'books', entityId: 'two', addedAt: at },
+      { userId: ada.id, collectionId: 'books', entityId: 'one', addedAt: at },
+      { userId: ada.id, entityId: 'three', addedAt: at },
+      { userId: ada.id, collectionId: 'nowhere', entityId: 'one', addedAt: at },
+      { userId: grace.id, collectionId: 'books', entityId: 'one', addedAt: at },
+      { userForeignId: 'nobody', entityId: 'one', addedAt: at },
+    ];
+    expect((await world.ok(importEntities, given(saved))).body).toEqual({
+      imported: 3,
+      unchanged: 1,
+      rejected: [
+        { row: 4, reason: 'collection-not-found' },
+        { row: 5, reason: 'collection-not-found' },
+        { row: 6, reason: 'user-not-found' },
+      ],
+    });
+    expect((await world.ok(importEntities, given(saved.slice(0, 4)))).body).toEqual({
+      ...nothing,
+      unchanged: 4,
+    });
+    const list = async (collectionId: string) =>
+      (await world.ok(listEntities, { token, params: { collectionId } })).body;
+    expect(await list(kept)).toMatchObject({
+      data: [
+        { id: 'one', addedAt: later, metadata: { page: 1 } },
+        { id: 'two', addedAt: at, metadata: null },
+      ],
+      pagination: { totalItems: 2 },
+    });
+    expect((await list(root.id)).data).toMatchObject([{ id: 'three' }]);
+  });
+
+  it.each([
+    ['users', importUsers],
+    ['connections', importConnections],
+    ['collections', importCollections],
+    ['entities', importEntities],
+  ] as [string, OperationSpec][])(
+    '%s: bad rows are refused whole, and projects that there are not',
+    async (_, spec) => {
+      const code = `${spec.feature}/invalid-body` as const;
+      for (const rows of [undefined, 'x', [], Array.from({ length: 1001 }, () => briefOf(spec))]) {
+        await world.refused(spec, given(rows), code, { field: 'rows' });
+      }
+      await world.refused(spec, given([row, 7]), code, { field: 'rows.1' });
+      for (const projectId of ['nonsense', randomUUID()])
+        await world.refused(spec, given([row], projectId), 'project/not-found');
+    },
+  );
+});
+
+const brief = '2020-01-02T03:04:05Z';
+/** A row of any import: each reads what it knows. */
+const row = {
+  id: '00000000-0000-4000-8000-00000000000d',
+  foreignId: 'x',
+  userForeignId: 'x',
+  requesterForeignId: 'x',
+  receiverForeignId: 'y',
+  requestedAt: brief,
+  createdAt: brief,
+  addedAt: brief,
+  name: 'x',
+  entityId: 'x',
+};
+
+/** The row with only what an operation's rows have to have: a thousand of them fit into a body. */
+function briefOf(spec: OperationSpec): object {
+  const { requestedAt, createdAt, addedAt, userForeignId, requesterForeignId, receiverForeignId, id, name } =
+    row;
+  if (spec === importUsers) return { id };
+  if (spec === importConnections) return { requesterForeignId, receiverForeignId, requestedAt };
+  if (spec === importCollections) return { userForeignId, id, name, createdAt };
+  return { userForeignId, entityId: 'x', addedAt };
+}

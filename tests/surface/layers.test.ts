@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ErrorCode,
+  getUserByUsername,
+  methodsOf,
+  type OperationSpec,
+  publicUser,
+  renameCollection,
+  signOut,
+  suspendUser,
+  updateProject,
+} from '@kith/contracts';
+import { type TestUser, waitFor } from '@kith/testing';
+import { beforeAll, expect, it } from 'vitest';
+import { expiredToken } from '../support/surface/expired-token.ts';
+import { classes } from '../support/surface/parts.ts';
+import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
+import type { Given } from '../support/surface/surface.ts';
+
+type Class = keyof typeof classes;
+const each = Object.entries(classes) as [Class, OperationSpec][];
+const scoped = each.filter(([, { scope }]) => scope === 'project');
+const withBody = each.filter(([, { method }]) => method !== 'GET');
+const most = 10;
+const limits = Object.fromEntries(each.map(([, { name }]) => [name, { max: most, windowSeconds: 300 }]));
+
+/** Adds to a path, before its query. */
+const below = (path: string) => path.replace(/(\?|$)/, '/nothing$1');
+
+// What stands before every operation, once an auth class, in the order of SPEC A3: route, limit, token, body.
+const layers = surfaceSuite('layers', (world) => {
+  let ada: TestUser;
+  let collectionId: string;
+  let hosts = 1;
+  beforeAll(async () => {
+    ada = await world.user({ username: 'ada' });
+    collectionId = (await world.platform.createCollection(ada, 'Folder')).id;
+  });
+
+  /** A good call of a class, from an address whose limit is whole. */
+  const good = (name: Class): Given => {
+    const from = `127.0.1.${++hosts}`;
+    const calls: Record<Class, Given> = {
+      none: { body: { refreshToken: 'never given out' } },
+      optional: { query: 'username=ada' },
+      user: { token: ada.accessToken, params: { collectionId }, body: { name: 'Renamed' } },
+      operator: { token: world.operatorToken, params: { projectId: world.projectId }, body: {} },
+    };
+    return { ...calls[name], from };
+  };
+  /** The same, refused by everything that follows the route. */
+  const worse = (name: Class): Given => {
+    const { from, params } = good(name);
+    const nowhere = params && Object.fromEntries(Object.keys(params).map((param) => [param, 'nonsense']));
+    return {
+      from,
+      ...(nowhere ? { params: nowhere } : {}),
+      ...(name === 'optional' ? {} : { body: '{"cut short', headers: { 'content-type': 'text/plain' } }),
+    };
+  };
+
+  it.each(each)('%s: what is no route, or another method, is told before all else', async (name, spec) => {
+    const nowhere = {
+      ...worse(name),
+      bend: (ask: { path: string }) => ({ ...ask, path: below(ask.path) }),
+    };
+    await world.refused(spec, nowhere, 'route/not-found');
+    const put = { ...worse(name), method: 'PUT' };
+    const { headers } = await world.refused(spec, put, 'route/method-not-allowed');
+    const allowed = headers.allow?.split(', ');
+    expect(allowed).toEqual(expect.arrayContaining([...methodsOf(spec), 'OPTIONS']));
+    expect(allowed).not.toContain('PUT');
+  });
+
+  it.each(scoped)('%s: a project that is no UUID is told before all else', async (name, spec) => {
+    for (const form of ['/v6', '/v7', '/api/v6', '/api/v7']) {
+      await world.refused(spec, { ...worse(name), form, projectId: 'no-uuid' }, 'project/invalid-id');
+    }
+    await world.refused(spec, { ...worse(name), form: '', projectId: 'no-uuid' }, 'route/not-found');
+  });
+
+  it.each(each)('%s: over the limit is told before the token and the body', async (name, spec) => {
+    const given = good(name);
+    for (let call = 1; call <= most; call++) {
+      const { headers } = await world.ok(spec, given);
+      expect(headers['x-ratelimit-remaining']).toBe(String(most - call));
+    }
+    const { from } = given;
+    const { headers } = await world.refused(spec, { ...worse(name), from }, 'rate-limit/exceeded');
+    expect(headers['x-ratelimit-remaining']).toBe('0');
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
+    await world.ok(spec, good(name));
+  });
+
+  it.each(withBody)('%s: a body that can not be read is told before what it is for', async (name, spec) => {
+    const given = { ...worse(name), ...(good(name).token ? { token: good(name).token } : {}) };
+    const nowhere = spec.scope === 'project' && spec.auth === 'none' ? { projectId: randomUUID() } : {};
+    const send = (body: string, code: ErrorCode, headers: Record<string, string> = {}) => {
+      const { from } = good(name);
+      return world.refused(spec, { ...given, ...nowhere, from, body, headers }, code);
+    };
+    for (const body of ['{"cut short', '[]', 'null', '"text"', ' ', "{'a': 1}", '{}{}']) {
+      await send(body, 'request/invalid-json');
+    }
+    const tooLarge = JSON.stringify({ text: 'x'.repeat(256 * 1024) });
+    for (const type of [
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      'application/json; charset=latin1',
+    ]) {
+      const headers = { 'content-type': type };
+      await send('{}', 'request/unsupported-media-type', headers);
+      await send(tooLarge, 'request/unsupported-media-type', headers);
+    }
+    await send('{}', 'request/unsupported-media-type', { 'content-encoding': 'gzip' });
+    await send(tooLarge, 'request/too-large');
+  });
+
+  it.each(withBody)(
+    '%s: a body of 256 KiB is read, and what it holds beside is ignored',
+    async (name, spec) => {
+      const given = good(name);
+      const empty = JSON.stringify({ ...(given.body as object), unknown: '' });
+      const body = empty.replace('""}', `"${'x'.repeat(256 * 1024 - empty.length)}"}`);
+      expect(body.length).toBe(256 * 1024);
+      await world.ok(spec, { ...given, body, query: 'unknown=1' });
+    },
+  );
+
+  it('user: every token that does not hold is 401, before the body', async () => {
+    const { accessToken } = ada;
+    const [, payload] = accessToken.split('.');
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    const tokens = [
+      'null',
+      'a.b.c',
+      `${none}.${payload}.`,
+      `${accessToken.slice(0, -8)}AAAAAAAA`,
+      await expiredToken(world.platform, accessToken),
+      world.operatorToken,
+    ];
+    for (const token of tokens) {
+      await world.refused(renameCollection, { ...worse('user'), token }, 'auth/unauthorized');
+    }
+    const headers = { authorization: 'Basic dTpw', 'content-type': 'text/plain' };
+    await world.refused(renameCollection, { ...worse('user'), headers }, 'auth/unauthorized');
+    const lower = { ...good('user'), headers: { authorization: `bearer ${accessToken}` } };
+    await world.ok(renameCollection, lower);
+  });
+
+  it('user: a token of another project is 403, one of a suspended user, too', async () => {
+    const { accessToken: token } = world.stranger;
+    await world.refused(renameCollection, { ...worse('user'), token }, 'auth/forbidden');
+    const grace = await world.user({ username: 'grace' });
+    const params = { projectId: world.projectId, userId: grace.id };
+    await world.ok(suspendUser, { params, token: world.operatorToken });
+    await waitFor(async () => {
+      const given = { ...worse('user'), token: grace.accessToken };
+      return world.refused(renameCollection, given, 'auth/suspended');
+    });
+    const { body } = await world.ok(getUserByUsername, {
+      ...good('optional'),
+      query: 'username=grace',
+      token: grace.accessToken,
+    });
+    expect(Object.keys(body)).not.toContain('email');
+  });
+
+  it('optional: a token that does not hold counts as none', async () => {
+    const whole = await world.ok(getUserByUsername, { ...good('optional'), token: ada.accessToken });
+    expect(whole.body).toEqual(ada.user);
+    const others = [
+      'null',
+      'a.b.c',
+      world.stranger.accessToken,
+      await expiredToken(world.platform, ada.accessToken),
+    ];
+    for (const token of others) {
+      const { body } = await world.ok(getUserByUsername, { ...good('optional'), token });
+      expect(body).toEqual(publicUser.parse(ada.user));
+    }
+  });
+
+  it('none: a token is ignored', async () => {
+    for (const token of ['null', world.stranger.accessToken])
+      await world.ok(signOut, { ...good('none'), token });
+  });
+
+  it('operator: no token but the operator’s opens anything', async () => {
+    const { operatorToken } = world;
+    for (const token of [undefined, 'null', ada.accessToken, `${operatorToken}x`, operatorToken.slice(1)]) {
+      const given = { ...worse('operator'), ...(token ? { token } : {}) };
+      await world.refused(updateProject, given, 'auth/unauthorized');
+    }
+  });
+
+  it.each(each)('%s: a request id that is none to echo is given anew', async (name, spec) => {
+    for (const id of [undefined, 'x'.repeat(65), 'not safe', '<>']) {
+      const headers: Record<string, string> = id === undefined ? {} : { 'x-request-id': id };
+      await world.ok(spec, { ...good(name), bend: (ask) => ({ ...ask, headers }) });
+    }
+  });
+});
+
+describeSurface([layers], { scale: 1, limits });

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import {
+  blockUser,
+  getUser,
+  listProjectUsers,
+  listSessions,
+  type OperationSpec,
+  rebuildConnectionsProfiles,
+  rebuildIdentityBlocks,
+  rebuildNotificationsProfiles,
+  restoreUser,
+  signIn,
+  suspendUser,
+} from '@kith/contracts';
+import { type TestUser, waitFor } from '@kith/testing';
+import { beforeAll, expect, it } from 'vitest';
+import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
+import { walksList } from '../support/surface/lists.ts';
+import { features } from '../support/surface/parts.ts';
+import { surfaceSuite } from '../support/surface/suite.ts';
+
+export const operators = surfaceSuite('operators', (world) => {
+  let token: string;
+  let ada: TestUser;
+  let grace: TestUser;
+  beforeAll(async () => {
+    token = world.operatorToken;
+    ada = await world.user({ name: 'Ada', username: 'ada.one' });
+    grace = await world.user({ name: 'ÄRZTIN', username: 'grace.one' });
+  });
+  const about = ({ projectId, id: userId }: TestUser) => ({ token, params: { projectId, userId } });
+
+  it('asks for an operator, before all else', () => refusesStrangers(world, features.operators.operations));
+
+  it('a project’s users are listed whole, newest first, and searched', async () => {
+    const given = { token, params: { projectId: world.projectId } };
+    const { body } = await world.ok(listProjectUsers, given);
+    expect(body.data).toEqual([grace.user, ada.user]);
+    const found = async (query: string) =>
+      (await world.ok(listProjectUsers, { ...given, query })).body.data.map(({ id }) => id);
+    expect(await found('query=ADA.ONE')).toEqual([ada.id]);
+    expect(await found(`query=${encodeURIComponent('ärz')}`)).toEqual([grace.id]);
+    expect(await found(`query=${ada.email.slice(0, 12)}`)).toEqual([ada.id]);
+    for (const query of ['', 'query=one']) {
+      await walksList(world, listProjectUsers, { ...given, query }, { rows: ({ data }) => data, max: 100 });
+    }
+    const tooLong = { ...given, query: `query=${'x'.repeat(101)}`, params: { projectId: 'nonsense' } };
+    await world.refused(listProjectUsers, tooLong, 'project/invalid-query', { field: 'query' });
+    await refusesTwice(world, listProjectUsers, given);
+    for (const projectId of ['nonsense', randomUUID()]) {
+      await world.refused(listProjectUsers, { token, params: { projectId } }, 'project/not-found');
+    }
+  });
+
+  it('a suspended user’s tokens stop, until it is restored and signs in again', async () => {
+    const user = await world.user();
+    const given = { token: user.accessToken };
+    const suspended = await world.ok(suspendUser, about(user));
+    expect(suspended.body).toEqual({ ...user.user, isActive: false, updatedAt: expect.any(String) });
+    expect((await world.ok(suspendUser, about(user))).body).toEqual(suspended.body);
+    await waitFor(() => world.refused(listSessions, given, 'auth/suspended'), { what: 'the suspension' });
+    const restored = await world.ok(restoreUser, about(user));
+    expect(restored.body).toEqual({ ...user.user, updatedAt: expect.any(String) });
+    expect((await world.ok(restoreUser, about(user))).body).toEqual(restored.body);
+    await waitFor(() => world.refused(listSessions, given, 'auth/unauthorized'), { what: 'the end' });
+    const { email, password } = user;
+    const { body } = await world.ok(signIn, { body: { email, password } });
+    await world.ok(listSessions, { token: body.accessToken });
+  });
+
+  it.each([
+    ['suspend', suspendUser],
+    ['restore', restoreUser],
+  ] as [string, OperationSpec][])('%s finds a user of the named project alone', async (_, spec) => {
+    const { projectId } = world;
+    const wrong = [
+      { projectId, userId: 'nonsense' },
+      { projectId: 'nonsense', userId: ada.id },
+      { projectId, userId: randomUUID() },
+      { projectId, userId: world.stranger.id },
+    ];
+    for (const params of wrong) await world.refused(spec, { token, params }, 'user/not-found');
+    expect((await world.ok(getUser, { params: { userId: ada.id }, token: ada.accessToken })).body).toEqual(
+      ada.user,
+    );
+  });
+
+  it.each([
+    ['profiles in connections', rebuildConnectionsProfiles],
+    ['profiles in notifications', rebuildNotificationsProfiles],
+    ['blocks in identity', rebuildIdentityBlocks],
+  ] as const)('%s are copied anew, from where a walk stands', async (_, spec) => {
+    await world.ok(blockUser, { token: ada.accessToken, params: { userId: grace.id } });
+    const { body } = await world.ok(spec, { token });
+    expect(body).toEqual({ copied: expect.any(Number), next: null });
+    expect(body.copied).toBeGreaterThan(0);
+    const code = `${spec.feature}/invalid-body` as const;
+    for (const after of [7, 'x'.repeat(301)]) {
+      await world.refused(spec, { token, body: { after } }, code, { field: 'after' });
+    }
+  });
+});

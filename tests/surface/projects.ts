@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createProject,
+  getProject,
+  getProjectLean,
+  listProjects,
+  type OperationSpec,
+  updateProject,
+} from '@kith/contracts';
+import { beforeAll, expect, it } from 'vitest';
+import { keyPair } from '../support/keys.ts';
+import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
+import { walksList } from '../support/surface/lists.ts';
+import { features } from '../support/surface/parts.ts';
+import { surfaceSuite } from '../support/surface/suite.ts';
+
+const publicKey = keyPair().publicKey;
+const pem = publicKey.export({ type: 'spki', format: 'pem' });
+const limit = { max: 5, windowSeconds: 60 };
+/** Values no setting takes, by field. */
+const bad: [field: string, value: unknown][] = [
+  ['name', 7],
+  ['name', ' '],
+  ['name', 'x'.repeat(201)],
+  ['publicKey', 7],
+  ['publicKey', 'no key'],
+  ['publicKey', 'x'.repeat(16 * 1024 + 1)],
+  ['limits', []],
+  ['limits', { 'no.operation': limit }],
+  ['webOrigins', 'https://app.example.org'],
+  ['publicProfiles', 'yes'],
+  ['publicConnections', 1],
+];
+/** The same, inside: the field is the path to what is wrong. */
+const badInside: [field: string, body: unknown][] = [
+  ['limits.identity.sign-in.max', { limits: { 'identity.sign-in': { max: 0, windowSeconds: 1 } } }],
+  ['webOrigins.0', { webOrigins: ['https://app.example.org/path'] }],
+];
+
+export const projects = surfaceSuite('projects', (world) => {
+  let token: string;
+  beforeAll(() => {
+    token = world.operatorToken;
+  });
+  const of = (projectId: string) => ({ token, params: { projectId } });
+  const create = async (body: unknown) => (await world.ok(createProject, { token, body })).body;
+
+  it('asks for an operator, before all else', () => refusesStrangers(world, features.projects.operations));
+
+  it('a project is made with a name and defaults, or as it is given', async () => {
+    const made = await create({ name: ' Проект ', id: randomUUID() });
+    expect(made).toEqual({
+      id: expect.any(String),
+      name: 'Проект',
+      publicKey: null,
+      limits: {},
+      webOrigins: [],
+      publicProfiles: true,
+      publicConnections: true,
+      createdAt: expect.any(String),
+      updatedAt: made.createdAt,
+    });
+    const given = {
+      name: 'Whole',
+      limits: { 'identity.sign-in': limit, 'identity.sign-up': null },
+      webOrigins: ['https://app.example.org'],
+      publicProfiles: false,
+      publicConnections: false,
+    };
+    const jwk = publicKey.export({ format: 'jwk' });
+    expect(await create({ ...given, publicKey: jwk })).toMatchObject({ ...given, publicKey: pem });
+  });
+
+  const both: [string, OperationSpec][] = [
+    ['a project to be made', createProject],
+    ['a change', updateProject],
+  ];
+  it.each(both)('%s is refused for what no setting takes, before which project it is', async (_, spec) => {
+    const given = of('nonsense');
+    for (const [field, value] of bad.filter(([one]) => one !== 'publicKey' && one !== 'limits')) {
+      await world.refused(spec, { ...given, body: { name: 'x', [field]: value } }, 'project/invalid-body', {
+        field,
+      });
+    }
+    for (const [field, value] of bad) {
+      const body = { name: 'x', [field]: value };
+      await world.refused(spec, { ...of(randomUUID()), body }, 'project/invalid-body', { field });
+    }
+    for (const [field, body] of badInside) {
+      const named = { name: 'x', ...(body as object) };
+      await world.refused(spec, { ...given, body: named }, 'project/invalid-body', { field });
+    }
+  });
+
+  it('a project without a name is none, and no private key is taken or told', async () => {
+    await world.refused(createProject, { token, body: {} }, 'project/invalid-body', { field: 'name' });
+    const { privateKey } = keyPair();
+    const secret = Buffer.from(privateKey, 'base64').toString();
+    const body = { name: 'x', publicKey: secret };
+    const refused = await world.refused(createProject, { token, body }, 'project/invalid-body', {
+      field: 'publicKey',
+    });
+    expect(refused.text).not.toContain(secret.slice(40, 60));
+  });
+
+  it('a project is looked up and changed; what is not given stays', async () => {
+    const made = await create({ name: 'Before', publicKey: pem });
+    expect((await world.ok(getProject, of(made.id.toUpperCase()))).body).toEqual(made);
+    const changes = { name: 'After', publicProfiles: false, limits: { 'connections.list': limit } };
+    const changed = { ...made, ...changes, updatedAt: expect.any(String) };
+    expect((await world.ok(updateProject, { ...of(made.id), body: changes })).body).toEqual(changed);
+    const removed = await world.ok(updateProject, { ...of(made.id), body: { publicKey: null } });
+    expect(removed.body).toEqual({ ...changed, publicKey: null });
+    expect((await world.ok(updateProject, of(made.id))).body).toEqual(removed.body);
+    expect((await world.ok(getProject, of(made.id))).body).toEqual(removed.body);
+    for (const id of ['nonsense', randomUUID()]) {
+      await world.refused(getProject, of(id), 'project/not-found');
+      await world.refused(updateProject, of(id), 'project/not-found');
+      await world.refused(updateProject, { ...of(id), body: { name: 'x' } }, 'project/not-found');
+    }
+  });
+
+  it('projects are listed, newest first', async () => {
+    const made = await create({ name: 'Newest' });
+    const { body } = await world.ok(listProjects, { token });
+    expect(body.data[0]).toEqual(made);
+    expect(body.pagination).toMatchObject({ page: 1, pageSize: 20, totalItems: body.data.length });
+    await walksList(world, listProjects, { token }, { rows: ({ data }) => data, max: 100 });
+    await refusesTwice(world, listProjects, { token });
+  });
+
+  it('older clients read a project before anybody has signed in', async () => {
+    const { id } = await create({ name: 'Lean' });
+    for (const given of [{}, { token: 'null' }]) {
+      const { body } = await world.ok(getProjectLean, { projectId: id, ...given });
+      expect(body).toEqual({ id, name: 'Lean', integrations: [] });
+    }
+    await world.refused(getProjectLean, { projectId: randomUUID() }, 'project/not-found');
+  });
+});

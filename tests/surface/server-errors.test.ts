@@ -1,0 +1,137 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ErrorCode, type OperationSpec, operations, serviceOf } from '@kith/contracts';
+import { fragileStore, type Line, layLine, startEngines, type TestUser } from '@kith/testing';
+import { expect, it } from 'vitest';
+import { classes, sides } from '../support/surface/parts.ts';
+import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
+import type { Given } from '../support/surface/surface.ts';
+
+const serviceNames = [...new Set(operations.map(serviceOf))];
+const needsProcesses = 'In one process no service can be stopped alone.';
+/** On real engines: the way of every service to its database. */
+let line: Line | undefined;
+
+// Each operation while the databases are gone, of all services at once, and then while the services are.
+const serverErrors = surfaceSuite('server-errors', (world) => {
+  it('what is unexpected is the feature’s own server-error, and tells nothing', async () => {
+    const [ada, grace] = [await world.user(), await world.user()];
+    if (line) line.cut();
+    else {
+      const files = readdirSync(world.platform.dataFolder).filter((name) => /^[a-z]+\.sqlite$/.test(name));
+      for (const name of files.filter((one) => one !== 'events.sqlite')) {
+        const file = join(world.platform.dataFolder, name);
+        (await fragileStore({ kind: 'sqlite', file })).takeDown();
+      }
+    }
+    await Promise.all(
+      sides['server-errors'].operations.map((spec) =>
+        world.refused(spec, callOf(spec, { ada, grace }), `${spec.feature}/server-error` as ErrorCode),
+      ),
+    );
+  });
+
+  it('what a silent service does not answer is gateway/timeout, once an auth class', async ({ skip }) => {
+    const { processes } = world.platform;
+    skip(!processes, needsProcesses);
+    const pids = serviceNames.flatMap((name) => processes?.process(name)?.pid ?? []);
+    expect(pids).toHaveLength(serviceNames.length);
+    const signal = (name: NodeJS.Signals) => {
+      for (const pid of pids) process.kill(pid, name);
+    };
+    signal('SIGSTOP');
+    try {
+      await refuseAll(Object.values(classes), 'gateway/timeout');
+    } finally {
+      signal('SIGCONT');
+    }
+  });
+
+  it('what nobody serves is gateway/unavailable, whoever calls', async ({ skip }) => {
+    const { processes } = world.platform;
+    skip(!processes, needsProcesses);
+    await Promise.all(serviceNames.map((name) => processes?.process(name)?.stop()));
+    await refuseAll(operations, 'gateway/unavailable');
+  });
+
+  async function refuseAll(specs: readonly OperationSpec[], code: ErrorCode): Promise<void> {
+    const { stranger } = world;
+    const { projectId } = stranger;
+    await Promise.all(
+      specs.map((spec) =>
+        world.refused(spec, { ...callOf(spec, { ada: stranger, grace: stranger }), projectId }, code),
+      ),
+    );
+  }
+
+  function callOf(spec: OperationSpec, { ada, grace }: Record<'ada' | 'grace', TestUser>): Given {
+    const ids: Record<string, string> = {
+      // What a user does with itself is asked about itself, all else about somebody else.
+      userId: spec.feature === 'user' && spec.auth === 'user' ? ada.id : grace.id,
+      projectId: world.projectId,
+    };
+    const names = Object.keys(spec.params.shape);
+    const { email, password, refreshToken } = ada;
+    const body = {
+      email,
+      password,
+      refreshToken,
+      newPassword: password,
+      userJwt: 'a.b.c',
+      name: 'x',
+      collectionName: 'x',
+      entityId: 'x',
+      rows: [importedRow],
+    };
+    const token = spec.auth === 'operator' ? world.operatorToken : ada.accessToken;
+    return {
+      token,
+      // Rows that are looked for by an id need not be there: nothing can be looked for.
+      params: Object.fromEntries(names.map((name) => [name, ids[name] ?? world.projectId])),
+      query: 'username=ada&foreignId=x&query=ada&entityId=x'
+        .split('&')
+        .filter((one) => isKnown(spec, one))
+        .join('&'),
+      ...(spec.method === 'GET' ? {} : { body }),
+    };
+  }
+});
+
+/** A row of any import: each reads what it knows. */
+const importedRow = {
+  id: '00000000-0000-4000-8000-00000000000d',
+  foreignId: 'x',
+  userForeignId: 'x',
+  requesterForeignId: 'x',
+  receiverForeignId: 'y',
+  requestedAt: '2026-01-02T03:04:05.678Z',
+  createdAt: '2026-01-02T03:04:05.678Z',
+  addedAt: '2026-01-02T03:04:05.678Z',
+  name: 'x',
+  entityId: 'x',
+};
+
+describeSurface([serverErrors], {
+  async prepare(engine) {
+    line = undefined;
+    if (engine === 'embedded') return { env: {}, async [Symbol.asyncDispose]() {} };
+    const engines = await startEngines();
+    const url = new URL(engines.mongodbUrl);
+    url.port ||= '27017';
+    const laid = await layLine(url);
+    line = laid;
+    url.host = laid.address;
+    url.searchParams.set('directConnection', 'true');
+    return {
+      env: { MONGODB_URL: url.href },
+      async [Symbol.asyncDispose]() {
+        await laid[Symbol.asyncDispose]();
+        await engines[Symbol.asyncDispose]();
+      },
+    };
+  },
+});
+
+function isKnown(spec: OperationSpec, parameter: string): boolean {
+  return (parameter.split('=')[0] ?? '') in spec.query.shape;
+}

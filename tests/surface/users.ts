@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import {
+  checkUsername,
+  deleteUser,
+  exportUser,
+  getUser,
+  getUserByForeignId,
+  getUserByUsername,
+  type OwnUser,
+  publicUser,
+  requestNewAccessToken,
+  suggestUsers,
+  updateProject,
+  updateUser,
+} from '@kith/contracts';
+import { type TestUser, waitFor } from '@kith/testing';
+import { expect, it } from 'vitest';
+import { keyPair } from '../support/keys.ts';
+import { externalUser } from '../support/surface/external-user.ts';
+import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
+import { features } from '../support/surface/parts.ts';
+import { badProfile, profile } from '../support/surface/profiles.ts';
+import { surfaceSuite } from '../support/surface/suite.ts';
+
+/** What others see of a user. */
+const shown = (user: OwnUser) => publicUser.parse(user);
+const self = ({ id: userId, accessToken: token }: TestUser) => ({ params: { userId }, token });
+
+export const users = surfaceSuite('users', (world) => {
+  it('asks for a token where one is needed, before all else', () =>
+    refusesStrangers(world, features.users.operations));
+
+  it('a user is shown to anybody, and whole to itself', async () => {
+    const ada = await world.user({ ...profile, username: 'shown.ada' });
+    const other = await world.user();
+    const params = { userId: ada.id };
+    const hidden = [undefined, 'null', other.accessToken, world.stranger.accessToken];
+    for (const token of hidden) {
+      const { body } = await world.ok(getUser, { params, ...(token ? { token } : {}) });
+      expect(body).toEqual(shown(ada.user));
+      expect(Object.keys(body)).not.toContain('email');
+    }
+    const upper = { ...self(ada), params: { userId: ada.id.toUpperCase() } };
+    expect((await world.ok(getUser, upper)).body).toEqual(ada.user);
+    for (const userId of ['nonsense', randomUUID(), world.stranger.id]) {
+      await world.refused(getUser, { params: { userId } }, 'user/not-found');
+    }
+  });
+
+  it('a user is found by username in any case', async () => {
+    const ada = await world.user({ username: 'Find.Ada' });
+    const found = await world.ok(getUserByUsername, { query: 'username=fIND.aDA' });
+    expect(found.body).toEqual(shown(ada.user));
+    const own = await world.ok(getUserByUsername, { query: 'username=find.ada', token: ada.accessToken });
+    expect(own.body).toEqual(ada.user);
+    for (const query of ['username=', 'username=nobody.here', `username=${'x'.repeat(40)}`]) {
+      await world.refused(getUserByUsername, { query }, 'user/not-found');
+    }
+    await world.refused(getUserByUsername, {}, 'user/invalid-query', { field: 'username' });
+    await refusesTwice(world, getUserByUsername, {});
+  });
+
+  it('a user is found by its foreign id', async () => {
+    const { user, accessToken: token } = await externalUser(world, keyPair(), { id: 'their-1', name: 'Ada' });
+    const found = await world.ok(getUserByForeignId, { query: 'foreignId=their-1' });
+    expect(found.body).toEqual(shown(user));
+    expect(found.body).toMatchObject({ foreignId: 'their-1', name: 'Ada' });
+    const own = await world.ok(getUserByForeignId, { query: 'foreignId=their-1', token });
+    expect(own.body).toEqual({ ...user, email: null });
+    for (const query of ['foreignId=', 'foreignId=THEIR-1', 'foreignId=their-2']) {
+      await world.refused(getUserByForeignId, { query }, 'user/not-found');
+    }
+    await world.refused(getUserByForeignId, {}, 'user/invalid-query', { field: 'foreignId' });
+    await refusesTwice(world, getUserByForeignId, {});
+  });
+
+  it('suggestions are at most five, first who begins so, in a bare array', async () => {
+    const names = ['Xan 1', 'Xan 2', 'Xan 3', 'Xan 4', 'Xan 5', 'Alexandra'];
+    for (const name of names) await world.user({ name });
+    const { body } = await world.ok(suggestUsers, { query: 'query=%20xAN%20' });
+    expect(body.map(({ name }) => name).sort()).toEqual(names.slice(0, 5));
+    const [one] = (await world.ok(suggestUsers, { query: 'query=lexand' })).body;
+    expect(one?.name).toBe('Alexandra');
+    for (const query of ['query=', 'query=nobody-is-called-so']) {
+      expect((await world.ok(suggestUsers, { query })).body).toEqual([]);
+    }
+    for (const query of ['', `query=${'x'.repeat(101)}`]) {
+      await world.refused(suggestUsers, { query }, 'user/invalid-query', { field: 'query' });
+    }
+    await refusesTwice(world, suggestUsers, {});
+  });
+
+  it('a username is available until somebody has it', async () => {
+    const ask = async (username: string) =>
+      (await world.ok(checkUsername, { query: `username=${username}` })).body;
+    expect(await ask('Free.Name')).toEqual({ available: true });
+    await world.user({ username: 'free.name' });
+    expect(await ask('Free.Name')).toEqual({ available: false });
+    for (const query of ['', 'username=ab', 'username=no%20spaces', `username=${'x'.repeat(31)}`]) {
+      await world.refused(checkUsername, { query }, 'user/invalid-query', { field: 'username' });
+    }
+    await refusesTwice(world, checkUsername, {});
+  });
+
+  it('a profile is changed by its own user: fields first, then the id, whose it is, and what is taken', async () => {
+    const ada = await world.user();
+    const other = await world.user({ username: 'taken.name' });
+    const given = self(ada);
+    const { body } = await world.ok(updateUser, {
+      ...given,
+      body: { ...profile, role: 'admin', reputation: 9, email: 'x@example.com', isVerified: true },
+    });
+    expect(body).toEqual({ ...ada.user, ...profile, updatedAt: expect.any(String) });
+    expect((await world.ok(updateUser, { ...given, body: {} })).body).toEqual(body);
+    const empty = Object.fromEntries(Object.keys(profile).map((field) => [field, null]));
+    const emptied = { ...body, ...empty, metadata: {}, updatedAt: expect.any(String) };
+    expect((await world.ok(updateUser, { ...given, body: empty })).body).toEqual(emptied);
+
+    for (const [field, value] of badProfile) {
+      const wrong = { ...given, params: { userId: 'nonsense' }, body: { [field]: value } };
+      await world.refused(updateUser, wrong, 'user/invalid-body', { field });
+    }
+    await world.refused(updateUser, { ...given, params: { userId: 'nonsense' } }, 'user/not-found');
+    for (const userId of [other.id, world.stranger.id, randomUUID()]) {
+      const body = { username: 'Taken.Name' };
+      await world.refused(updateUser, { ...given, params: { userId }, body }, 'auth/forbidden');
+    }
+    const taken = { ...given, body: { name: 'Not stored', username: 'Taken.Name' } };
+    await world.refused(updateUser, taken, 'DUPLICATE_USERNAME', { field: 'username' });
+    expect((await world.ok(getUser, given)).body).toMatchObject({ name: null, username: null });
+  });
+
+  it('all that is held of a user is told to itself alone', async () => {
+    const ada = await world.user({ name: 'Ada' });
+    const grace = await world.user();
+    await world.platform.connect(ada, grace, 'Hello');
+    const collection = await world.platform.createCollection(ada, 'Mine');
+    const given = self(ada);
+    const { body, headers } = await world.ok(exportUser, given);
+    expect(headers['content-disposition']).toBe(`attachment; filename="kith-export-${ada.id}.json"`);
+    expect(body.user).toEqual(ada.user);
+    expect(body.connections).toMatchObject([{ message: 'Hello', connectedUser: shown(grace.user) }]);
+    expect(body.collections).toContainEqual(collection);
+    await world.refused(exportUser, { ...given, params: { userId: 'nonsense' } }, 'user/not-found');
+    for (const userId of [grace.id, world.stranger.id, randomUUID()]) {
+      await world.refused(exportUser, { ...given, params: { userId } }, 'auth/forbidden');
+    }
+  });
+
+  it('a project that keeps profiles to its users shows nobody else any', async () => {
+    const { id: projectId } = await world.platform.createProject('Private');
+    const ada = await world.platform.createUser(projectId, { name: 'Ada', username: 'private.ada' });
+    const other = await world.platform.createUser(projectId);
+    const operator = { params: { projectId }, token: world.operatorToken };
+    await world.ok(updateProject, { ...operator, body: { publicProfiles: false } });
+    const given = { projectId, params: { userId: ada.id } };
+    for (const token of [undefined, 'null', world.stranger.accessToken]) {
+      const nobody = { projectId, ...(token ? { token } : {}) };
+      await world.refused(getUser, { ...given, ...nobody }, 'user/not-found');
+      await world.refused(getUserByUsername, { ...nobody, query: 'username=private.ada' }, 'user/not-found');
+      expect((await world.ok(suggestUsers, { ...nobody, query: 'query=ada' })).body).toEqual([]);
+    }
+    expect((await world.ok(getUser, { ...given, token: other.accessToken })).body).toEqual(shown(ada.user));
+  });
+
+  it('an account is deleted by its own user, and nobody finds it after', async () => {
+    const ada = await world.user({ username: 'gone.ada' });
+    const other = await world.user();
+    const given = self(ada);
+    await world.refused(deleteUser, { ...given, params: { userId: 'nonsense' } }, 'user/not-found');
+    for (const userId of [other.id, world.stranger.id, randomUUID()]) {
+      await world.refused(deleteUser, { ...given, params: { userId } }, 'auth/forbidden');
+    }
+    await world.ok(deleteUser, given);
+    await world.refused(getUser, { params: { userId: ada.id } }, 'user/not-found');
+    await world.refused(getUserByUsername, { query: 'username=gone.ada' }, 'user/not-found');
+    const body = { refreshToken: ada.refreshToken };
+    await world.refused(requestNewAccessToken, { body }, 'auth/unauthorized');
+    await waitFor(() => world.refused(deleteUser, given, 'auth/unauthorized'), { what: 'the revocation' });
+    await world.ok(getUser, self(other));
+  });
+});
