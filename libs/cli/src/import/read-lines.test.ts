@@ -39,3 +39,14 @@ test('goes on where any line ended, also over the edges of what is read at once'
     expect(await read(texts.join('\n'), { offset: end, line: number })).toEqual(all.slice(at + 1));
   }
 });
+
+test('gives the beginning of a line that is longer than any row, and what follows it', async () => {
+  const long = 5 * 1024 * 1024 + 7;
+  const [first, second, ...more] = await read(`${'x'.repeat(long)}\nnext`);
+  expect(first).toMatchObject({ number: 1, end: long + 1 });
+  expect(first?.text.length).toBeGreaterThan(1024 * 1024 - 1);
+  expect(first?.text.length).toBeLessThan(3 * 1024 * 1024);
+  expect(second).toEqual({ number: 2, text: 'next', end: long + 5 });
+  expect(more).toEqual([]);
+  expect((await read('x'.repeat(long))).map(({ end }) => end)).toEqual([long]);
+});

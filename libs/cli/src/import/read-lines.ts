@@ -12,27 +12,36 @@ export interface Line {
 const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
-/** Reads lines from a position on. A last one without a line end counts as well. */
+/**
+ * Reads lines from a position on. A last one without a line end counts as well. Of a line over 1 MiB, longer than any row,
+ * only the beginning is given: a file that is not of lines must not be held whole.
+ */
 export async function* readLines(
   file: FileHandle,
   from: { offset: number; line: number },
 ): AsyncGenerator<Line> {
   let { offset, line } = from;
-  let rest = Buffer.alloc(0);
   let position = offset;
+  let begun = Buffer.alloc(0);
+  let dropped = 0;
   for (;;) {
     const { bytesRead, buffer } = await file.read({ buffer: Buffer.allocUnsafe(chunkBytes), position });
     if (bytesRead === 0) break;
     position += bytesRead;
     const read = buffer.subarray(0, bytesRead);
-    const held = rest.length === 0 ? read : Buffer.concat([rest, read]);
     let start = 0;
-    for (let end = held.indexOf(newline); end >= 0; end = held.indexOf(newline, start)) {
-      offset += end + 1 - start;
-      yield { number: ++line, bytes: held.subarray(start, end), end: offset };
+    for (let end = read.indexOf(newline); end >= 0; end = read.indexOf(newline, start)) {
+      const rest = read.subarray(start, end);
+      offset += begun.length + dropped + rest.length + 1;
+      yield { number: ++line, bytes: begun.length === 0 ? rest : Buffer.concat([begun, rest]), end: offset };
+      begun = Buffer.alloc(0);
+      dropped = 0;
       start = end + 1;
     }
-    rest = held.subarray(start);
+    const rest = read.subarray(start);
+    const kept = rest.subarray(0, Math.max(chunkBytes - begun.length, 0));
+    begun = Buffer.concat([begun, kept]);
+    dropped += rest.length - kept.length;
   }
-  if (rest.length > 0) yield { number: line + 1, bytes: rest, end: offset + rest.length };
+  if (begun.length > 0) yield { number: line + 1, bytes: begun, end: offset + begun.length + dropped };
 }

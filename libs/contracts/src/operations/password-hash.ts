@@ -17,14 +17,20 @@ export function passwordHashKind(hash: string): string | null {
   return found?.[1]?.replace(/^\$2[aby]\$/, '$2b$') ?? null;
 }
 
-/** Costs within which a sign-in can be answered: 256 MiB, and some seconds of one core at most. */
+/**
+ * Costs within which a sign-in can be answered, beside others: 256 MiB, and about a second of one core. The parameters
+ * multiply, so their product is what is bounded; scrypt's `N` must be below 2^(16·r) (RFC 7914).
+ */
 function isBearable(hash: string): boolean {
   const of = forms.map((form) => form.exec(hash)?.groups).find((groups) => groups !== undefined) ?? {};
   const within = (name: string, min: number, max: number) => {
     const value = of[name];
     return value === undefined || (Number(value) >= min && Number(value) <= max);
   };
-  const scryptBytes = 128 * 2 ** Number(of.log ?? 0) * Number(of.block ?? 0);
+  const [log, block] = [Number(of.log ?? 0), Number(of.block ?? 1)];
+  const scryptBytes = 128 * 2 ** log * block;
+  const scryptWork = 2 ** log * block * Number(of.parallel ?? 1);
+  const argonWork = Number(of.memory ?? 0) * Number(of.passes ?? 0);
   return (
     within('memory', 8 * Number(of.lanes ?? 0), 262_144) &&
     within('passes', 1, 16) &&
@@ -32,8 +38,11 @@ function isBearable(hash: string): boolean {
     within('log', 1, 20) &&
     within('block', 1, 32) &&
     within('parallel', 1, 16) &&
+    log < 16 * block &&
     scryptBytes <= 256 * 1024 * 1024 &&
-    within('rounds', 4, 14)
+    scryptWork <= 2 ** 21 &&
+    argonWork <= 2 ** 19 &&
+    within('rounds', 4, 13)
   );
 }
 

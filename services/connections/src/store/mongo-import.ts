@@ -21,7 +21,7 @@ export class MongoImport {
 
   async add(pairs: readonly LivePair[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<LivePair, ImportOutcome>();
-    const [stored, taken] = await Promise.all([this.#storedOf(pairs), this.#takenIds(pairs)]);
+    const [stored, holders] = await Promise.all([this.#storedOf(pairs), this.#holdersOf(pairs)]);
     const changes: { pair: LivePair; change: ManyChange }[] = [];
     const asked = new Map<string, LivePair>();
     for (const pair of pairs) {
@@ -33,10 +33,11 @@ export class MongoImport {
         // Perhaps of a process that died in between: nobody is to be told that it is there before all of it is.
         await this.#settler.settleTarget('pairs', there);
         outcomes.set(pair, there.connectionId === pair.connectionId ? 'there' : 'pair-taken');
-      } else if (taken.has(pair.connectionId)) outcomes.set(pair, 'id-taken');
-      else {
+      } else if (holders.get(pair.connectionId)?.some((holder) => holder !== id)) {
+        outcomes.set(pair, 'id-taken');
+      } else {
         asked.set(id, pair);
-        taken.add(pair.connectionId);
+        holders.set(pair.connectionId, [id]);
         changes.push({ pair, change: changeOf(pair, there) });
       }
     }
@@ -62,17 +63,14 @@ export class MongoImport {
     return new Map(found.map((document) => [document._id, document]));
   }
 
-  /** The connections' ids that other pairs have. */
-  async #takenIds(pairs: readonly LivePair[]): Promise<Set<string>> {
-    const own = new Map(pairs.map((pair) => [pair.connectionId, pairId(pair)]));
+  /** Which pairs have these connections' ids. */
+  async #holdersOf(pairs: readonly LivePair[]): Promise<Map<string, string[]>> {
+    const ids = [...new Set(pairs.map(({ connectionId }) => connectionId))];
     const found = await this.#pairs
-      .find({ connectionId: { $in: [...own.keys()] } }, { projection: { connectionId: 1 } })
+      .find({ connectionId: { $in: ids } }, { projection: { connectionId: 1 } })
       .toArray();
-    return new Set(
-      found.flatMap(({ _id, connectionId }) =>
-        connectionId !== null && own.get(connectionId) !== _id ? [connectionId] : [],
-      ),
-    );
+    const holders = Map.groupBy(found, ({ connectionId }) => connectionId ?? '');
+    return new Map([...holders].map(([connectionId, held]) => [connectionId, held.map(({ _id }) => _id)]));
   }
 }
 

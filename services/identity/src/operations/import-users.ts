@@ -44,11 +44,9 @@ async function takenKinds(
 ): Promise<Set<string>> {
   const known = await app.store.imports.hashKinds(projectId);
   const given = new Set(rows.flatMap(({ passwordHash }) => passwordHashKind(passwordHash ?? '') ?? []));
-  const added = [...given]
-    .filter((kind) => !known.includes(kind))
-    .slice(0, Math.max(mostKinds - known.length, 0));
-  if (added.length === 0) return new Set(known);
-  return new Set(await app.store.imports.noteHashKinds(projectId, added));
+  const added = [...given].filter((kind) => !known.includes(kind));
+  if (added.length === 0 || known.length >= mostKinds) return new Set(known);
+  return new Set(await app.store.imports.noteHashKinds(projectId, added, mostKinds));
 }
 
 function userOf(projectId: string, row: ImportedUser, now: Date): User {

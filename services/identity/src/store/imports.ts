@@ -1,9 +1,10 @@
 import type { User } from './index.ts';
 
-/** What became of a user that was to be stored; `there`: one of this id is there, or was and is being erased. */
+/** What became of a user that was to be stored; `there`: one of this id is there; `deleted`: one was, not long ago. */
 export type ImportOutcome =
   | 'stored'
   | 'there'
+  | 'deleted'
   | 'id-taken'
   | 'foreign-id-taken'
   | 'email-taken'
@@ -13,8 +14,8 @@ export type ImportOutcome =
 export interface ImportStore {
   /** Stores new users and tells of each, in their order, what became of it. Who is there stays as it is. */
   add(projectId: string, users: readonly User[]): Promise<ImportOutcome[]>;
-  /** Notes kinds of password hashes as ones a project has, and gives all it has then. */
-  noteHashKinds(projectId: string, kinds: readonly string[]): Promise<string[]>;
+  /** Notes kinds of password hashes as ones a project has, until it has `most`, and gives all it has then. */
+  noteHashKinds(projectId: string, kinds: readonly string[], most: number): Promise<string[]>;
   /** The kinds of password hashes that were imported into a project. */
   hashKinds(projectId: string): Promise<string[]>;
   /** Stores another hash of a user's password in the place of one; nothing when that is no longer the stored one. */

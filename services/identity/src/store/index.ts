@@ -141,6 +141,9 @@ export interface DeletedUser {
   deletedAt: Date;
 }
 
+/** How long the id of an ended account stays taken: longer than any event (7 days) or mark (8 days) of it. */
+export const keepEndedMs = 9 * 24 * 3600 * 1000;
+
 /** Ends accounts. */
 export interface ErasureStore {
   /**
@@ -150,7 +153,10 @@ export interface ErasureStore {
   remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'>;
   /** Users whose erasure is not finished, first those deleted first. */
   unfinished(limit: number): Promise<DeletedUser[]>;
-  /** Erases the mark, once no event but the last is left and that is out; `false` while it is not so. */
+  /**
+   * Erases the mark, once no event but the last is left and that is out; `false` while it is not so. The id alone stays for
+   * `keepEndedMs`: an import must not bring it back while other services still hold marks and events of it.
+   */
   finish(deleted: DeletedUser): Promise<boolean>;
 }
 

@@ -1,21 +1,28 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { type MongoOutbox, outboxUpdate } from '@kith/service';
-import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { isMongoDuplicate, type MongoOutbox, outboxUpdate } from '@kith/service';
+import type { Collection, Db, IndexDescription, UpdateFilter } from 'mongodb';
 import { userEvents } from '../user-events.ts';
-import type { DeletedUser, ErasureStore, User } from './index.ts';
+import { type DeletedUser, type ErasureStore, keepEndedMs, type User } from './index.ts';
 import { idOf, type Tombstone } from './mongo-user-document.ts';
 
 const kept = ['_id', 'projectId', 'userId', 'rev', 'seq', 'outbox', 'outboxAt'];
+
+/** Indexes of `endedUsers`. */
+export const endedIndexes: readonly IndexDescription[] = [
+  { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
+];
 
 /** Ends accounts on MongoDB: the user's document is emptied but for its events, and goes once they are out. */
 export class MongoErasure implements ErasureStore {
   readonly #users: Collection<Tombstone>;
   readonly #events: Collection<{ _id: string; unpublished?: true }>;
+  readonly #ended: Collection<{ _id: string; expireAt: Date }>;
   readonly #outbox: MongoOutbox;
 
   constructor(db: Db, outbox: MongoOutbox) {
     this.#users = db.collection('users');
     this.#events = db.collection('events');
+    this.#ended = db.collection('endedUsers');
     this.#outbox = outbox;
   }
 
@@ -50,6 +57,12 @@ export class MongoErasure implements ErasureStore {
     const others = { $gt: range.from, $lt: range.to, $ne: last };
     if (await this.#events.findOne({ _id: others })) return false;
     if (await this.#events.findOne({ _id: last, unpublished: { $exists: true } })) return false;
+    try {
+      const expireAt = new Date(Date.now() + keepEndedMs);
+      await this.#ended.insertOne({ _id: idOf(projectId, userId), expireAt });
+    } catch (error) {
+      if (!isMongoDuplicate(error)) throw error;
+    }
     await this.#users.deleteOne(mark);
     return true;
   }

@@ -2,10 +2,10 @@ import { failedWrites, isMongoDuplicate } from '@kith/service';
 import type { Collection, Db, Filter } from 'mongodb';
 import type { ImportOutcome, ImportStore } from './imports.ts';
 import type { User } from './index.ts';
-import { documentOf, idOf, type UserDocument } from './mongo-user-document.ts';
+import { documentOf, idOf, type Tombstone, type UserDocument } from './mongo-user-document.ts';
 
 interface KindDocument {
-  /** `<projectId>|<kind>`. */
+  /** `<projectId>|<place>`: there are as many places as a project may have kinds, so requests at once can not exceed it. */
   _id: string;
   projectId: string;
   kind: string;
@@ -18,20 +18,23 @@ const attempts = 10;
 export class MongoImports implements ImportStore {
   readonly #users: Collection<UserDocument>;
   readonly #kinds: Collection<KindDocument>;
+  readonly #ended: Collection<{ _id: string }>;
 
   constructor(db: Db) {
     this.#users = db.collection('users');
     this.#kinds = db.collection('hashKinds');
+    this.#ended = db.collection('endedUsers');
   }
 
   async add(projectId: string, users: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<string, ImportOutcome>();
-    const { there, elsewhere } = await this.#taken(
+    const { there, elsewhere, ended } = await this.#taken(
       projectId,
       users.map(({ id }) => id),
     );
     for (const id of elsewhere) outcomes.set(id, 'id-taken');
     for (const id of there) outcomes.set(id, 'there');
+    for (const id of ended) outcomes.set(id, 'deleted');
     const asked = new Set<string>();
     let left = users.filter(({ id }) => {
       const isNew = !outcomes.has(id) && !asked.has(id);
@@ -53,17 +56,21 @@ export class MongoImports implements ImportStore {
     const told = new Set<string>();
     return users.map(({ id }) => {
       const outcome = told.has(id) ? 'there' : (outcomes.get(id) ?? 'there');
-      told.add(id);
+      if (outcome === 'stored') told.add(id);
       return outcome;
     });
   }
 
-  async noteHashKinds(projectId: string, kinds: readonly string[]): Promise<string[]> {
+  async noteHashKinds(projectId: string, kinds: readonly string[], most: number): Promise<string[]> {
     for (const kind of kinds) {
-      try {
-        await this.#kinds.insertOne({ _id: `${projectId}|${kind}`, projectId, kind });
-      } catch (error) {
-        if (!isMongoDuplicate(error)) throw error;
+      for (let known = await this.hashKinds(projectId); !known.includes(kind) && known.length < most; ) {
+        try {
+          await this.#kinds.insertOne({ _id: `${projectId}|${known.length}`, projectId, kind });
+        } catch (error) {
+          // Another request took the place.
+          if (!isMongoDuplicate(error)) throw error;
+        }
+        known = await this.hashKinds(projectId);
       }
     }
     return this.hashKinds(projectId);
@@ -102,15 +109,24 @@ export class MongoImports implements ImportStore {
     };
   }
 
-  /** Which ids are users of this project, or are being erased there; and which are of another project. */
+  /** Which ids are users of this project, which were, and which are of another project. */
   async #taken(projectId: string, ids: readonly string[]) {
-    const found = await this.#users
-      .find({ userId: { $in: [...ids] } }, { projection: { _id: 0, userId: 1, projectId: 1 } })
-      .toArray();
-    const [own, others] = [true, false].map((isOwn) =>
-      found.filter((one) => (one.projectId === projectId) === isOwn).map(({ userId }) => userId),
-    );
-    return { there: own ?? [], elsewhere: others ?? [] };
+    const projection = { _id: 0, userId: 1, projectId: 1, deletedAt: 1 };
+    const keys = new Map(ids.map((id) => [idOf(projectId, id), id]));
+    const [found, gone] = await Promise.all([
+      this.#users.find<Partial<Tombstone>>({ userId: { $in: [...ids] } }, { projection }).toArray(),
+      this.#ended.find({ _id: { $in: [...keys.keys()] } }).toArray(),
+    ]);
+    const idsOf = (some: readonly Partial<Tombstone>[]) => some.flatMap(({ userId }) => userId ?? []);
+    const own = found.filter((one) => one.projectId === projectId);
+    return {
+      there: idsOf(own.filter(({ deletedAt }) => !deletedAt)),
+      ended: [
+        ...idsOf(own.filter(({ deletedAt }) => deletedAt)),
+        ...gone.flatMap(({ _id }) => keys.get(_id) ?? []),
+      ],
+      elsewhere: idsOf(found.filter((one) => one.projectId !== projectId)),
+    };
   }
 
   /** Which of a user's names another has; none where the write was only given up. */

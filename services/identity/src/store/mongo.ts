@@ -2,7 +2,7 @@ import { eventsIndexes, MongoOutbox, type MongoSchema, openMongo, type StoreConf
 import type { IdentityStore } from './index.ts';
 import { accountIndexes, MongoAccounts } from './mongo-accounts.ts';
 import { MongoBlocks } from './mongo-blocks.ts';
-import { MongoErasure } from './mongo-erasure.ts';
+import { endedIndexes, MongoErasure } from './mongo-erasure.ts';
 import { MongoImports } from './mongo-imports.ts';
 import { mongoKeys } from './mongo-keys.ts';
 import { MongoPeople } from './mongo-people.ts';
@@ -20,6 +20,7 @@ const schema: MongoSchema = {
     sessions: sessionIndexes,
     keys: [],
     hashKinds: [],
+    endedUsers: endedIndexes,
     events: eventsIndexes,
   },
 };

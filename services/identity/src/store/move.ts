@@ -57,6 +57,12 @@ export const identityMove: ServiceMove = {
         deletedAt: date(deletedAt),
       }),
     },
+    {
+      table: 'ended_users',
+      key: ['projectId', 'id'],
+      collection: 'endedUsers',
+      document: ({ projectId, id, until }) => ({ _id: idOf(projectId, id), expireAt: date(until) }),
+    },
     { table: 'sessions', key: ['projectId', 'userId', 'place'], collection: 'sessions', document: sessionOf },
     {
       table: 'keys',

@@ -2,7 +2,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventEnvelope } from '@kith/contracts';
 import { type SqliteOutbox, transaction } from '@kith/service';
 import { userEvents } from '../user-events.ts';
-import type { DeletedUser, ErasureStore, User } from './index.ts';
+import { type DeletedUser, type ErasureStore, keepEndedMs, type User } from './index.ts';
+
+export const endedMigration = `
+  CREATE TABLE ended_users (projectId TEXT NOT NULL, id TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (projectId, id))
+    WITHOUT ROWID;
+  CREATE INDEX ended_users_until ON ended_users (until);`;
 
 /** Ends accounts on SQLite: the row goes at once, a mark stays until the rest can go. */
 export class SqliteErasure implements ErasureStore {
@@ -13,6 +18,8 @@ export class SqliteErasure implements ErasureStore {
   readonly #unmark: StatementSync;
   readonly #marked: StatementSync;
   readonly #isWaiting: StatementSync;
+  readonly #end: StatementSync;
+  readonly #forgetEnded: StatementSync;
 
   constructor(db: DatabaseSync, outbox: SqliteOutbox) {
     this.#db = db;
@@ -23,6 +30,10 @@ export class SqliteErasure implements ErasureStore {
     this.#marked = db.prepare(
       'SELECT projectId, id AS userId, seq, deletedAt FROM deleted_users ORDER BY deletedAt LIMIT ?',
     );
+    this.#end = db.prepare(
+      'INSERT INTO ended_users (projectId, id, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    );
+    this.#forgetEnded = db.prepare('DELETE FROM ended_users WHERE until < ?');
     this.#isWaiting = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND (key <> ? OR published = 0) LIMIT 1',
     );
@@ -48,7 +59,11 @@ export class SqliteErasure implements ErasureStore {
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const { range, last } = userEvents({ projectId, userId, seq });
     if (this.#isWaiting.get(range.from, range.to, last)) return false;
-    this.#unmark.run(projectId, userId);
+    transaction(this.#db, () => {
+      this.#forgetEnded.run(Date.now());
+      this.#end.run(projectId, userId, Date.now() + keepEndedMs);
+      this.#unmark.run(projectId, userId);
+    });
     return true;
   }
 }

@@ -13,6 +13,7 @@ export class SqliteImports implements ImportStore {
   readonly #insert: StatementSync;
   readonly #elsewhere: StatementSync;
   readonly #isThere: StatementSync;
+  readonly #hasEnded: StatementSync;
   readonly #byForeignId: StatementSync;
   readonly #byEmail: StatementSync;
   readonly #note: StatementSync;
@@ -25,9 +26,10 @@ export class SqliteImports implements ImportStore {
     this.#db = db;
     this.#insert = db.prepare(`${insertUser} ON CONFLICT DO NOTHING`);
     this.#elsewhere = db.prepare('SELECT 1 FROM users WHERE id = ? AND projectId <> ?');
-    this.#isThere = db.prepare(
-      `SELECT 1 FROM users WHERE projectId = :projectId AND id = :id
-         UNION ALL SELECT 1 FROM deleted_users WHERE projectId = :projectId AND id = :id`,
+    this.#isThere = db.prepare('SELECT 1 FROM users WHERE projectId = ? AND id = ?');
+    this.#hasEnded = db.prepare(
+      `SELECT 1 FROM deleted_users WHERE projectId = :projectId AND id = :id
+         UNION ALL SELECT 1 FROM ended_users WHERE projectId = :projectId AND id = :id`,
     );
     this.#byForeignId = db.prepare('SELECT 1 FROM users WHERE projectId = ? AND foreignId = ?');
     this.#byEmail = db.prepare('SELECT 1 FROM users WHERE projectId = ? AND email = ?');
@@ -48,8 +50,10 @@ export class SqliteImports implements ImportStore {
     return transaction(this.#db, () => users.map((user) => this.#add(user)));
   }
 
-  async noteHashKinds(projectId: string, kinds: readonly string[]): Promise<string[]> {
-    for (const kind of kinds) this.#note.run(projectId, kind);
+  async noteHashKinds(projectId: string, kinds: readonly string[], most: number): Promise<string[]> {
+    for (const kind of kinds) {
+      if (this.#kinds.all(projectId).length < most) this.#note.run(projectId, kind);
+    }
     return this.hashKinds(projectId);
   }
 
@@ -73,7 +77,8 @@ export class SqliteImports implements ImportStore {
 
   #add(user: User): ImportOutcome {
     const { projectId, id, foreignId, email } = user;
-    if (this.#isThere.get({ projectId, id })) return 'there';
+    if (this.#isThere.get(projectId, id)) return 'there';
+    if (this.#hasEnded.get({ projectId, id })) return 'deleted';
     if (this.#elsewhere.get(id, projectId)) return 'id-taken';
     if (this.#insert.run(rowOf(user)).changes > 0) return 'stored';
     if (this.#byForeignId.get(projectId, foreignId)) return 'foreign-id-taken';

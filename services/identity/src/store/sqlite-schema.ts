@@ -1,6 +1,7 @@
 import { sqliteEventsTable } from '@kith/service';
 import { accountsMigration } from './sqlite-accounts.ts';
 import { blocksMigration } from './sqlite-blocks.ts';
+import { endedMigration } from './sqlite-erasure.ts';
 import { importsMigration } from './sqlite-imports.ts';
 import { keysMigration } from './sqlite-keys.ts';
 import { sessionsMigration } from './sqlite-sessions.ts';
@@ -64,4 +65,6 @@ export const migrations: readonly string[] = [
      WHERE limits <> '{}' OR webOrigins <> '[]' OR publicProfiles = 0 OR publicConnections = 0;`,
 
   importsMigration,
+
+  endedMigration,
 ];
