@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { StartError } from '@kith/service';
 import { z } from 'zod';
@@ -7,6 +8,8 @@ const shape = z.object({
   kind: z.string(),
   /** Everything before it is done. */
   offset: z.int(),
+  /** SHA-256, hexadecimal, of what stood right before the offset: the file must be the same to go on in it. */
+  before: z.string(),
   line: z.int(),
   imported: z.int(),
   unchanged: z.int(),
@@ -21,12 +24,14 @@ export type Progress = z.output<typeof shape>;
 
 /** Keeps how far a file has come, beside it, and the lines that were rejected. Both are their owner's alone. */
 export class ProgressFile {
+  readonly #file: string;
   readonly #state: string;
   readonly #rejected: FileHandle;
   progress: Progress;
 
-  private constructor(state: string, rejected: FileHandle, progress: Progress) {
-    this.#state = state;
+  private constructor(file: string, rejected: FileHandle, progress: Progress) {
+    this.#file = file;
+    this.#state = stateOf(file);
     this.#rejected = rejected;
     this.progress = progress;
   }
@@ -37,11 +42,12 @@ export class ProgressFile {
     of: { projectId: string; kind: string; size: number; restart: boolean },
   ): Promise<ProgressFile> {
     const { projectId, kind, size, restart } = of;
-    const state = `${file}.kith-import.json`;
+    const state = stateOf(file);
     const none = {
       projectId,
       kind,
       offset: 0,
+      before: '',
       line: 0,
       imported: 0,
       unchanged: 0,
@@ -56,23 +62,33 @@ export class ProgressFile {
     if (kept && kept.offset > size) {
       throw new StartError(`${file} has become shorter since; begin anew with --restart.`);
     }
+    if (kept && kept.offset > 0 && kept.before !== (await hashBefore(file, kept.offset))) {
+      throw new StartError(
+        `${file} has changed since; begin anew with --restart, which changes nothing twice.`,
+      );
+    }
     const progress = kept ?? none;
     const rejected = await open(`${file}.rejected.jsonl`, 'a+', 0o600);
     await rejected.chmod(0o600);
     // What follows is written again; the file may have been moved away meanwhile.
     progress.rejectedBytes = Math.min(progress.rejectedBytes, (await rejected.stat()).size);
     await rejected.truncate(progress.rejectedBytes);
-    return new ProgressFile(state, rejected, progress);
+    return new ProgressFile(file, rejected, progress);
   }
 
   /** Stores rejected lines, then how far the file has come. */
-  async advance(to: Progress, rejected: readonly { line: number; reason: string }[]): Promise<void> {
+  async advance(
+    to: Omit<Progress, 'before'>,
+    rejected: readonly { line: number; reason: string }[],
+  ): Promise<void> {
     const text = rejected.map((one) => `${JSON.stringify(one)}\n`).join('');
     if (text) {
       await this.#rejected.appendFile(text);
       await this.#rejected.datasync();
     }
-    this.progress = { ...to, rejectedBytes: this.progress.rejectedBytes + Buffer.byteLength(text) };
+    const before = await hashBefore(this.#file, to.offset);
+    const rejectedBytes = this.progress.rejectedBytes + Buffer.byteLength(text);
+    this.progress = { ...to, before, rejectedBytes };
     await using file = await open(`${this.#state}.new`, 'w', 0o600);
     await file.chmod(0o600);
     await file.writeFile(`${JSON.stringify(this.progress)}\n`);
@@ -82,6 +98,19 @@ export class ProgressFile {
   close(): Promise<void> {
     return this.#rejected.close();
   }
+}
+
+const stateOf = (file: string) => `${file}.kith-import.json`;
+const lookedAt = 64 * 1024;
+
+async function hashBefore(file: string, offset: number): Promise<string> {
+  await using handle = await open(file);
+  const length = Math.min(lookedAt, offset);
+  const { buffer, bytesRead } = await handle.read({
+    buffer: Buffer.alloc(length),
+    position: offset - length,
+  });
+  return createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex');
 }
 
 async function readState(file: string): Promise<Progress | undefined> {

@@ -62,5 +62,7 @@ export function listenSentence(
     EACCES: 'needs more rights than this user has',
     EADDRNOTAVAIL: 'is not an address of this machine',
   };
-  return `${at.host}:${at.port} ${reasons[error.code ?? ''] ?? `can not be listened on (${error.code})`}; set ${variable} to another port.`;
+  const reason = reasons[error.code ?? ''] ?? `can not be listened on (${error.code})`;
+  const help = error.code === 'EADDRNOTAVAIL' ? 'set HOST to one' : `set ${variable} to another port`;
+  return `${at.host}:${at.port} ${reason}; ${help}.`;
 }
