@@ -75,7 +75,7 @@ export { type ServeOptions, serveInternal, serveOperation } from './operations/s
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { MongoProfileCopy, MongoProfiles, profilesIndexes } from './profiles/mongo-profiles.ts';
-export type { Profile, ProfileCopy, ProfileStore } from './profiles/profiles.ts';
+export { keepForgottenMs, type Profile, type ProfileCopy, type ProfileStore } from './profiles/profiles.ts';
 export {
   SqliteProfileCopy,
   SqliteProfiles,

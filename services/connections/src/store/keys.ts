@@ -1,8 +1,5 @@
 import { inOrder, type Pair } from '../pair.ts';
 
-/** How long the mark of an ended user is kept: longer than any of its events can be on the way (7 days). */
-export const keepMarkMs = 8 * 24 * 3600 * 1000;
-
 /** The key of a pair on MongoDB. */
 export function pairId(pair: Pick<Pair, 'projectId' | 'lower' | 'higher'>): string {
   const { lower, higher } = inOrder(pair.lower, pair.higher);

@@ -1,8 +1,8 @@
-import { isMongoDuplicate, type OutboxFields, type TargetFields } from '@kith/service';
+import { isMongoDuplicate, keepForgottenMs, type OutboxFields, type TargetFields } from '@kith/service';
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import type { Pair } from '../pair.ts';
 import type { EndedUser, ErasureStore } from './index.ts';
-import { keepMarkMs, pairEvents, pairId } from './keys.ts';
+import { pairEvents, pairId } from './keys.ts';
 import type { ProfileDocument } from './mongo-profiles.ts';
 
 type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
@@ -36,7 +36,7 @@ export class MongoErasure implements ErasureStore {
 
   async end({ projectId, userId, endedAt, seq }: EndedUser & { seq: number }): Promise<void> {
     const _id = `${projectId}|${userId}`;
-    const expireAt = new Date(endedAt.getTime() + keepMarkMs);
+    const expireAt = new Date(endedAt.getTime() + keepForgottenMs);
     const mark = { seq, endedAt, eraseAt: endedAt, expireAt };
     const replace = () => this.#profiles.replaceOne({ _id, user: { $exists: true } }, mark);
     if ((await replace()).matchedCount > 0) return;

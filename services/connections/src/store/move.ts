@@ -1,7 +1,7 @@
-import { movedEvents, type ServiceMove } from '@kith/service';
+import { keepForgottenMs, movedEvents, type ServiceMove } from '@kith/service';
 import { listOfKey } from '../listing.ts';
 import { openStore } from './index.ts';
-import { keepMarkMs, pairId } from './keys.ts';
+import { pairId } from './keys.ts';
 
 const date = (ms: number | null) => (ms === null ? null : new Date(ms));
 
@@ -63,7 +63,7 @@ export const connectionsMove: ServiceMove = {
         seq: Number.MAX_SAFE_INTEGER,
         endedAt: new Date(endedAt),
         ...(eraseAt === null ? {} : { eraseAt: new Date(eraseAt) }),
-        expireAt: new Date(endedAt + keepMarkMs),
+        expireAt: new Date(endedAt + keepForgottenMs),
       }),
     },
     movedEvents,

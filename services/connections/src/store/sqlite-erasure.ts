@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { transaction } from '@kith/service';
+import { keepForgottenMs, transaction } from '@kith/service';
 import type { Pair } from '../pair.ts';
 import type { EndedUser, ErasureStore } from './index.ts';
-import { keepMarkMs, pairEvents } from './keys.ts';
+import { pairEvents } from './keys.ts';
 
 type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
 
@@ -72,6 +72,6 @@ export class SqliteErasure implements ErasureStore {
 
   /** Takes away marks that have done their work. */
   forget(): void {
-    this.#db.prepare('DELETE FROM ended_users WHERE ended_at < ?').run(Date.now() - keepMarkMs);
+    this.#db.prepare('DELETE FROM ended_users WHERE ended_at < ?').run(Date.now() - keepForgottenMs);
   }
 }

@@ -113,10 +113,10 @@ export class MongoImports implements ImportStore {
   async #taken(projectId: string, ids: readonly string[]) {
     const projection = { _id: 0, userId: 1, projectId: 1, deletedAt: 1 };
     const keys = new Map(ids.map((id) => [idOf(projectId, id), id]));
-    const [found, gone] = await Promise.all([
-      this.#users.find<Partial<Tombstone>>({ userId: { $in: [...ids] } }, { projection }).toArray(),
-      this.#ended.find({ _id: { $in: [...keys.keys()] } }).toArray(),
-    ]);
+    const users = this.#users.find<Partial<Tombstone>>({ userId: { $in: [...ids] } }, { projection });
+    const found = await users.toArray();
+    // Only then: an erasure that is finished in between has noted the id before its mark went.
+    const gone = await this.#ended.find({ _id: { $in: [...keys.keys()] } }).toArray();
     const idsOf = (some: readonly Partial<Tombstone>[]) => some.flatMap(({ userId }) => userId ?? []);
     const own = found.filter((one) => one.projectId === projectId);
     return {
