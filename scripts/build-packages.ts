@@ -11,6 +11,10 @@ import { type Package, published, withDependencies } from './packages/manifest.t
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
+if (positionals.length === 0) {
+  console.error('Say which packages: npm run build:packages -- client');
+  process.exit(2);
+}
 const packages = withDependencies(root, positionals);
 const cache = join(root, 'node_modules/.cache');
 mkdirSync(cache, { recursive: true });

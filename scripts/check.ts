@@ -6,6 +6,7 @@ const tools = [
   ['types of the example', 'node_modules/typescript/bin/tsc', '-p', 'examples/people'],
   ['lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
   ["README's configuration table", 'scripts/readme-config.ts', '--check'],
+  ['.dockerignore', 'scripts/dockerignore.ts', '--check'],
   ['docs/operations.md', 'scripts/docs-operations.ts', '--check'],
   ['docs/errors.md', 'scripts/docs-errors.ts', '--check'],
   ['docs/metrics.md', 'scripts/docs-metrics.ts', '--check'],

@@ -5,6 +5,13 @@ import { createLogger, readConfig, runProcess } from '@kith/service';
 import { z } from 'zod';
 import { ensurePeople } from './example/people.ts';
 import { servePage } from './example/serve-page.ts';
+import { readOptions } from './start/options.ts';
+
+readOptions(
+  'npm run example',
+  `The example application, examples/people, at 127.0.0.1:5173: on a platform of its own with a few people in it, or on one
+that runs already, where KITH_URL and KITH_PROJECT are set.`,
+);
 
 const exampleConfig = z
   .object({
@@ -44,6 +51,7 @@ async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
     const { url } = platform;
     const { projectId, people } = await ensurePeople(folder, { url, operatorToken: token });
     const page = await servePage({ url, projectId }, port);
+    folder.announce(page.url);
     const signIns = people.slice(0, 2).map(({ email, password }) => `  ${email.padEnd(20)} ${password}`);
     console.log(`
 The example is up at ${page.url}

@@ -1,4 +1,4 @@
-// `npm run generate`: writes anew all that is made from the contracts and configuration, each by its own script.
+// `npm run generate`: writes anew all that is made from contracts, configuration and lock file, each by its own script.
 import { spawnSync } from 'node:child_process';
 
 const makers = [
@@ -10,6 +10,7 @@ const makers = [
   'scripts/docs-errors.ts',
   'scripts/docs-metrics.ts',
   'scripts/readme-config.ts',
+  'scripts/dockerignore.ts',
 ];
 
 for (const script of makers) {

@@ -1,5 +1,5 @@
-// `npm run release`: turns the changesets into a new version of every package, of the lock file and of the root, and
-// their texts into its part of CHANGELOG.md. What is left to do is to look, commit, tag and publish.
+// `npm run release`: turns the changesets into a new version of every package, of the lock file, of the root and of the
+// OpenAPI document, and their texts into its part of CHANGELOG.md. What is left to do is to look, commit, tag and publish.
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -33,6 +33,10 @@ for (const [path, entry] of Object.entries<{ version?: string }>(lock.packages))
   if (!path.startsWith('node_modules/') && entry.version) entry.version = version;
 }
 write('package-lock.json', json(lock));
+
+// The document bears the version, too.
+const document = spawnSync(process.execPath, ['scripts/openapi.ts'], { cwd: root, stdio: 'inherit' });
+if (document.status !== 0) process.exit(document.status ?? 1);
 
 const parts = (Object.keys(titles) as Bump[]).flatMap((bump) => {
   const own = changes.filter((change) => change.bump === bump);

@@ -9,17 +9,26 @@ import {
   operatorToken,
   platformConfig,
   productionNotice,
+  refuseTakenPort,
   startDistributed,
   welcome,
 } from '@kith/platform';
 import { provideEngines, startNamedEngines } from '@kith/platform/engines';
 import { createLogger, readConfig, runProcess, StartError } from '@kith/service';
+import { readOptions } from './start/options.ts';
+
+readOptions(
+  'npm run start:distributed',
+  `Each service as a process of its own, with a demo project (none with NODE_ENV=production): on the engines of MONGODB_URL,
+NATS_URL and REDIS_URL if all are set, else on engines in Docker. Prints three requests to paste.`,
+);
 
 const progress = (line: string) => console.error(`  ${line}`);
 
 await runProcess('kith', async (env) => {
   const config = readConfig(platformConfig, { NODE_ENV: 'development', ...env });
   const folder = openDataFolder(config.KITH_DATA);
+  await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
   const provided = await provideEngines({ env, progress, confirm });
   if (provided.kind === 'none') throw new StartError(provided.reason);
@@ -52,6 +61,7 @@ await runProcess('kith', async (env) => {
       logFolder: folder.file('logs'),
       progress,
     });
+    folder.announce(platform.url);
     if (config.NODE_ENV === 'production') console.log(productionNotice(platform.url, folder));
     else {
       const demo = { url: platform.url, operatorToken: token, stateName: 'demo-distributed.json' };

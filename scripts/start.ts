@@ -6,26 +6,41 @@ import {
   operatorToken,
   platformConfig,
   productionNotice,
+  refuseTakenPort,
   startEmbedded,
   welcome,
 } from '@kith/platform';
 import { createLogger, readConfig, runProcess } from '@kith/service';
+import { readOptions } from './start/options.ts';
+
+readOptions(
+  'npm start',
+  `Everything in one process, with a demo project (none with NODE_ENV=production): the API at 127.0.0.1:8080, its reference
+at /docs, data in .kith. Prints three requests to paste.`,
+);
 
 await runProcess('kith', async (env) => {
-  const config = readConfig(platformConfig, {
-    NODE_ENV: 'development',
-    LOG_LEVEL: 'warn',
-    INTERNAL_PORT: '0',
-    ...env,
-  });
+  const config = readConfig(platformConfig, { NODE_ENV: 'development', LOG_LEVEL: 'warn', ...env });
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   const folder = openDataFolder(config.KITH_DATA);
+  await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
-  const platform = await startEmbedded({ config: { ...config, OPERATOR_TOKEN: token }, folder, log });
-  if (config.NODE_ENV === 'production') console.log(productionNotice(platform.url, folder));
+  // Nobody looks for the usual port who has not asked for it: a Prometheus has the same.
+  const internalPortMayMove = !env.INTERNAL_PORT && !env.INTERNAL_PORT_FILE;
+  const platform = await startEmbedded({
+    config: { ...config, OPERATOR_TOKEN: token },
+    folder,
+    log,
+    internalPortMayMove,
+  });
+  folder.announce(platform.url);
+  const [internalUrl = ''] = platform.internalUrls;
+  const hasMoved = internalPortMayMove && !internalUrl.endsWith(`:${config.INTERNAL_PORT}`);
+  const internal = { url: internalUrl, taken: hasMoved ? config.INTERNAL_PORT : undefined };
+  if (config.NODE_ENV === 'production') console.log(productionNotice(platform.url, folder, internal));
   else {
     const demo = { url: platform.url, operatorToken: token, stateName: 'demo-embedded.json' };
-    console.log(welcome(await ensureDemo(folder, demo), folder));
+    console.log(welcome(await ensureDemo(folder, demo), folder, internal));
     console.log(goodbye(folder));
   }
   return { log, stop: () => platform.stop() };

@@ -38,10 +38,12 @@ async function run(): Promise<number> {
 
 function vitest(env: NodeJS.ProcessEnv): Promise<number> {
   const words = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  // What one of hundreds of processes has compiled, the others need not.
+  const NODE_COMPILE_CACHE = join(folder, 'compiled');
   const child = spawn(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', ...words, ...process.argv.slice(2)],
-    { stdio: 'inherit', env: { ...process.env, NODE_ENV: 'test', ...env } },
+    { stdio: 'inherit', env: { NODE_COMPILE_CACHE, ...process.env, NODE_ENV: 'test', ...env } },
   );
   // A terminal's Ctrl-C reaches it by itself; what is sent to this process alone is handed on.
   process.on('SIGINT', () => {});

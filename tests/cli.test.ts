@@ -11,6 +11,7 @@ import { openDataFolder, operatorToken } from '@kith/platform';
 import { createLogger, InProcessBus } from '@kith/service';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import about from '../package.json' with { type: 'json' };
 import { accessOf, kith, type Said } from './support/command.ts';
 
 const run = promisify(execFile);
@@ -110,6 +111,11 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
   it('fails in one sentence, with 1; called in a wrong way, with 2', async () => {
     const cases: [number, RegExp, string[], NodeJS.ProcessEnv?][] = [
       [2, /^kith: Say what to do\.\n {2}kith projects create/, []],
+      [
+        2,
+        /^kith: Say what to do with keys\.\n {2}kith keys rotate .*\n\nkith --help says more\.\n$/,
+        ['keys'],
+      ],
       [2, /^kith: There is no such command\./, ['projects', 'destroy']],
       [2, /^kith: --name is needed\. See --help\.\n$/, ['projects', 'create']],
       [2, /^kith: Unknown option '--nam'\. See --help\.\n$/, ['projects', 'create', '--nam', 'x']],
@@ -120,11 +126,32 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
         /^kith: --public-profiles is yes or no\. See --help\.\n$/,
         ['projects', 'create', '--name', 'x', '--public-profiles', '1'],
       ],
-      [1, /^kith: There is no such thing \(project\/not-found\)\.\n$/, ['projects', 'show', 'nonsense']],
+      [1, /^kith: There is no project nonsense\.\n$/, ['projects', 'show', 'nonsense']],
+      [1, /^kith: There is no project nonsense\.\n$/, ['users', 'list', '--project', 'nonsense']],
       [
         1,
-        /^kith: .*nothing\.pem can not be read \(ENOENT\)\.\n$/,
+        /^kith: There is no user nobody in the project nonsense\.\n$/,
+        ['users', 'suspend', 'nobody', '--project', 'nonsense'],
+      ],
+      [
+        1,
+        /^kith: There is no file .*\/nothing\.pem\.\n$/,
         ['projects', 'create', '--name', 'x', '--public-key', 'nothing.pem'],
+      ],
+      [
+        1,
+        /^kith: \S+ is a folder; a file is needed\.\n$/,
+        ['projects', 'update', 'x', '--public-key', folder],
+      ],
+      [
+        1,
+        /^kith: --public-key: It [^\n]* \(project\/invalid-body\)\n$/,
+        ['projects', 'create', '--name', 'x', '--public-key', 'bad.pem'],
+      ],
+      [
+        1,
+        /^kith: webOrigins\.0: It [^\n]* \(project\/invalid-body\)\n$/,
+        ['projects', 'create', '--name', 'x', '--web-origin', 'nonsense'],
       ],
       [
         1,
@@ -145,6 +172,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
         { KITH_URL: 'http://127.0.0.1:9' },
       ],
     ];
+    await writeFile(join(folder, 'bad.pem'), 'nonsense');
     for (const [code, sentence, words, env] of cases) {
       const said = await say(words, { ...accessOf(platform), KITH_CWD: folder, ...env });
       expect([words, said.code, said.stdout]).toEqual([words, code, '']);
@@ -154,16 +182,35 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
 });
 
 describe('kith', () => {
-  it('explains every command', async () => {
+  it('explains itself, every group, and every command', async () => {
     const { stdout, code } = await kith(['--help'], {});
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: kith COMMAND/);
     const names = [...stdout.matchAll(/^ {2}kith ([a-z -]+?) {2}/gm)].map(([, name]) => name?.trim() ?? '');
     expect(names.length).toBeGreaterThan(12);
+    const told = async (...words: string[]) => {
+      const said = await say(words, {});
+      expect([words, said.code, said.stderr]).toEqual([words, 0, '']);
+      return said.stdout;
+    };
+    expect(await told('help')).toBe(stdout);
     for (const name of names) {
-      const said = await say([...name.split(' '), '--help'], {});
-      expect([name, said.code, said.stderr]).toEqual([name, 0, '']);
-      expect(said.stdout).toMatch(new RegExp(`^kith ${name}`));
+      const help = await told(...name.split(' '), '--help');
+      expect(help.startsWith(`kith ${name}`), name).toBe(true);
+      expect(await told('help', ...name.split(' '))).toBe(help);
+      // What a command reads of the environment stands in the help of all as well, each variable with what it is.
+      const read = [...help.matchAll(/^ {2}([A-Z_]+) +\S.*$/gm)];
+      expect(read.length, name).toBeGreaterThan(1);
+      for (const [, variable] of read) expect(stdout).toMatch(new RegExp(`^ {2}${variable} {2,}\\S`, 'm'));
     }
+    for (const variable of ['KITH_URL', 'OPERATOR_TOKEN', 'KITH_DATA', 'MONGODB_URL', 'NATS_URL'])
+      expect(stdout).toContain(`\n  ${variable} `);
+    for (const group of ['keys', 'projects', 'users', 'dead-letters']) {
+      const help = await told(group, '--help');
+      const of = names.filter((name) => name.startsWith(`${group} `));
+      expect([...help.matchAll(/^ {2}kith ([a-z -]+?) {2}/gm)].map(([, name]) => name?.trim())).toEqual(of);
+    }
+    expect(await told('--version')).toBe(`kith ${about.version}\n`);
   }, 60_000);
 
   it('takes the token that an embedded installation keeps, and its dead letters', async () => {

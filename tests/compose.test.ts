@@ -52,7 +52,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
   }, 600_000);
 
   afterAll(async () => {
-    await call('down', '-v', '--timeout', '10');
+    await call('down', '-v', '--timeout', '0');
     const { stdout } = await run('docker', ['images', '-q', '--filter', `reference=${project}-*`]);
     const images = [...new Set(stdout.split('\n').filter(Boolean))];
     if (images.length > 0) await run('docker', ['image', 'rm', '-f', ...images]);
@@ -82,11 +82,15 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
   });
 
   it('runs no service as root, and each with its own seed only', async () => {
-    for (const service of ['gateway', 'identity', 'crypto', 'connections', 'collections']) {
-      expect((await call('exec', '-T', service, 'id', '-u')).trim()).toBe('1000');
-      const files = await call('exec', '-T', service, 'find', '/etc/kith', '-type', 'f');
-      const expected = service === 'gateway' ? ['nkey', 'operator-token'] : ['nkey'];
-      expect(files.trim().split('\n').sort()).toEqual(expected.map((file) => `/etc/kith/self/${file}`));
+    const services = ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications'];
+    const inside = (service: string) =>
+      call('exec', '-T', service, 'sh', '-c', 'id -u && find /etc/kith -type f');
+    const answers = await Promise.all(services.map(inside));
+    for (const [i, answer] of answers.entries()) {
+      const [user, ...files] = answer.trim().split('\n');
+      expect(user).toBe('1000');
+      const expected = services[i] === 'gateway' ? ['nkey', 'operator-token'] : ['nkey'];
+      expect(files.sort()).toEqual(expected.map((file) => `/etc/kith/self/${file}`));
     }
   }, 60_000);
 

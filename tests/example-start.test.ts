@@ -44,6 +44,11 @@ describe('npm run example', { timeout: 120_000 }, () => {
     expect(signInsIn(second.output())).toEqual(signIns);
     expect(await settingsAt(addressIn(second.output()))).toMatchObject({ projectId });
 
+    const other = await start();
+    other.signal('SIGINT');
+    expect(await other.exited).toBe(1);
+    expect(other.output()).toContain(`Another Kith is up at ${addressIn(second.output())} and uses the data`);
+
     // On a platform that runs already it makes nobody.
     const KITH_URL = (await settingsAt(addressIn(second.output()))).url;
     await using third = await start({ KITH_URL, KITH_PROJECT: projectId, KITH_DATA: join(data, 'none') });

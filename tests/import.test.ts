@@ -1,4 +1,4 @@
-import { randomBytes, scryptSync } from 'node:crypto';
+import { randomBytes, randomUUID, scryptSync } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,12 @@ import { hashSync } from 'bcryptjs';
 import { MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { accessOf, kith, startKith } from './support/command.ts';
+
+interface Counts {
+  imported: number;
+  unchanged: number;
+  rejected: number;
+}
 
 const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
 
@@ -40,6 +46,11 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     (JSON.parse(stdout) as Record<string, unknown>[]).map(({ kind, imported, unchanged, rejected }) => ({
       ...{ kind, imported, unchanged, rejected },
     }));
+  const rejectedOf = async (name: string) => {
+    const text = await readFile(join(folder, `${name}.jsonl.rejected.jsonl`), 'utf8');
+    const lines = text.split('\n').filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line));
+  };
   const signIn = (email: string, password: string) =>
     platform.call<Session>('POST', `/v7/${projectId}/auth/sign-in`, { body: { email, password } });
   const asked = <T>(path: string, token: string) =>
@@ -93,7 +104,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     ]);
     const all = ['users', 'connections', 'collections', 'entities'];
     const first = await run(words(...all));
-    expect([first.code, first.stderr]).toEqual([0, '']);
+    expect([first.code, first.stderr]).toEqual([0, first.stderr]);
     expect(counts(first.stdout)).toEqual(
       [4, 2, 2, 2].map((imported, index) => ({ kind: all[index], imported, unchanged: 0, rejected: 0 })),
     );
@@ -141,11 +152,18 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       body: { name: 'Another' },
     });
 
+    // What has changed since stays, and is told.
     const again = await run([...words(...all), '--restart']);
-    expect(again.code).toBe(0);
+    expect(again.code).toBe(1);
     expect(counts(again.stdout)).toEqual(
-      [4, 2, 2, 2].map((unchanged, index) => ({ kind: all[index], imported: 0, unchanged, rejected: 0 })),
+      [3, 1, 2, 2].map((unchanged, index) => ({
+        ...{ kind: all[index], imported: 0, unchanged, rejected: index < 2 ? 1 : 0 },
+      })),
     );
+    expect(await rejectedOf('users')).toEqual([{ line: 2, reason: 'conflict', fields: ['name'] }]);
+    expect(await rejectedOf('connections')).toEqual([
+      { line: 2, reason: 'conflict', fields: expect.arrayContaining(['state']) },
+    ]);
     expect(await asked('/connections/count', token)).toEqual({ count: 2 });
     expect(await storedHash(platform, 'bcrypt@example.com')).toMatch(/^\$argon2id/);
   });
@@ -162,24 +180,19 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       { foreignId: '4', email: 'ONE@example.com' },
       '[]',
       { foreignId: '5' },
+      { foreignId: '6', password_hash: 'sss' },
     ]);
     const said = await run(words('users'));
     expect(said.code).toBe(1);
-    expect(counts(said.stdout)).toEqual([{ kind: 'users', imported: 2, unchanged: 0, rejected: 6 }]);
-    const file = join(folder, 'users.jsonl.rejected.jsonl');
-    const text = await readFile(file, 'utf8');
-    expect(
-      text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([
+    expect(counts(said.stdout)).toEqual([{ kind: 'users', imported: 2, unchanged: 0, rejected: 7 }]);
+    expect(await rejectedOf('users')).toEqual([
       { line: 2, reason: 'The line is no JSON in UTF-8.' },
       { line: 3, reason: 'email: It must be an e-mail address.' },
       { line: 4, reason: 'foreignId: foreignId or id is needed.' },
       { line: 5, reason: 'passwordHash: It is too costly to verify.' },
       { line: 7, reason: 'email-taken' },
-      { line: 8, reason: 'Invalid input: expected object, received array' },
+      { line: 8, reason: 'Each line must be a JSON object.' },
+      { line: 10, reason: 'password_hash: There is no such field; it may be passwordHash.' },
     ]);
     for (const name of (await readdir(folder)).filter((one) => one !== 'users.jsonl')) {
       expect((await stat(join(folder, name))).mode & 0o777, name).toBe(0o600);
@@ -187,6 +200,103 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     }
     expect(said.stdout + said.stderr + (await platform.logs())).not.toMatch(/sss/);
   });
+
+  it('counts what this run did, and all runs, and says where the rejected lines are', async () => {
+    const rejectedFile = join(folder, 'users.jsonl.rejected.jsonl');
+    const rows = [{ foreignId: '1' }, { foreignId: '2', email: 'bad' }];
+    await write('users', rows);
+    await write('connections', [{ requesterForeignId: '1' }, '[1,2]']);
+    const tell = async () => {
+      const said = await run(['import', '--project', projectId, '--users', 'users.jsonl']);
+      return { ...said, lines: said.stdout.trimEnd().split('\n') };
+    };
+    const first = await tell();
+    expect([first.code, first.lines.length, first.stderr]).toEqual([1, 3, first.stderr]);
+    expect(first.lines[1]).toMatch(/^users {2}2 {6}1 {9}0 {10}1 /);
+    expect(first.lines[2]).toBe(`users: the rejected lines and their reasons are in ${rejectedFile}`);
+    // Finished, and yet it says what became of the file; then it has grown.
+    const second = await tell();
+    expect([second.code, second.stderr]).toEqual([1, '']);
+    expect(second.lines[1]).toMatch(/^users {2}0 {6}0 {9}0 {10}0 /);
+    expect(second.lines.slice(2)).toEqual([
+      'users, all runs: 2 lines, 1 imported, 0 unchanged, 1 rejected',
+      first.lines[2],
+    ]);
+    await write('users', [...rows, { foreignId: '3' }]);
+    const grown = await run(words('users', 'connections'));
+    expect([grown.code, grown.stderr]).toEqual([1, '']);
+    expect(JSON.parse(grown.stdout)).toMatchObject([
+      {
+        ...{
+          kind: 'users',
+          file: join(folder, 'users.jsonl'),
+          lines: 1,
+          imported: 1,
+          unchanged: 0,
+          rejected: 0,
+        },
+        inAll: { lines: 3, imported: 2, unchanged: 0, rejected: 1 },
+        rejectedFile,
+      },
+      { kind: 'connections', rejected: 2, inAll: { rejected: 2 } },
+    ]);
+    expect(await rejectedOf('connections')).toEqual([
+      { line: 1, reason: 'requestedAt: It is missing.' },
+      { line: 2, reason: 'Each line must be a JSON object.' },
+    ]);
+    // Without a rejected line there is no such file.
+    await write('users', [{ foreignId: '1' }]);
+    const clean = await run([...words('users'), '--restart']);
+    expect([clean.code, JSON.parse(clean.stdout)[0].rejectedFile]).toEqual([0, null]);
+    expect(await readdir(folder)).not.toContain('users.jsonl.rejected.jsonl');
+  });
+
+  it('refuses what is no file to be read, in a sentence', async () => {
+    const cases: [string, string][] = [
+      [folder, `kith: ${folder} is a folder; a file is needed.\n`],
+      [join(folder, 'nothing'), `kith: There is no file ${join(folder, 'nothing')}.\n`],
+      ['/dev/null', 'kith: /dev/null is not a file that can be read twice.\n'],
+    ];
+    for (const [file, sentence] of cases) {
+      const { code, stderr } = await run(['import', '--project', projectId, '--users', file]);
+      expect([code, stderr]).toEqual([1, sentence]);
+    }
+    const strange = randomUUID();
+    await write('users', [{ foreignId: '1' }]);
+    const nobody = await run(['import', '--project', strange, '--users', 'users.jsonl']);
+    expect([nobody.code, nobody.stderr]).toEqual([1, `kith: There is no project ${strange}.\n`]);
+  });
+
+  it('brings in a tree that is deeper than a request, whatever is under way at once', async () => {
+    const chains = 30;
+    const depth = 90;
+    await write('users', [{ foreignId: 'u' }]);
+    // Row by row one level below the row of thirty lines before: each request builds on the one before it.
+    const nameOf = (chain: number, level: number) => `${chain}.${level}`;
+    const rows = Array.from({ length: depth }, (_, level) =>
+      Array.from({ length: chains }, (_, chain) => ({
+        ...{ userForeignId: 'u', id: nameOf(chain, level), name: 'n', createdAt: at(level) },
+        ...(level === 0 ? {} : { parentId: nameOf(chain, level - 1) }),
+      })),
+    ).flat();
+    await write('collections', rows);
+    const saved = (row: number) => ({
+      userForeignId: 'u',
+      entityId: `e${row % 4_000}`,
+      addedAt: at(row % 4_000),
+    });
+    await write(
+      'entities',
+      Array.from({ length: 6_000 }, (_, row) => saved(row)),
+    );
+    const said = await run(words('users', 'collections', 'entities'));
+    // A request that was answered too late is sent again, and finds its rows.
+    const done = (JSON.parse(said.stdout) as Counts[]).slice(1);
+    expect(done.map(({ imported, unchanged, rejected }) => [imported + unchanged, rejected])).toEqual([
+      [rows.length, 0],
+      [6_000, 0],
+    ]);
+  }, 240_000);
 
   it('goes on where it was killed, and comes to the same', async () => {
     const count = 6_000;
@@ -200,7 +310,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       rows.map((row) => ({
         requesterForeignId: `u${row % 50}`,
         receiverForeignId: `u${50 + (row % 3_000)}`,
-        requestedAt: at(row),
+        requestedAt: at(row % 3_000),
       })),
     );
     const stateOf = async (name: string) => {
@@ -226,11 +336,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     }
     expect(killed).toBeGreaterThan(2);
     const last = await run(words('users', 'connections'));
-    const [users, connections] = counts(last.stdout) as {
-      imported: number;
-      unchanged: number;
-      rejected: number;
-    }[];
+    const [users, connections] = (JSON.parse(last.stdout) as { inAll: Counts }[]).map(({ inAll }) => inAll);
     expect(users!.imported + users!.unchanged).toBe(count);
     const distinct = new Set(rows.map((row) => `${row % 50}|${50 + (row % 3_000)}`)).size;
     expect(connections!.imported + connections!.unchanged).toBe(count);

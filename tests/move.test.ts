@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -23,7 +23,12 @@ import {
 } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { moveData } from '../libs/cli/src/move/move.ts';
+import { Source } from '../libs/cli/src/move/source.ts';
+import { fingerprint } from '../libs/cli/src/move/state.ts';
+import { Target } from '../libs/cli/src/move/target.ts';
 import { kith } from './support/command.ts';
+import { kithWordsIn } from './support/kith-words.ts';
 
 const operatorToken = 'the-operator';
 
@@ -90,8 +95,11 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       expect(refused.code).toBe(1);
       expect(refused.stderr).toMatch(/^kith: Another Kith process uses the data folder /m);
     }
-    // Killed with some tables copied and others not.
-    const killed = await kith(['move', '--from', data], env(), 'connections.pairs');
+    // As the guide says it. Killed with some tables copied and others not.
+    const guide = await readFile(new URL('../docs/move.md', import.meta.url), 'utf8');
+    const [words = []] = kithWordsIn({ text: guide });
+    expect(words).toEqual(['move', '--from', '.kith']);
+    const killed = await kith([...words.slice(0, 2), data], env(), 'connections.pairs');
     expect(killed.code).toBe(null);
     const again = await kith(['move', '--from', data, '--json'], env());
     expect(again.stderr).toContain('going on with what was begun');
@@ -138,6 +146,134 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const stored = await client.db(`${prefix}c_identity`).collection('users').find().toArray();
     expect(stored.map(({ name }) => name)).toEqual(['After']);
     await eraseEngines(engines, `${prefix}c`);
+  }, 60_000);
+
+  it('is ended by the next try, wherever it died once both places held the same', async () => {
+    const data = join(folder, 'handed');
+    const own = `${prefix}h`;
+    {
+      await using platform = await embedded(data);
+      const people = createPeople(caller(platform.url), operatorToken);
+      await people.createUser((await people.createProject()).id);
+    }
+    const moved = async (progress: (line: string) => void) => {
+      await using target = await Target.open({ url: engines.mongodbUrl, prefix: own });
+      const folder = openDataFolder(data);
+      try {
+        return await moveData({ folder, source: new Source(folder), target, prefix: own }, progress);
+      } finally {
+        folder.release();
+      }
+    };
+    /** Dies after the step so many lines before the end; gives what was told until then. */
+    const diesAfter = async (step: string): Promise<string[]> => {
+      const lines: string[] = [];
+      const dead = moved((line) => {
+        lines.push(line);
+        if (line === step) throw new Error('killed');
+      });
+      await expect(dead).rejects.toThrow('killed');
+      return lines;
+    };
+    await diesAfter('both places hold the same');
+    // Each try dies one step later than the one before, and does again what those have done.
+    const files = ['events', 'identity', 'connections', 'collections', 'notifications'];
+    const steps = [
+      ...files.map((name) => `${name}.sqlite: marked as moved`),
+      ...files.slice(1).map((name) => `${own}_${name}: marked as whole`),
+    ];
+    for (const [index, step] of steps.entries()) {
+      expect(await diesAfter(step)).toEqual(steps.slice(0, index + 1));
+      await expect(embedded(data)).rejects.toThrow('was moved to the distributed form');
+    }
+    await diesAfter('the data is moved');
+    const again = await kith(['move', '--from', data], { ...env(), KITH_PREFIX: own });
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining(`moved to ${own}_identity already`),
+    ]);
+    // A state that was not written any more: the move tells what it has done.
+    const state = JSON.parse(await readFile(join(data, 'move.json'), 'utf8'));
+    await writeFile(join(data, 'move.json'), JSON.stringify({ ...state, isFinished: false }));
+    const ended = await kith(['move', '--from', data, '--json'], { ...env(), KITH_PREFIX: own });
+    expect([ended.code, ended.stderr]).toEqual([0, ended.stderr]);
+    expect(JSON.parse(ended.stdout)).toContainEqual({
+      service: 'identity',
+      collection: 'users',
+      documents: 1,
+    });
+    // Never to databases that it has not filled.
+    const elsewhere = await kith(['move', '--from', data], { ...env(), KITH_PREFIX: `${own}x` });
+    expect(elsewhere.stderr).toContain(`The data was moved to the prefix ${own}.`);
+    await eraseEngines(engines, own);
+    const gone = await kith(['move', '--from', data], { ...env(), KITH_PREFIX: own });
+    expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('The data was copied to another')]);
+  }, 120_000);
+
+  it('leaves a folder that no embedded platform starts on, also of a version before', async () => {
+    const data = join(folder, 'left');
+    await (await embedded(data)).stop();
+    const moved = await kith(['move', '--from', data], { ...env(), KITH_PREFIX: `${prefix}l` });
+    expect([moved.code, moved.stderr]).toEqual([0, moved.stderr]);
+    const refused = `The data in ${data} was moved to the distributed form`;
+    await expect(embedded(data)).rejects.toThrow(refused);
+    const letters = await kith(['dead-letters', 'list', 'any'], { KITH_DATA: data });
+    expect([letters.code, letters.stderr]).toEqual([1, expect.stringContaining(refused)]);
+    // What versions go by that know no mark: a schema above their own.
+    for (const name of ['events', 'identity', 'connections', 'collections', 'notifications']) {
+      using db = new DatabaseSync(join(data, `${name}.sqlite`), { readOnly: true });
+      expect(db.prepare('PRAGMA user_version').get()?.user_version, name).toBeGreaterThan(1_000_000);
+    }
+    await eraseEngines(engines, `${prefix}l`);
+  }, 60_000);
+
+  it('copies anew what another version has begun', async () => {
+    const data = join(folder, 'version');
+    const own = { ...env(), KITH_PREFIX: `${prefix}v` };
+    {
+      await using platform = await embedded(data);
+      const people = createPeople(caller(platform.url), operatorToken);
+      await people.createUser((await people.createProject()).id);
+    }
+    const killed = await kith(['move', '--from', data], own, 'connections.pairs');
+    expect(killed.code).toBe(null);
+    const file = join(data, 'move.json');
+    const state = JSON.parse(await readFile(file, 'utf8'));
+    // As a version before left it, whose schema was older.
+    {
+      using db = new DatabaseSync(join(data, 'events.sqlite'));
+      db.exec('ALTER TABLE events DROP COLUMN traceparent; PRAGMA user_version = 2');
+    }
+    const kept = openDataFolder(data);
+    kept.write('move.json', JSON.stringify({ ...state, version: '0.0.1', files: fingerprint(kept) }));
+    kept.release();
+    const again = await kith(['move', '--from', data], own);
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('identity.users: 1 rows')]);
+    using db = new DatabaseSync(join(data, 'events.sqlite'), { readOnly: true });
+    expect(db.prepare('SELECT traceparent FROM events LIMIT 1').get()).toBeDefined();
+    await eraseEngines(engines, `${prefix}v`);
+  }, 60_000);
+
+  it('names a consumer that no service has any more, at once, and goes without it where told', async () => {
+    const data = join(folder, 'retired');
+    const own = { ...env(), KITH_PREFIX: `${prefix}r` };
+    {
+      await using platform = await embedded(data);
+      const people = createPeople(caller(platform.url), operatorToken);
+      await people.createUser((await people.createProject()).id);
+    }
+    {
+      using log = new DatabaseSync(join(data, 'events.sqlite'));
+      log.prepare('INSERT INTO consumers (durable, position) VALUES (?, 0)').run('statistics-retired');
+    }
+    const refused = await kith(['move', '--from', data], own);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('The consumer statistics-retired, which no service of this version has'),
+    ]);
+    const moved = await kith(['move', '--from', data, '--without', 'statistics-retired'], own);
+    expect([moved.code, moved.stderr]).toEqual([0, moved.stderr]);
+    await eraseEngines(engines, `${prefix}r`);
   }, 60_000);
 
   it('has an event that was given up published once more', async () => {

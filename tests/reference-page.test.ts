@@ -1,11 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import {
   availableChromium,
   availableEngines,
   startPlatform,
   type TestPlatform,
   type TestUser,
+  waitFor,
 } from '@kith/testing';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 const installed = await availableChromium();
@@ -39,7 +41,7 @@ describe.skipIf(!installed).each(availableEngines())(
 
     async function open(path: string, viewport = { width: 1280, height: 900 }): Promise<Page> {
       const page = await browser.newPage({ viewport });
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(60_000);
       page.on('console', (message) => {
         if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
       });
@@ -57,18 +59,28 @@ describe.skipIf(!installed).each(availableEngines())(
     const block = (page: Page, method: string, path: string) =>
       page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
 
-    it('takes a token, sends a request with it, and shows the answer', async () => {
-      const page = await open('/docs');
-      const operation = block(page, 'get', '/v7/{projectId}/connections');
-      await operation.waitFor();
+    async function enterToken(page: Page, token: string): Promise<void> {
       await page.locator('.auth-wrapper .authorize').first().click();
       const user = page.locator('.auth-container').filter({ hasText: 'userToken' });
-      await user.locator('input').fill(ada.accessToken);
+      await user.locator('input').fill(token);
       await user.locator('button.authorize').click();
       await page.locator('.btn-done').first().click();
+    }
+    const projectField = (operation: Locator) => operation.locator('tr[data-param-name="projectId"] input');
 
+    it('has the packages’ version, takes a token, sends a request for its project, and shows the answer', async () => {
+      const page = await open('/docs');
+      const operation = block(page, 'get', '/v7/{projectId}/connections');
       await operation.locator('.opblock-summary-control').click();
-      await operation.locator('tr[data-param-name="projectId"] input').fill(ada.projectId);
+      const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+      expect((await page.locator('.info .version').first().innerText()).trim()).toBe(version);
+      // Nobody has said for which project it is.
+      expect(await projectField(operation).inputValue()).toBe('');
+      await operation.locator('tr[data-param-name="limit"] input').fill('7');
+      await enterToken(page, ada.accessToken);
+      await waitFor(async () => (await projectField(operation).inputValue()) === ada.projectId);
+      // What is filled in already stays.
+      expect(await operation.locator('tr[data-param-name="limit"] input').inputValue()).toBe('7');
       const sent = page.waitForRequest((request) => request.url().includes('/connections?'));
       await operation.locator('button.execute').click();
       expect((await sent).headers().authorization).toBe(`Bearer ${ada.accessToken}`);
@@ -78,6 +90,20 @@ describe.skipIf(!installed).each(availableEngines())(
       const shown = await answer.locator('.highlight-code').first().innerText();
       expect(shown).toContain(grace.id);
       expect(shown).toContain('"totalCount": 1');
+      await page.close();
+    });
+
+    it('is filled with the project of its address', async () => {
+      const page = await open(`/docs?project=${ada.projectId}`);
+      for (const path of ['/v7/{projectId}/connections', '/v7/{projectId}/blocks']) {
+        const operation = block(page, 'get', path);
+        await operation.locator('.opblock-summary-control').click();
+        expect(await projectField(operation).inputValue()).toBe(ada.projectId);
+      }
+      await page.goto(`${platform.url}/docs?project=${encodeURIComponent('x" autofocus')}`);
+      const operation = block(page, 'get', '/v7/{projectId}/connections');
+      await operation.locator('.opblock-summary-control').click();
+      expect(await projectField(operation).inputValue()).toBe('');
       await page.close();
     });
 
@@ -101,19 +127,21 @@ describe.skipIf(!installed).each(availableEngines())(
       await page.close();
     });
 
-    it.each([390, 1280])('fits a screen of %i pixels', async (width) => {
-      for (const [path, shown] of [
-        ['/docs', '.opblock-post'],
-        ['/docs#/Users/identity.update-user', '.responses-inner'],
-        ['/docs/errors#collection/not-found', 'section:target'],
-      ] as const) {
-        const page = await open(path, { width, height: 844 });
-        await page.locator(shown).first().waitFor();
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
-          0,
-        );
-        await page.close();
+    it.each([
+      ['/docs', '.opblock-post'],
+      ['/docs#/Users/identity.update-user', '.responses-inner'],
+      ['/docs/errors#collection/not-found', 'section:target'],
+    ])('fits screens of 390 and 1280 pixels: %s', async (path, shown) => {
+      // One page for both: what it costs to draw all operations is seconds.
+      const page = await open(path, { width: 390, height: 844 });
+      await page.locator(shown).first().waitFor();
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 844 });
+        expect(await page.evaluate('innerWidth')).toBe(width);
+        const beyond = () => page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        await expect.poll(beyond).toBeLessThanOrEqual(0);
       }
+      await page.close();
     });
 
     it('leads from a problem to its code, and from there to who says it', async () => {

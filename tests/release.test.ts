@@ -30,6 +30,7 @@ it('npm run release makes a version of every package, and its part of the change
   const lock = JSON.parse(await read('package-lock.json'));
   const locked = [lock, lock.packages[''], lock.packages['libs/client']];
   expect(locked.map((entry) => entry.version)).toEqual([next, next, next]);
+  expect(JSON.parse(await read('libs/openapi/openapi.json')).info.version).toBe(next);
   const log = await read('CHANGELOG.md');
   const part = `## ${next}\n\n### What is new\n\n- A new endpoint.\n  And more.\n\n### What is mended\n\n- A mended method.\n`;
   expect(log).toContain(part);

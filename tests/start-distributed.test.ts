@@ -25,7 +25,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         NATS_URL: engines.natsUrl,
         REDIS_URL: engines.redisUrl,
       };
-      const kith = await startScript('scripts/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
+      await using kith = await startScript('scripts/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
       const lines = curlLines(kith.output());
       expect(lines.length, kith.output()).toBe(3);
       const answers = await Promise.all(lines.map((line) => run('bash', ['-c', line])));
@@ -34,6 +34,23 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       expect(signed).toEqual({ token: expect.any(String) });
       expect(renamed).toMatchObject({ id: file.collectionId, name: 'Books to read' });
       expect(listed.connections).toMatchObject([{ connectedUser: { id: file.users[1]?.id } }]);
+      expect(kith.output()).toContain(`reference ${file.url}/docs?project=${file.projectId}\n`);
+      const [, internal] = /identity is up, internally at (\S+)/.exec(kith.output()) ?? [];
+      expect((await fetch(`${internal}/readyz`)).status).toBe(200);
+      for (const [given, sentence] of [
+        [{}, `Another Kith is up at ${file.url} and uses the data folder ${data};`],
+        [
+          { KITH_DATA: `${data}-2`, PORT: new URL(file.url).port },
+          `Another Kith is up at ${file.url}; stop it, or set PORT to another port.`,
+        ],
+      ] as const) {
+        const second = await startScript('scripts/start-distributed.ts', {
+          env: { ...env, ...given },
+          until: 'Ctrl-C ends it',
+        });
+        second.signal('SIGINT');
+        expect([await second.exited, second.output()]).toEqual([1, expect.stringContaining(sentence)]);
+      }
       const { stdout } = await run('ps', ['-eo', 'pgid,args']);
       const own = stdout.split('\n').filter((line) => line.trim().startsWith(`${kith.pid} `));
       for (const name of ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications']) {
@@ -43,7 +60,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       expect(await kith.exited).toBe(0);
       expect(() => process.kill(-kith.pid, 0)).toThrow();
       await eraseEngines(engines, prefix);
-      await rm(data, { recursive: true, force: true });
+      for (const folder of [data, `${data}-2`]) await rm(folder, { recursive: true, force: true });
     }, 90_000);
 
     it('says in one sentence which server refuses', async () => {

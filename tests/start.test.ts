@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { caller, type StartFile } from '@kith/platform';
+import { freePort } from '@kith/platform/engines';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { curlLines, startScript } from './support/start-script.ts';
@@ -20,8 +22,16 @@ describe('npm start', () => {
   });
   afterAll(() => rm(data, { recursive: true, force: true }));
 
-  const start = (env: NodeJS.ProcessEnv = {}) =>
-    startScript('scripts/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready });
+  const start = (env: NodeJS.ProcessEnv = {}, words: string[] = []) =>
+    startScript('scripts/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
+  /** The internal address and what is said of it. */
+  const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
+  const listening = async (port: number) => {
+    const server = createServer();
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
 
   it('prints three lines that work as they are, and start.json; a second start goes on with the same data', async () => {
     let first: StartFile;
@@ -31,6 +41,8 @@ describe('npm start', () => {
       expect(lines.length, kith.output()).toBe(3);
       const reference = /reference +(\S+)/.exec(kith.output())?.[1] ?? '';
       expect(await (await fetch(reference)).text()).toContain('<title>Kith API reference</title>');
+      const [internal] = internalIn(kith.output());
+      expect(await (await fetch(`${internal}/metrics`)).text()).toContain('kith_build_info');
       const answers = await Promise.all(lines.map((line) => run('bash', ['-c', line])));
       const [signed, renamed, listed] = answers.map(({ stdout }) => JSON.parse(stdout));
       const claims = decodeJwt(signed.token);
@@ -51,6 +63,7 @@ describe('npm start', () => {
         })),
         collectionId: expect.any(String),
       });
+      expect(reference).toBe(`${first.url}/docs?project=${first.projectId}`);
       expect(renamed).toMatchObject({ id: first.collectionId, name: 'Books to read' });
       expect(listed.connections).toMatchObject([{ connectedUser: { id: first.users[1]?.id } }]);
       // Every profile field and the message are filled.
@@ -118,21 +131,38 @@ describe('npm start', () => {
 
   it('says in one sentence why it can not start', async () => {
     await using kith = await start();
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { url }: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
+    const taken = await listening(0);
     const { port } = taken.address() as { port: number };
     const other = await mkdtemp(join(tmpdir(), 'kith-other-'));
-    const cases: [NodeJS.ProcessEnv, RegExp][] = [
-      [{}, /Another Kith process uses the data folder .*; stop it, or set KITH_DATA to another folder\./],
+    const cases: [NodeJS.ProcessEnv, RegExp | string][] = [
+      [
+        {},
+        `kith: Another Kith is up at ${url} and uses the data folder ${data}; stop it, or set KITH_DATA to another folder.`,
+      ],
+      [
+        { KITH_DATA: other, PORT: new URL(url).port },
+        `kith: Another Kith is up at ${url}; stop it, or set PORT to another port.`,
+      ],
       [
         { KITH_DATA: other, PORT: String(port) },
         /127\.0\.0\.1:\d+ is taken by another program; set PORT to another port\./,
       ],
+      [
+        { KITH_DATA: other, INTERNAL_PORT: String(port) },
+        /127\.0\.0\.1:\d+ is taken by another program; set INTERNAL_PORT to another port\./,
+      ],
       [{ KITH_DATA: other, PORT: 'eighty' }, /PORT: /],
       [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith can not be made/],
     ];
+    // Nothing can be made there, and the system says of each try that its parent is missing.
+    if (process.platform === 'linux') {
+      cases.push([{ KITH_DATA: '/proc/kith/data' }, /The data folder \/proc\/kith\/data can not be made/]);
+    }
     for (const [env, sentence] of cases) {
       const failed = await start(env);
+      // One that has not failed is not to stay.
+      failed.signal('SIGINT');
       expect(await failed.exited).toBe(1);
       expect(failed.output()).toMatch(sentence);
       expect(failed.output().trim().split('\n')).toHaveLength(1);
@@ -142,11 +172,33 @@ describe('npm start', () => {
     await rm(other, { recursive: true, force: true });
   });
 
+  it('takes another internal port where the usual one is taken, and says so', async () => {
+    // Where that fails another program has it, which is as good.
+    const usual = await listening(9090).catch(() => undefined);
+    {
+      await using kith = await start();
+      const [url, rest] = internalIn(kith.output());
+      expect(rest).toBe('(/healthz, /readyz, /metrics), as 9090 is taken; INTERNAL_PORT sets another');
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    }
+    usual?.close();
+    const port = await freePort();
+    await using kith = await start({ INTERNAL_PORT: String(port) });
+    expect(internalIn(kith.output())).toEqual([`http://127.0.0.1:${port}`, '(/healthz, /readyz, /metrics)']);
+  });
+
+  it('takes its port from the command line', async () => {
+    const port = await freePort();
+    await using kith = await start({}, ['--port', String(port)]);
+    expect(kith.output()).toContain(`Kith is up at http://127.0.0.1:${port}\n`);
+  });
+
   it('makes no demo and no test tokens in production', async () => {
     const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
     const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production' };
     const kith = await startScript('scripts/start.ts', { env, until: 'no demo project' });
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(kith.output())?.[0];
+    expect(kith.output()).toMatch(/^Internally: http:\/\/127\.0\.0\.1:\d+ /m);
     const path = '/v7/00000000-0000-0000-0000-000000000000/crypto/sign-testing-jwt';
     const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
       format: 'pem',
@@ -170,5 +222,33 @@ describe('npm start', () => {
     kith.signal('SIGINT');
     expect(await kith.exited).toBe(0);
     await rm(production, { recursive: true, force: true });
+  });
+});
+
+describe('a start that is asked for in words', () => {
+  const say = async (script: string, ...words: string[]) => {
+    const said = await startScript(script, { env: { KITH_DATA: '/dev/null/kith' }, until: ready, words });
+    return [await said.exited, said.output()];
+  };
+
+  it.each([
+    ['npm start', 'scripts/start.ts'],
+    ['npm run start:distributed', 'scripts/start-distributed.ts'],
+    ['npm run example', 'scripts/example.ts'],
+  ])('explains %s, and starts nothing for a word it does not know', async (command, script) => {
+    const help = new RegExp(`^${command} -- \\[--port <number>\\]\n[^]*--port[^]*--help`);
+    expect(await say(script, '--help')).toEqual([0, expect.stringMatching(help)]);
+    const refusal = `${command}: Unknown option '--prot'. See ${command} -- --help.\n`;
+    expect(await say(script, '--prot', '4000')).toEqual([2, refusal]);
+  });
+
+  it.each([
+    [['4000'], '4000 is one word too many; npm hands on what stands behind two dashes.'],
+    [['--port'], "Option '--port <value>' argument missing."],
+    [['--port', 'eighty'], '--port: a whole number is needed.'],
+    [['--port', '65536'], '--port: a whole number from 0 to 65535 is needed.'],
+  ])('starts nothing for %j', async (words, sentence) => {
+    const refusal = `npm start: ${sentence} See npm start -- --help.\n`;
+    expect(await say('scripts/start.ts', ...words)).toEqual([2, refusal]);
   });
 });

@@ -1,23 +1,50 @@
-import { freePort } from '@kith/platform/engines';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followGuide } from './support/follow-guide.ts';
 import { readBlocks } from './support/guide.ts';
 import { copyRepository } from './support/repository-copy.ts';
 
+const run = promisify(execFile);
+
 describe.each(['quick-start.md', 'walkthrough.md'])('docs/%s', (guide) => {
   // A clone has no data yet.
   let copy: Awaited<ReturnType<typeof copyRepository>>;
+  let elsewhere: string;
+  const git = async (...words: string[]) => {
+    const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
+    return (await run('git', words, { cwd: copy.path, env })).stdout;
+  };
   beforeAll(async () => {
     copy = await copyRepository();
+    elsewhere = await mkdtemp(join(tmpdir(), 'kith-guide-'));
+    await git('init', '--quiet');
+    await git('add', '--all');
+  }, 60_000);
+  afterAll(async () => {
+    await copy[Symbol.asyncDispose]();
+    await rm(elsewhere, { recursive: true, force: true });
   });
-  afterAll(() => copy[Symbol.asyncDispose]());
 
   it('can be pasted from beginning to end, and prints what it shows', async () => {
     const blocks = await readBlocks(guide);
-    const env = { PORT: '0', INTERNAL_PORT: String(await freePort()), NODE_ENV: undefined };
+    const env = {
+      PORT: '0',
+      INTERNAL_PORT: undefined,
+      NODE_ENV: undefined,
+      TMPDIR: elsewhere,
+      // What is installed is there already, and asks nothing of a registry.
+      npm_config_offline: 'true',
+    };
     const commands = await followGuide(guide, blocks, { folder: copy.path, env });
     expect(commands).toBe(blocks.filter(({ language }) => language === 'bash').length);
     // Nothing is shown that is not compared.
     expect(blocks.filter(({ language }) => !['bash', 'json', 'text'].includes(language))).toEqual([]);
+    // Git sees nothing of what it has written, tokens among it.
+    expect(await git('diff', '--name-only')).toBe('');
+    expect(await git('ls-files', '--others', '--exclude-standard')).toBe('');
   }, 500_000);
 });

@@ -1,4 +1,5 @@
-import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Block, shownAs } from './guide.ts';
@@ -33,7 +34,7 @@ export async function followGuide(
 
 /** What commands have written into log files, for the message of a failure. */
 async function logsIn(folder: string): Promise<string> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.log'));
+  const files = globSync('{.,.kith/*}/*.log', { cwd: folder });
   return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
 }
 

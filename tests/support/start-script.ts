@@ -17,9 +17,9 @@ export interface Started extends AsyncDisposable {
 /** Runs a script through the bootstrap; resolves when `until` stands in its output, or when it has ended. */
 export async function startScript(
   script: string,
-  options: { env: NodeJS.ProcessEnv; until: string },
+  options: { env: NodeJS.ProcessEnv; until: string; words?: readonly string[] },
 ): Promise<Started> {
-  const child = spawn(process.execPath, ['scripts/bootstrap.mjs', script], {
+  const child = spawn(process.execPath, ['scripts/bootstrap.mjs', script, ...(options.words ?? [])], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -65,12 +65,13 @@ export const imports = surfaceSuite('imports', (world) => {
     const { body } = await world.ok(importUsers, given(rows));
     expect(body).toEqual({
       imported: 2,
-      unchanged: 2,
+      unchanged: 1,
       rejected: [
         { row: 2, reason: 'email-taken' },
         { row: 3, reason: 'username-taken' },
         { row: 4, reason: 'foreign-id-taken' },
         { row: 5, reason: 'id-taken' },
+        { row: 6, reason: 'conflict', fields: ['name'] },
       ],
     });
     const find = async (foreignId: string) =>
@@ -85,17 +86,18 @@ export const imports = surfaceSuite('imports', (world) => {
     expect((await world.ok(importUsers, given(rows.slice(0, 2)))).body).toEqual({ ...nothing, unchanged: 2 });
   });
 
-  it('hashes of more than four kinds are not taken', async () => {
-    const rows = [5, 6, 7, 8, 9].map((cost) => ({
-      foreignId: `cost-${cost}`,
-      passwordHash: `$2b$0${cost}$${'a'.repeat(53)}`,
-    }));
-    const { body } = await world.ok(importUsers, given(rows));
-    expect(body).toEqual({
-      imported: 4,
-      unchanged: 0,
-      rejected: [{ row: 4, reason: 'too-many-hash-kinds' }],
-    });
+  it('hashes of more than four kinds are not taken, nor those that cost too much together', async () => {
+    const send = async (...costs: string[]) => {
+      const rows = costs.map((cost) => ({
+        foreignId: `cost-${cost}`,
+        passwordHash: `$2b$${cost}$${'a'.repeat(53)}`,
+      }));
+      return (await world.ok(importUsers, given(rows))).body;
+    };
+    const costly = { ...nothing, imported: 1, rejected: [{ row: 1, reason: 'hashes-too-costly' }] };
+    expect(await send('05', '13')).toEqual(costly);
+    const many = { ...nothing, imported: 3, rejected: [{ row: 3, reason: 'too-many-hash-kinds' }] };
+    expect(await send('06', '07', '08', '09')).toEqual(many);
   });
 
   it('connections come in in any state, with rows and totals; nobody is notified', async () => {
@@ -130,6 +132,23 @@ export const imports = surfaceSuite('imports', (world) => {
     expect((await world.ok(importConnections, given(rows.slice(0, 3)))).body).toEqual({
       ...nothing,
       unchanged: 3,
+    });
+    // What a row says is compared with what is there, what it leaves out is not.
+    const { connectedAt: _, ...brief } = rows[0] as { connectedAt: string };
+    const changed = [
+      brief,
+      { ...rows[0], message: 'Bye' },
+      { ...rows[0], ...between(grace, ada), connectedAt: at },
+      { ...rows[1], state: 'accepted', requestedAt: later },
+    ];
+    expect((await world.ok(importConnections, given(changed))).body).toEqual({
+      imported: 0,
+      unchanged: 1,
+      rejected: [
+        { row: 1, reason: 'conflict', fields: ['message'] },
+        { row: 2, reason: 'conflict', fields: ['requesterId', 'receiverId', 'connectedAt'] },
+        { row: 3, reason: 'conflict', fields: ['state', 'requestedAt'] },
+      ],
     });
     for (const [owner, other] of [
       [ada, grace],
@@ -170,7 +189,8 @@ export const imports = surfaceSuite('imports', (world) => {
       { ...own, id: 'books', name: ' Books ', createdAt: later },
       { ...own, id: 'lost', parentId: 'nowhere', name: 'Lost' },
       { userForeignId: 'nobody', createdAt: at, id: 'x', name: 'x' },
-      { ...own, id: 'books', name: 'Again' },
+      { ...own, id: 'books', name: 'Books', createdAt: later },
+      { ...own, id: 'books', parentId: 'deep-0', name: 'Again' },
     ];
     expect((await world.ok(importCollections, given(rows))).body).toEqual({
       imported: 2,
@@ -178,6 +198,7 @@ export const imports = surfaceSuite('imports', (world) => {
       rejected: [
         { row: 2, reason: 'parent-not-found' },
         { row: 3, reason: 'user-not-found' },
+        { row: 5, reason: 'conflict', fields: ['parentId', 'name', 'createdAt'] },
       ],
     });
     expect((await world.ok(importCollections, given(rows.slice(0, 2)))).body).toEqual({
@@ -206,16 +227,28 @@ export const imports = surfaceSuite('imports', (world) => {
     ];
     expect((await world.ok(importEntities, given(saved))).body).toEqual({
       imported: 3,
-      unchanged: 1,
+      unchanged: 0,
       rejected: [
+        { row: 2, reason: 'conflict', fields: ['addedAt'] },
         { row: 4, reason: 'collection-not-found' },
         { row: 5, reason: 'collection-not-found' },
         { row: 6, reason: 'user-not-found' },
       ],
     });
-    expect((await world.ok(importEntities, given(saved.slice(0, 4)))).body).toEqual({
-      ...nothing,
+    const again = [
+      ...saved.slice(0, 2),
+      { userId: ada.id, collectionId: 'books', entityId: 'one', addedAt: later },
+      { userId: ada.id, collectionId: 'books', entityId: 'two', addedAt: at, metadata: null },
+      { userId: ada.id, collectionId: 'books', entityId: 'one', addedAt: later, metadata: null },
+      { ...saved[3], metadata: { page: 2 } },
+    ];
+    expect((await world.ok(importEntities, given(again))).body).toEqual({
+      imported: 0,
       unchanged: 4,
+      rejected: [
+        { row: 4, reason: 'conflict', fields: ['metadata'] },
+        { row: 5, reason: 'conflict', fields: ['metadata'] },
+      ],
     });
     const list = async (collectionId: string) =>
       (await world.ok(listEntities, { token, params: { collectionId } })).body;
@@ -241,34 +274,22 @@ export const imports = surfaceSuite('imports', (world) => {
       for (const rows of [undefined, 'x', [], Array.from({ length: 1001 }, () => briefOf(spec))]) {
         await world.refused(spec, given(rows), code, { field: 'rows' });
       }
+      const row = briefOf(spec);
       await world.refused(spec, given([row, 7]), code, { field: 'rows.1' });
+      const misspelt = { ...row, password_hash: 'x' };
+      await world.refused(spec, given([row, misspelt]), code, { field: 'rows.1.password_hash' });
       for (const projectId of ['nonsense', randomUUID()])
         await world.refused(spec, given([row], projectId), 'project/not-found');
     },
   );
 });
 
-const brief = '2020-01-02T03:04:05Z';
-/** A row of any import: each reads what it knows. */
-const row = {
-  id: '00000000-0000-4000-8000-00000000000d',
-  foreignId: 'x',
-  userForeignId: 'x',
-  requesterForeignId: 'x',
-  receiverForeignId: 'y',
-  requestedAt: brief,
-  createdAt: brief,
-  addedAt: brief,
-  name: 'x',
-  entityId: 'x',
-};
-
 /** The row with only what an operation's rows have to have: a thousand of them fit into a body. */
 function briefOf(spec: OperationSpec): object {
-  const { requestedAt, createdAt, addedAt, userForeignId, requesterForeignId, receiverForeignId, id, name } =
-    row;
+  const [id, brief] = ['00000000-0000-4000-8000-00000000000d', '2020-01-02T03:04:05Z'];
   if (spec === importUsers) return { id };
-  if (spec === importConnections) return { requesterForeignId, receiverForeignId, requestedAt };
-  if (spec === importCollections) return { userForeignId, id, name, createdAt };
-  return { userForeignId, entityId: 'x', addedAt };
+  if (spec === importConnections)
+    return { requesterForeignId: 'x', receiverForeignId: 'y', requestedAt: brief };
+  if (spec === importCollections) return { userForeignId: 'x', id, name: 'x', createdAt: brief };
+  return { userForeignId: 'x', entityId: 'x', addedAt: brief };
 }

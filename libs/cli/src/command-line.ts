@@ -3,24 +3,45 @@ import { CallError } from '@kith/platform';
 import { StartError } from '@kith/service';
 import { type Command, type Given, type Surroundings, UsageError } from './command.ts';
 import { commands } from './commands/index.ts';
+import { helpOf, helpOfAll, listOf } from './help.ts';
+import { version } from './version.ts';
 
 /** Runs the command that the words name, and gives the exit code: 0 done, 1 failed, 2 called in a wrong way. */
 export async function runCommandLine(words: readonly string[], around: Surroundings): Promise<number> {
   const say = (sentence: string) => around.stderr.write(`kith: ${sentence}\n`);
-  try {
-    const command = commands.find(({ name }) => startsWith(words, name));
-    if (!command) return explainAll(words, around);
-    if (words.includes('--help') || words.includes('-h')) {
-      around.stdout.write(`${command.help}\n`);
+  if (words[0] === '--version') {
+    around.stdout.write(`kith ${version}\n`);
+    return 0;
+  }
+  const isAsked = words[0] === 'help' || words.includes('--help') || words.includes('-h');
+  const called = words[0] === 'help' ? words.slice(1) : words;
+  const command = commands.find(({ name }) => startsWith(called, name));
+  if (isAsked) {
+    const help = command ? helpOf(command) : explain(called);
+    if (help !== undefined) {
+      around.stdout.write(help);
       return 0;
     }
-    return await command.run(read(command, words), around);
+  }
+  if (!command) {
+    const [first, ...others] = called;
+    const group = groupOf(first);
+    if (first === undefined) say('Say what to do.');
+    else if (group.length > 0 && others.length === 0) say(`Say what to do with ${first}.`);
+    else say('There is no such command.');
+    around.stderr.write(`${listOf(group.length > 0 ? group : commands)}\n\nkith --help says more.\n`);
+    return 2;
+  }
+  let given: Given | undefined;
+  try {
+    given = read(command, words);
+    return await command.run(given, around);
   } catch (error) {
     if (error instanceof UsageError) {
       say(`${error.message} See --help.`);
       return 2;
     }
-    say(sentenceOf(error));
+    say(sentenceOf(error, given));
     return 1;
   }
 }
@@ -29,17 +50,17 @@ function startsWith(words: readonly string[], name: string): boolean {
   return name.split(' ').every((word, at) => words[at] === word);
 }
 
-function explainAll(words: readonly string[], around: Surroundings): number {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  const lines = commands.map(({ name, summary }) => `  kith ${name.padEnd(width)}  ${summary}`);
-  const isAsked = ['--help', '-h', 'help'].includes(words[0] ?? '');
-  const text = `${lines.join('\n')}\n\nEach of them says more with --help.\n`;
-  if (isAsked) around.stdout.write(text);
-  else
-    around.stderr.write(
-      `kith: ${words.length === 0 ? 'Say what to do.' : 'There is no such command.'}\n${text}`,
-    );
-  return isAsked ? 0 : 2;
+/** The commands whose first word this is. */
+function groupOf(word: string | undefined): Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+/** Help for no command, or for a group of them; nothing where the words name neither. */
+function explain(words: readonly string[]): string | undefined {
+  const [first] = words.filter((word) => !word.startsWith('-'));
+  if (first === undefined) return helpOfAll(commands);
+  const group = groupOf(first);
+  return words[0] === first && group.length > 0 ? helpOfAll(group, first) : undefined;
 }
 
 function read(command: Command, words: readonly string[]): Given {
@@ -61,9 +82,25 @@ function read(command: Command, words: readonly string[]): Given {
   }
 }
 
-function sentenceOf(error: unknown): string {
-  if (error instanceof CallError && error.status === 401) return 'The operator’s token is not accepted.';
-  if (error instanceof CallError && error.status === 404) return `There is no such thing (${error.code}).`;
-  if (error instanceof CallError || error instanceof StartError) return error.message;
+function sentenceOf(error: unknown, given: Given | undefined): string {
+  if (error instanceof CallError) return answerOf(error, given);
+  if (error instanceof StartError) return error.message;
   return error instanceof Error ? `${error.message} (${error.name})` : String(error);
+}
+
+function answerOf({ status, code, sentence, message }: CallError, given: Given | undefined): string {
+  if (status === 401) return 'The operator’s token is not accepted.';
+  const [word] = given?.words ?? [];
+  const project = given?.options.project ?? word;
+  if (code === 'project/not-found') return `There is no project ${project}.`;
+  if (code === 'user/not-found') return `There is no user ${word} in the project ${project}.`;
+  if (status < 500 && sentence) return `${asOption(sentence, given)} (${code})`;
+  return `${message}.`;
+}
+
+/** A sentence about a field, by the option that gave it. */
+function asOption(sentence: string, given: Given | undefined): string {
+  const [field = ''] = sentence.split(':', 1);
+  const option = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return given?.options[option] === undefined ? sentence : `--${option}${sentence.slice(field.length)}`;
 }

@@ -1,4 +1,5 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
+import type { z } from 'zod';
 
 /** Where a command says what it has to say, and what it goes by. */
 export interface Surroundings {
@@ -23,6 +24,8 @@ export interface Command {
   /** What `--help` says: the forms, the options, and what they mean. */
   help: string;
   options: ParseArgsOptionsConfig;
+  /** What it reads of the environment; each variable describes itself. `--help` tells of them. */
+  reads: z.ZodObject;
   /** Names of the words it takes, for refusals. */
   words?: readonly string[];
   /** Does it. Resolves to the exit code; throws `UsageError`, or any other error with its sentence. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Call, caller } from '@kith/platform';
+import { type Call, caller, platformConfig } from '@kith/platform';
 import { readConfig, StartError } from '@kith/service';
 import { z } from 'zod';
 import type { Surroundings } from './command.ts';
@@ -11,8 +11,8 @@ export const accessConfig = z.object({
     .url({ error: 'the address of the gateway is needed, http://host:8080' })
     .default('http://127.0.0.1:8080')
     .describe('address of the gateway that `kith` speaks to'),
-  OPERATOR_TOKEN: z.string().optional(),
-  KITH_DATA: z.string().default('.kith'),
+  OPERATOR_TOKEN: z.string().optional().describe('the operator’s token; else the one in the data folder'),
+  KITH_DATA: platformConfig.shape.KITH_DATA,
 });
 
 /** A platform that runs, and the right to its operators' endpoints. */

@@ -8,7 +8,7 @@ import type { CallOptions, Operation } from './operation.ts';
 import type { Session, SessionListener } from './session.ts';
 import { SessionKeeper } from './session-keeper.ts';
 import { memorySession, type SessionStore } from './session-store.ts';
-import { type ConnectionOptions, connectionSettings } from './settings.ts';
+import { type ConnectionOptions, checkedProjectId, connectionSettings } from './settings.ts';
 
 export interface ClientOptions extends ConnectionOptions {
   /** The project whose application this is. */
@@ -44,10 +44,13 @@ export interface KithClient extends MethodGroups {
 /** Signing out twice is signing out, and a refresh gives the same session twice within the platform's grace. */
 const repeatable = (operation: Operation): Operation => ({ ...operation, isRepeatable: true });
 
-/** Makes a client of a project. It sends nothing until it is called. */
+/**
+ * Makes a client of a project. It sends nothing until it is called. Throws `TypeError` for a `url` that is no address
+ * and a `projectId` that is no UUID.
+ */
 export function createClient(options: ClientOptions): KithClient {
   const store = storeOf(options.session);
-  const connection = connectionSettings(options, options.projectId);
+  const connection = connectionSettings(options, checkedProjectId(options.projectId));
   const keeper = new SessionKeeper({
     store,
     lockName: store.name && `${connection.projectUrl} ${store.name}`,

@@ -15,11 +15,15 @@ export interface ConnectionOptions {
 
 const defaults = { timeoutMs: 10_000, retries: 3 };
 
-/** What all calls of a client go by, but for its tokens. */
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** What all calls of a client go by, but for its tokens. Throws `TypeError` that names the option no call could go by. */
 export function connectionSettings(
   options: ConnectionOptions,
   projectId?: string,
 ): Omit<CallSettings, 'tokens'> {
+  // Not quoted: an address may hold a password.
+  if (!isAddress(options.url)) throw new TypeError('url is to be an address, as "https://api.example.org".');
   const url = options.url.replace(/\/+$/, '');
   return {
     url,
@@ -29,4 +33,20 @@ export function connectionSettings(
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
     retries: options.retries ?? defaults.retries,
   };
+}
+
+/** The id as it is. Throws `TypeError` where it names no project. */
+export function checkedProjectId(projectId: string): string {
+  if (uuid.test(projectId)) return projectId;
+  throw new TypeError(`projectId is to be the id of a project, a UUID, and can not be "${projectId}".`);
+}
+
+/** Whether paths can be put behind an address. */
+function isAddress(url: string): boolean {
+  try {
+    const { protocol, search, hash } = new URL(url);
+    return /^https?:$/.test(protocol) && !search && !hash;
+  } catch {
+    return false;
+  }
 }

@@ -180,7 +180,7 @@ export {
   openFeed,
   streamNotifications,
 } from './operations/notifications.ts';
-export { passwordHashKind } from './operations/password-hash.ts';
+export { passwordHashCost, passwordHashKind } from './operations/password-hash.ts';
 export {
   createProject,
   type GatewaySettings,

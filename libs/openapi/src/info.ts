@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Feature, OperationSpec } from '@kith/contracts';
 import type { JsonObject } from './json.ts';
 
@@ -19,10 +20,17 @@ with no version at all (\`/{projectId}/…\`), and with a version behind the pro
 
 **Lists.** By \`page\`, or by cursor: while there is more, \`Link\` leads to the next part, equally fast at any depth.`;
 
-/** What the document says of itself. */
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/**
+ * What the document says of itself. Its version is that of the packages, as docs/upgrading.md promises by it what may
+ * change; the 6 and 7 of addresses are forms of the same API (SPEC A1).
+ */
 export const info: JsonObject = {
   title: 'Kith',
-  version: '7.0.0',
+  version,
   description,
   contact: { name: 'Whoever runs this server' },
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

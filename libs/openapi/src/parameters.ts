@@ -11,8 +11,8 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'path',
     required: true,
     description: 'The project that the users are of; upper case is as good.',
+    // Without an example: tools fill it in, and every request that is sent from them would be for a project of nobody's.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
-    example: '327fbcaf-c916-4187-a1dd-45414a6137ea',
   },
   LastEventId: {
     name: 'Last-Event-ID',

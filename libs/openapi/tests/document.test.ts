@@ -62,6 +62,16 @@ test('the committed document is what the contracts say', () => {
   expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
 });
 
+test('it has the version of the packages, and fills in no project', () => {
+  const root = new URL('../../../package.json', import.meta.url);
+  expect(document.info).toMatchObject({ version: JSON.parse(readFileSync(root, 'utf8')).version });
+  const { parameters } = document.components as { parameters: Record<string, object> };
+  expect(parameters.ProjectId).toMatchObject({ name: 'projectId' });
+  for (const key of ['example', 'examples', 'schema.example', 'schema.default']) {
+    expect(parameters.ProjectId).not.toHaveProperty(key);
+  }
+});
+
 test('every reference leads somewhere, and every component is led to', () => {
   const text = JSON.stringify(document);
   const refs = new Set([...text.matchAll(/"\$ref":"#\/components\/(\w+\/[^"]+)"/g)].map(([, to]) => to));

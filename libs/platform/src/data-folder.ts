@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/service';
+import { lockFolder, makeFolder } from './folder-lock.ts';
 
 /** The folder of an installation: databases, keys, start.json. Its owner's alone. */
 export interface DataFolder {
@@ -11,6 +11,8 @@ export interface DataFolder {
   read(name: string): string | undefined;
   /** Writes a file whole or not at all, readable by its owner alone. */
   write(name: string, content: string): void;
+  /** Leaves word of where the process that has the folder is up, for who finds it taken. */
+  announce(url: string): void;
   /** Lets go of the folder. */
   release(): void;
 }
@@ -19,18 +21,12 @@ export interface DataFolder {
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   const file = (name: string) => join(path, name);
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new StartError(
-      `The data folder ${path} can not be made (${(error as NodeJS.ErrnoException).code}).`,
-      {
-        cause: error,
-      },
-    );
-  }
-  const lock = lockFolder(path, file('lock'));
-  return {
+  makeFolder(path);
+  const address = file('address');
+  const lock = lockFolder(path, { lock: file('lock'), address });
+  // Of a process that was killed.
+  rmSync(address, { force: true });
+  const opened: DataFolder = {
     path,
     file,
     read(name) {
@@ -51,25 +47,11 @@ export function openDataFolder(folder: string): DataFolder {
         throw new StartError(`The data folder ${path} can not be written to (${code}).`, { cause: error });
       }
     },
-    release: () => lock.close(),
+    announce: (url) => opened.write('address', `${url}\n`),
+    release() {
+      if (lock.isOpen) rmSync(address, { force: true });
+      lock.close();
+    },
   };
-}
-
-/** An open write transaction is the lock: the operating system ends it with the process, however that goes. */
-function lockFolder(path: string, file: string): DatabaseSync {
-  let lock: DatabaseSync | undefined;
-  try {
-    lock = new DatabaseSync(file, { timeout: 0 });
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock?.close();
-    const busy = (error as { errcode?: number }).errcode === 5;
-    throw new StartError(
-      busy
-        ? `Another Kith process uses the data folder ${path}; stop it, or set KITH_DATA to another folder.`
-        : `The data folder ${path} can not be written to: ${(error as Error).message}.`,
-      { cause: error },
-    );
-  }
+  return opened;
 }

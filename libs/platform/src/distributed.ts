@@ -46,7 +46,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       if (running.get(name) === one) running.delete(name);
     });
     if (one.ready.url) url = one.ready.url;
-    options.progress?.(`${name} is up`);
+    options.progress?.(`${name} is up, internally at http://127.0.0.1:${one.ready.internalPort}`);
   };
   const stop = async () => {
     await running.get('gateway')?.stop();

@@ -36,6 +36,8 @@ export interface EmbeddedOptions {
   folder: DataFolder;
   log: Logger;
   synchronous?: 'normal' | 'full';
+  /** Whether the internal port may be a free one instead, where that of the configuration is taken. */
+  internalPortMayMove?: boolean;
 }
 
 /** Settings every service takes from the gateway's environment. */
@@ -85,16 +87,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     gateway = await startGateway({ runtime, config, limiterStore: { kind: 'memory' } });
     const notReady = async () =>
       (await Promise.all([gateway, ...services].map((part) => part?.notReady() ?? []))).flat();
-    internal = await startInternalServer({
-      host: config.HOST,
-      port: config.INTERNAL_PORT,
-      metrics,
-      notReady,
-    });
+    internal = await serveInternally(
+      { host: config.HOST, port: config.INTERNAL_PORT, metrics, notReady },
+      options,
+    );
     const platform: EmbeddedPlatform = {
       url: gateway.url,
       bus,
-      internalUrls: [`http://127.0.0.1:${internal.port}`],
+      internalUrls: [`http://${new URL(gateway.url).hostname}:${internal.port}`],
       notReady,
       stop() {
         stopping ??= stop();
@@ -107,5 +107,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     await stop().catch(() => undefined);
     if (error instanceof StartError) throw error;
     throw new StartError(`Kith could not start: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function serveInternally(
+  at: Parameters<typeof startInternalServer>[0],
+  { internalPortMayMove = false }: EmbeddedOptions,
+): Promise<InternalServer> {
+  try {
+    return await startInternalServer(at);
+  } catch (error) {
+    const isTaken = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE';
+    if (!isTaken || !internalPortMayMove) throw error;
+    return startInternalServer({ ...at, port: 0 });
   }
 }

@@ -2,7 +2,7 @@ export { type PlatformConfig, platformConfig } from './config.ts';
 export { type DataFolder, openDataFolder } from './data-folder.ts';
 export { type Call, CallError, caller } from './demo/api.ts';
 export { ensureDemo, type StartFile } from './demo/demo.ts';
-export { goodbye, productionNotice, welcome } from './demo/welcome.ts';
+export { goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
 export { type DistributedOptions, type DistributedPlatform, startDistributed } from './distributed.ts';
 export {
   type EmbeddedOptions,
@@ -14,5 +14,6 @@ export {
 export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
 export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';
 export { operatorToken } from './operator-token.ts';
+export { refuseTakenPort } from './port-taken.ts';
 export { type ProcessName, type ServiceProcess, startServiceProcess } from './processes.ts';
 export { type ServiceSettings, serviceNames, startServiceByName } from './services.ts';

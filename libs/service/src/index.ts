@@ -15,6 +15,7 @@ export {
   type Span,
   type Withdrawal,
 } from './bus/bus.ts';
+export { BusWrapper } from './bus/bus-wrapper.ts';
 export { InFlight } from './bus/in-flight.ts';
 export { InProcessBus } from './bus/in-process.ts';
 export { NatsBus, type NatsBusOptions } from './bus/nats.ts';
@@ -74,7 +75,7 @@ export { codeHeader, errorReply, statusHeader, successReply } from './operations
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
-export { MongoProfileCopy, MongoProfiles, profilesIndexes } from './profiles/mongo-profiles.ts';
+export { MongoProfileCopy, MongoProfiles, profilesIndexes, putMark } from './profiles/mongo-profiles.ts';
 export { keepForgottenMs, type Profile, type ProfileCopy, type ProfileStore } from './profiles/profiles.ts';
 export {
   SqliteProfileCopy,
@@ -94,9 +95,10 @@ export {
   type RowWrite,
   type TargetFields,
   unsettledIndex,
+  withContent,
 } from './settle/plan.ts';
 export { Settler, type Step } from './settle/settler.ts';
-export { failedWrites } from './store/failed-writes.ts';
+export { despiteDeadlocks, failedWrites } from './store/failed-writes.ts';
 export {
   isMongoDeadlock,
   isMongoDuplicate,
@@ -105,7 +107,8 @@ export {
   openMongo,
 } from './store/mongo.ts';
 export { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from './store/move.ts';
-export { isSqliteDuplicate, openSqlite, transaction } from './store/sqlite.ts';
+export { isMoved, markMoved } from './store/moved.ts';
+export { bulkTransaction, isSqliteDuplicate, openSqlite, transaction } from './store/sqlite.ts';
 export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';
 export { createLogger, type Logger } from './telemetry/log.ts';
 export { Metrics } from './telemetry/metrics.ts';

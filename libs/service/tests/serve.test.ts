@@ -275,7 +275,7 @@ test.each(availableEngines())('in production answers are not checked again (%s)'
     { ...runtime, nodeEnv: 'production' },
     { name: 'collections', app: {}, operations: [drifting] },
   );
-  const headers = { 'Kith-Params': 'collectionId=1' };
+  const headers = encodeContext({ params: { collectionId: '1' } });
   const message = { headers, body: new Uint8Array() };
   const reply = await runtime.bus.request(rpcSubject(runtime.bus.prefix, spec), message, 5_000);
   expect(new TextDecoder().decode(reply.body)).toBe('{"ok":7}');

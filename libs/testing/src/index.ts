@@ -1,6 +1,7 @@
 export { CallError } from '@kith/platform';
 export { callerOf, callOperation, type OperationAnswer, type OperationCall } from './call-operation.ts';
 export { availableChromium } from './chromium.ts';
+export { dieBeforeWrite, runUntilDeath } from './die-before-write.ts';
 export { testEffort } from './effort.ts';
 export { availableEngines, type EngineKind } from './engine-kinds.ts';
 export { type Engines, startEngines } from './engines.ts';
@@ -18,4 +19,6 @@ export { createBus, createRuntime, createStore, uniquePrefix } from './parts.ts'
 export { createPeople, type People, type TestUser } from './people.ts';
 export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
 export { readSection } from './read-section.ts';
+export { serveAlone } from './serve-alone.ts';
 export { waitFor } from './wait-for.ts';
+export { type Read, type WatchedStore, watchReads } from './watch-reads.ts';

@@ -13,8 +13,11 @@ export interface Line extends AsyncDisposable {
   mend(): void;
 }
 
-/** Lays a line to a server; the port of its URL has to be said. */
-export async function layLine(target: URL): Promise<Line> {
+/** Hears what goes over one connection of a line: chunk by chunk, as they come. */
+export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
+
+/** Lays a line to a server; the port of its URL has to be said. `tap` gives a listener to each connection. */
+export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -22,6 +25,11 @@ export async function layLine(target: URL): Promise<Line> {
   const proxy = createServer((client) => {
     if (isCut) return client.destroy();
     const server = connect(Number(port), hostname);
+    const hear = tap?.();
+    if (hear) {
+      client.on('data', (chunk: Buffer) => hear('client', chunk));
+      server.on('data', (chunk: Buffer) => hear('server', chunk));
+    }
     client.on('data', (chunk: Buffer) => {
       if (forbidden === undefined || !chunk.includes(forbidden)) return;
       client.destroy();

@@ -14,6 +14,7 @@ import {
 } from '@kith/platform';
 import { createLogger, readConfig } from '@kith/service';
 import { destination } from 'pino';
+import { compileCache } from './compile-cache.ts';
 import type { EngineKind } from './engine-kinds.ts';
 import { type Engines, startEngines } from './engines.ts';
 import { eraseEngines } from './erase-engines.ts';
@@ -151,13 +152,13 @@ async function embedded(place: Place, starting: AsyncDisposableStack): Promise<P
 
 async function onContainers(place: Place, starting: AsyncDisposableStack): Promise<Parts> {
   const { env, prefix, logFolder, record } = place;
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const { PATH } = process.env;
   const engines = starting.use(await startEngines());
   await removeLeftFolders((left) => eraseEngines(engines, left));
   starting.defer(() => eraseEngines(engines, prefix));
   const urls = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl };
   const processes = starting.use(
-    await startDistributed({ env: { PATH, NODE_COMPILE_CACHE, ...urls, ...env }, logFolder }),
+    await startDistributed({ env: { PATH, NODE_COMPILE_CACHE: compileCache(), ...urls, ...env }, logFolder }),
   );
   starting.use(await watchNats(engines.natsUrl, prefix, record));
   return { platform: processes, engines, processes };

@@ -51,7 +51,8 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
   const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
   const connection = await connect({ servers: natsUrl.replace(/^nats:\/\//, '') });
   const { streams } = await jetstreamManager(connection);
-  const names = (await streams.list().next()).map(({ config }) => config.name);
+  const names: string[] = [];
+  for await (const { config } of streams.list()) names.push(config.name);
   await connection.close();
   return [
     ...databases.flatMap(({ name }) => (name.startsWith(`${prefix}_`) ? [name] : [])),

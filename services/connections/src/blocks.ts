@@ -24,20 +24,19 @@ export async function unblock(app: Pick<AppContext, 'store' | 'relay'>, of: Bloc
   await set(app, of, connectionUnblocked, (pair, { userId }) => withoutBlock(pair, userId));
 }
 
-/** Everybody a user blocks or is blocked by. */
+/** Everybody a user blocks or is blocked by; both lists are read at once, which is one round trip for up to 1,000 in each. */
 export async function hiddenFrom(
   app: Pick<AppContext, 'store'>,
   of: { projectId: string; userId: string },
 ): Promise<Set<string>> {
   const { projectId, userId } = of;
   const hidden = new Set<string>();
-  const totals = await app.store.totals(projectId, userId);
-  for (const list of ['blocks', 'blockedBy'] as const) {
-    if (totals[list] === 0) continue;
+  const lists = (['blocks', 'blockedBy'] as const).map(async (list) => {
     for await (const entries of walk(app.store, { projectId, ownerId: userId, list })) {
       for (const entry of entries) hidden.add(entry.userId);
     }
-  }
+  });
+  await Promise.all(lists);
   return hidden;
 }
 

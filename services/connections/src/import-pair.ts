@@ -1,7 +1,7 @@
 import type { ImportedConnection } from '@kith/contracts';
 import { derivedId } from '@kith/service';
 import type { LivePair } from './act.ts';
-import { strangers } from './pair.ts';
+import { type Pair, strangers } from './pair.ts';
 
 /** A pair as a row of another back end has it: without events, so that the first change from now on is the first. */
 export function pairOfRow(
@@ -24,4 +24,27 @@ export function pairOfRow(
     requestedAt,
     respondedAt: row.state === 'pending' ? null : respondedAt,
   };
+}
+
+/** Fields of a row that say other than what is stored of its connection; one that is absent says nothing. */
+export function differingFields(
+  row: ImportedConnection,
+  { given, stored }: { given: LivePair; stored: Pair },
+): (keyof ImportedConnection)[] {
+  const isRequester = given.requesterId === stored.requesterId;
+  const isReceiver = given.receiverId === stored.receiverId;
+  const isSame: Record<keyof ImportedConnection, boolean> = {
+    // Rows are of one connection by it.
+    id: true,
+    requesterId: isRequester,
+    requesterForeignId: isRequester,
+    receiverId: isReceiver,
+    receiverForeignId: isReceiver,
+    state: given.state === stored.state,
+    message: given.message === stored.message,
+    requestedAt: given.requestedAt.getTime() === stored.requestedAt?.getTime(),
+    connectedAt: given.respondedAt?.getTime() === stored.respondedAt?.getTime(),
+  };
+  const fields = Object.keys(isSame) as (keyof ImportedConnection)[];
+  return fields.filter((field) => row[field] !== undefined && !isSame[field]);
 }

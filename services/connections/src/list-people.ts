@@ -8,10 +8,10 @@ import {
   type Logger,
 } from '@kith/service';
 import type { AppContext } from './app.ts';
-import { type Entry, entriesOf, entryKey, isPlace, type ListName, placeOf } from './listing.ts';
+import { type Entry, isPlace, type ListName, placeOf } from './listing.ts';
 import { searchList, searchOf } from './search.ts';
-import type { ListPage, ListRange } from './store/index.ts';
 import { unknownUser } from './unknown-user.ts';
+import { listVisible, nothing, type VisiblePage } from './visible.ts';
 
 /** How long a list waits for users only identity knows, in ms. */
 const askMs = 1_000;
@@ -21,8 +21,8 @@ export interface PeopleListOptions {
   spec: OperationSpec;
   ownerId: string;
   list: ListName;
-  /** Users whom the caller is not to see; absent where the list can hold none. */
-  hidden?: ReadonlySet<string>;
+  /** Users whom the caller is not to see, found out while the list is read; absent where it can hold none. */
+  hidden?: Promise<ReadonlySet<string>>;
 }
 
 interface PeopleListRequest {
@@ -57,25 +57,33 @@ export async function listPeople(
   options: PeopleListOptions,
 ): Promise<PeopleList> {
   const { projectId, query } = request;
-  const { ownerId, list, hidden = new Set() } = options;
+  const { ownerId, list } = options;
   const { limit } = query;
   const { page, from, search, binding } = readPage(request, options);
   // One more, to know whether a row follows.
   const range = { projectId, ownerId, list, from, limit: limit + 1 };
-  const found = search
-    ? await searchList(app.store, range, { search, hidden })
-    : await listVisible(app, range, hidden);
+  const usersOf = (entries: readonly Entry[]) => showUsers(app, entries, request);
+  const found = await read();
 
   const entries = found.entries.slice(0, limit);
   const hasMore = found.entries.length > limit;
   const last = entries.at(-1);
   if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, binding));
-  const users = await showUsers(app, entries, request);
+  const users = found.users ?? (await usersOf(entries));
   const shown = entries.map((entry) => ({
     ...entry,
     user: users.get(entry.userId) ?? unknownUser(projectId, entry.userId, entry.requestedAt),
   }));
   return { entries: shown, page, limit, total: found.total, hasMore };
+
+  async function read(): Promise<VisiblePage> {
+    if (search) {
+      const hidden = (await options.hidden) ?? new Set();
+      return hidden.has(ownerId) ? nothing : searchList(app.store, range, { search, hidden });
+    }
+    if (options.hidden) return listVisible(app.store, range, { hidden: options.hidden, usersOf });
+    return app.store.list(range);
+  }
 }
 
 /** Reads which page is asked for. Throws for a bad cursor: a handler that looks at its target first calls it before (SPEC A3). */
@@ -91,35 +99,6 @@ export function readPage(
   const page = position?.page ?? query.page;
   const from = position ? { after: position.after } : { skip: (page - 1) * query.limit };
   return { page, from, search, binding };
-}
-
-/**
- * Reads a list without the people who are hidden from the caller, and a total without them. It costs a read of the pairs of the
- * owner and each of them, who are few; for nobody hidden it is the list itself.
- */
-async function listVisible(
-  app: AppContext,
-  range: ListRange,
-  hidden: ReadonlySet<string>,
-): Promise<ListPage> {
-  const without = await hiddenKeys(app, range, hidden);
-  const { entries, total } = await app.store.list({ ...range, without });
-  // Again by user: one of them may have got into the list since.
-  return { entries: entries.filter(({ userId }) => !hidden.has(userId)), total };
-}
-
-/** The keys of a list's rows that are of hidden people. */
-export async function hiddenKeys(
-  app: Pick<AppContext, 'store'>,
-  of: { projectId: string; ownerId: string; list: ListName },
-  hidden: ReadonlySet<string>,
-): Promise<string[]> {
-  if (hidden.size === 0) return [];
-  const pairs = await app.store.pairsWith(of.projectId, of.ownerId, [...hidden]);
-  return pairs
-    .flatMap(entriesOf)
-    .filter(({ ownerId, list }) => ownerId === of.ownerId && list === of.list)
-    .map(entryKey);
 }
 
 function readCursor(cursor: string, binding: readonly string[]): ListPosition {

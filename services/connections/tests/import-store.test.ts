@@ -1,32 +1,171 @@
 import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
 import { availableEngines, createStore } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MongoClient } from 'mongodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { LivePair } from '../src/act.ts';
 import { pairOfRow } from '../src/import-pair.ts';
-import { type ConnectionStore, openStore } from '../src/store/index.ts';
+import { type ConnectionStore, type ImportOutcome, openStore } from '../src/store/index.ts';
+import { migrations } from '../src/store/sqlite-schema.ts';
+
+type Place = Awaited<ReturnType<typeof createStore>>;
+
+const row = { state: 'accepted', message: null, requestedAt: '2024-01-01T00:00:00.000Z' } as const;
+/** A connection of two new users. */
+const pairOf = (projectId: string, id: string) =>
+  pairOfRow(projectId, { ...row, id }, { requesterId: randomUUID(), receiverId: randomUUID() });
+const names = (outcomes: ImportOutcome[]) =>
+  outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : 'there'));
 
 describe.each(availableEngines())('an import in the store on %s', (engine) => {
-  let place: Awaited<ReturnType<typeof createStore>>;
+  let place: Place;
   let store: ConnectionStore;
+  let other: ConnectionStore;
+  let projectId: string;
   beforeAll(async () => {
     place = await createStore(engine);
     store = await openStore(place.config);
+    other = await openStore(place.config);
+  });
+  beforeEach(() => {
+    projectId = randomUUID();
   });
   afterAll(async () => {
     await store.close();
+    await other.close();
     await place[Symbol.asyncDispose]();
   });
 
+  const add = async (...pairs: LivePair[]) => names(await store.import(projectId, pairs));
+
   it('gives no connection an id that another one has, whatever comes with it', async () => {
-    const projectId = randomUUID();
     const id = randomUUID();
-    const row = { id, state: 'accepted', message: null, requestedAt: '2024-01-01T00:00:00.000Z' } as const;
-    const pair = (own: string = id) =>
-      pairOfRow(projectId, { ...row, id: own }, { requesterId: randomUUID(), receiverId: randomUUID() });
-    const [first, second, third] = [pair(), pair(), pair(randomUUID())];
-    expect(await store.import(projectId, [second, first])).toEqual(['stored', 'id-taken']);
-    expect(await store.import(projectId, [first, second])).toEqual(['id-taken', 'there']);
-    expect(await store.import(projectId, [second, first, third])).toEqual(['there', 'id-taken', 'stored']);
+    const [first, second, third] = [
+      pairOf(projectId, id),
+      pairOf(projectId, id),
+      pairOf(projectId, randomUUID()),
+    ];
+    expect(await add(second, first)).toEqual(['stored', 'id-taken']);
+    expect(await add(first, second)).toEqual(['id-taken', 'there']);
+    expect(await add(second, first, third)).toEqual(['there', 'id-taken', 'stored']);
     expect((await store.pairOf(projectId, first.lower, first.higher)).state).toBe('none');
     expect(await store.totals(projectId, third.lower)).toMatchObject({ established: 1 });
   });
+
+  it('an id is taken in its own project alone, and found in it alone', async () => {
+    const id = randomUUID();
+    const elsewhere = randomUUID();
+    const [here, there] = [pairOf(projectId, id), pairOf(elsewhere, id)];
+    expect(await add(here)).toEqual(['stored']);
+    expect(names(await store.import(elsewhere, [there]))).toEqual(['stored']);
+    expect(await store.pairByConnection(projectId, id)).toMatchObject({ lower: here.lower });
+    expect(await store.pairByConnection(elsewhere, id)).toMatchObject({ lower: there.lower });
+    expect(await store.pairByConnection(randomUUID(), id)).toBeNull();
+  });
+
+  it("takes rows one after the other: one that was refused stands in nobody's way", async () => {
+    const [x, y] = [randomUUID(), randomUUID()];
+    const [one, two] = [pairOf(projectId, x), pairOf(projectId, x)];
+    const twoAnew = { ...two, connectionId: y };
+    const oneAnew = { ...one, connectionId: randomUUID() };
+    const rows = [one, two, twoAnew, oneAnew, { ...one, message: 'Hi' }, pairOf(projectId, y)];
+    const outcomes = await store.import(projectId, rows);
+    expect(names(outcomes)).toEqual(['stored', 'id-taken', 'stored', 'pair-taken', 'there', 'id-taken']);
+    expect(outcomes[4]).toEqual(one);
+  });
+
+  it('gives an id to one of those that come at once with it, and to each of them one of its own', async () => {
+    for (let round = 0; round < 4; round++) {
+      const ids = Array.from({ length: 30 }, () => randomUUID());
+      const ours = ids.map((id) => pairOf(projectId, id));
+      const theirs = ids.map((id) => pairOf(projectId, id)).reverse();
+      const [mine, others] = await Promise.all([
+        store.import(projectId, ours),
+        other.import(projectId, theirs),
+      ]);
+      others.reverse();
+      theirs.reverse();
+      for (const [at, id] of ids.entries()) {
+        const told = [mine[at], others[at]];
+        expect([...told].sort()).toEqual(['id-taken', 'stored']);
+        const [winner, loser] = told[0] === 'stored' ? [ours[at], theirs[at]] : [theirs[at], ours[at]];
+        expect(await store.pairByConnection(projectId, id)).toMatchObject({ lower: winner!.lower });
+        expect((await store.pairOf(projectId, loser!.lower, loser!.higher)).state).toBe('none');
+        expect(await store.totals(projectId, loser!.lower)).toMatchObject({ established: 0 });
+        expect(await store.totals(projectId, winner!.higher)).toMatchObject({ established: 1 });
+      }
+    }
+  });
+
+  // Where writes are given up to end a deadlock, each round takes seconds.
+  it('of the same rows that come at once, each is stored once', { timeout: 120_000 }, async () => {
+    for (let round = 0; round < 2; round++) {
+      const hub = randomUUID();
+      const rows = Array.from({ length: 40 }, () =>
+        pairOfRow(projectId, row, { requesterId: hub, receiverId: randomUUID() }),
+      );
+      const told = await Promise.all([
+        store.import(projectId, rows),
+        other.import(projectId, rows),
+        store.import(projectId, [...rows].reverse()),
+      ]);
+      const stored = told.flat().filter((outcome) => outcome === 'stored');
+      expect(stored).toHaveLength(rows.length);
+      expect(new Set(names(told.flat()))).toEqual(new Set(['stored', 'there']));
+      expect(await store.totals(projectId, hub)).toMatchObject({ established: rows.length });
+      const range = { projectId, ownerId: hub, list: 'established', from: { skip: 0 }, limit: 100 } as const;
+      expect((await store.list(range)).entries).toHaveLength(rows.length);
+    }
+  });
 });
+
+describe.each(availableEngines())('a store from before ids were unique in a project, on %s', (engine) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await createStore(engine);
+  });
+  afterEach(() => place[Symbol.asyncDispose]());
+
+  it('is brought up to date with what is in it', async () => {
+    const projectId = randomUUID();
+    const [kept, ended] = [pairOf(projectId, randomUUID()), pairOf(projectId, randomUUID())];
+    await layDown(place, [kept, { ...ended, state: 'none', connectionId: null }, pairWithout(projectId)]);
+    const store = await openStore(place.config);
+    try {
+      expect(await store.pairByConnection(projectId, kept.connectionId)).toMatchObject({ lower: kept.lower });
+      const elsewhere = randomUUID();
+      expect(await store.import(elsewhere, [pairOf(elsewhere, kept.connectionId)])).toEqual(['stored']);
+      expect(await store.import(projectId, [pairOf(projectId, kept.connectionId)])).toEqual(['id-taken']);
+    } finally {
+      await store.close();
+    }
+  });
+});
+
+type Stored = Omit<LivePair, 'connectionId'> & { connectionId: string | null };
+
+function pairWithout(projectId: string): Stored {
+  return { ...pairOf(projectId, randomUUID()), state: 'none', connectionId: null };
+}
+
+/** Stores pairs as a version before did, under its indexes. */
+async function layDown({ config }: Place, pairs: readonly Stored[]): Promise<void> {
+  if (config.kind === 'mongo') {
+    await using client = new MongoClient(config.url);
+    const stored = client.db(config.database).collection<Stored & { _id: string }>('pairs');
+    const partialFilterExpression = { connectionId: { $exists: true } };
+    await stored.createIndex({ connectionId: 1 }, { name: 'connection', partialFilterExpression });
+    await stored.insertMany(
+      pairs.map((pair) => ({ _id: `${pair.projectId}|${pair.lower}|${pair.higher}`, ...pair })),
+    );
+    return;
+  }
+  using db = new DatabaseSync(config.file);
+  for (const script of migrations.slice(0, 2)) db.exec(script);
+  db.exec('PRAGMA user_version = 2');
+  const insert = db.prepare(
+    `INSERT INTO pairs (project_id, lower, higher, rev, seq, state, connection_id) VALUES (?, ?, ?, 1, 0, ?, ?)`,
+  );
+  for (const { projectId, lower, higher, state, connectionId } of pairs)
+    insert.run(projectId, lower, higher, state, connectionId);
+}

@@ -2,6 +2,7 @@ import { type RunningService, type ServiceRuntime, startService } from '@kith/se
 import { closed } from './operations/closed.ts';
 import { signTestingJwt } from './operations/sign-testing-jwt.ts';
 import { signTestingJwtV2 } from './operations/sign-testing-jwt-v2.ts';
+import { SigningKeys } from './signing-keys.ts';
 
 export interface CryptoOptions {
   /** The `aud` of signed tokens. */
@@ -12,12 +13,14 @@ export interface CryptoOptions {
 
 const operations = [signTestingJwt, signTestingJwtV2];
 
-/** Starts the crypto service: it signs test tokens and keeps nothing. */
+/** Starts the crypto service: it signs test tokens and stores nothing. */
 export function startCrypto(runtime: ServiceRuntime, options: CryptoOptions): Promise<RunningService> {
   const { tokenAudience = 'kith.dev', allowTestTokens } = options;
+  const keys = new SigningKeys();
   return startService(runtime, {
     name: 'crypto',
-    app: { tokenAudience },
+    app: { tokenAudience, keys },
     operations: allowTestTokens ? operations : operations.map(({ spec }) => closed(spec)),
+    close: async () => keys.clear(),
   });
 }

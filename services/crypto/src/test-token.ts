@@ -2,15 +2,14 @@ import type { BodyOf, signTestingJwt } from '@kith/contracts';
 import { ApiError } from '@kith/service';
 import { type JWTPayload, SignJWT } from 'jose';
 import type { AppContext } from './app.ts';
-import { readSigningKey } from './signing-key.ts';
 
 type Asked = BodyOf<typeof signTestingJwt>;
 
 const lifeSeconds = 300;
 
 /**
- * Signs a token for tests with the caller's own key (SPEC A6). The key is parsed, used and dropped: it reaches no
- * log, no store and no answer. jose signs on the thread pool, so that the loop stays free.
+ * Signs a token for tests with the caller's own key (SPEC A6). The key stays in memory for a minute: it reaches no
+ * log, no disk and no answer. jose signs on the thread pool, so that the loop stays free.
  */
 export async function signTestToken(asked: Asked, app: AppContext): Promise<string> {
   try {
@@ -22,7 +21,7 @@ export async function signTestToken(asked: Asked, app: AppContext): Promise<stri
       .setAudience(app.tokenAudience)
       .setIssuedAt(now)
       .setExpirationTime(now + lifeSeconds)
-      .sign(readSigningKey(asked.privateKey));
+      .sign(app.keys.read(asked.privateKey));
   } catch (error) {
     // Without the cause: nothing that has seen the key goes further than its message.
     throw new ApiError('crypto/server-error', { details: (error as Error).message });

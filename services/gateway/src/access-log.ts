@@ -1,6 +1,5 @@
 import { type Logger, type Metrics, readTraceparent } from '@kith/service';
-import type { NextFunction } from 'express';
-import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 import { knownMethod } from './known-method.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -9,13 +8,13 @@ const longestPath = 256;
 /** Gives a request its id, and writes one line and one measurement when its answer is out or its client gone. */
 export function accessLog(options: { log: Logger; metrics: Metrics }) {
   const { log, metrics } = options;
-  return (request: HttpRequest, response: HttpResponse, next: NextFunction): void => {
+  return (request: HttpRequest, response: HttpResponse): void => {
     const started = performance.now();
-    const { locals } = response;
     const { traceparent } = request.headers;
-    locals.requestId = requestIdOf(request.headers['x-request-id']);
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    const locals: Exchange = { requestId, headers: { 'X-Request-Id': requestId } };
     if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
-    response.setHeader('X-Request-Id', locals.requestId);
+    response.locals = locals;
     response.once('close', () => {
       const ms = performance.now() - started;
       const status = response.writableFinished ? response.statusCode : 'aborted';
@@ -29,6 +28,5 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
       const line = { ...logFieldsOf(response), method: request.method, path, operation, status, code };
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
     });
-    next();
   };
 }

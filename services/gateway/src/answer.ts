@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { ErrorBody } from '@kith/contracts';
 import { codeHeader, type Message, statusHeader } from '@kith/service';
 import { expectsContinue, hasBody, maxBody } from './body.ts';
@@ -61,37 +61,46 @@ export function headOf(response: HttpResponse, reply: Message): Head {
 }
 
 /**
- * Sets status and headers, those that every answer has among them. `false` when the client has gone, or the connection
- * has been answered for (see http-server).
+ * Writes status and headers, those that every answer has and those set on the way among them. `false` when the client
+ * has gone, or the connection has been answered for (see http-server).
  */
-export function writeHead(response: ServerResponse, { status, headers }: Head): boolean {
+export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
   if (!response.writable || !response.socket?.writable) {
     response.destroy();
     return false;
   }
-  response.statusCode = status;
-  response.setHeader('Cache-Control', 'no-store');
+  const all = response.locals.headers;
+  all['Cache-Control'] = 'no-store';
   // A 401 has to name a scheme, whoever says it (RFC 9110 section 15.5.2).
-  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (status === 401) all['WWW-Authenticate'] = 'Bearer';
+  Object.assign(all, headers);
+  response.writeHead(status, asPairs(all));
   return true;
+}
+
+/**
+ * Headers as a list of names and values in turn, which Node writes as they are. Set one by one, Node keeps and checks
+ * each twice; an answer has about 25.
+ */
+function asPairs(headers: Record<string, string>): string[] {
+  const pairs: string[] = [];
+  for (const name in headers) pairs.push(name, headers[name] as string);
+  return pairs;
 }
 
 /** Writes an answer that is held whole; to HEAD the same without its body. Only streams and exports end elsewhere. */
 export function writeAnswer(
   request: IncomingMessage,
-  response: ServerResponse,
-  answer: Head & { body: Uint8Array },
+  response: HttpResponse,
+  { status, headers, body }: Head & { body: Uint8Array },
 ): void {
-  if (!writeHead(response, answer)) return;
-  if (leavesBodyUnread(request)) response.setHeader('Connection', 'close');
-  if (answer.status === 204 || answer.status === 304) {
-    response.removeHeader('Content-Type');
-    response.end();
-    return;
-  }
-  response.setHeader('Content-Length', answer.body.length);
-  response.end(request.method === 'HEAD' ? undefined : answer.body);
+  const { 'Content-Type': type, ...others } = headers;
+  const isEmpty = status === 204 || status === 304;
+  const ofBody: Record<string, string> = isEmpty ? {} : { 'Content-Length': String(body.length) };
+  if (!isEmpty && type !== undefined) ofBody['Content-Type'] = type;
+  if (leavesBodyUnread(request)) ofBody.Connection = 'close';
+  if (!writeHead(response, { status, headers: Object.assign(others, ofBody) })) return;
+  response.end(isEmpty || request.method === 'HEAD' ? undefined : body);
 }
 
 /**

@@ -1,49 +1,49 @@
-import { type Logger, type Metrics, tracing } from '@kith/service';
-import express, { type Express, type NextFunction } from 'express';
-import helmet from 'helmet';
-import { accessLog } from './access-log.ts';
-import { allowOrigins } from './cors.ts';
-import { answerError } from './errors.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
-import { createHandle, type HandleParts } from './handle.ts';
-import { httpRules } from './http-rules.ts';
+import { tracing } from '@kith/service';
+import express, { type Express, type NextFunction, type RequestHandler } from 'express';
+import { projectIn } from './address.ts';
+import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import { serveReference } from './reference/serve.ts';
+import type { Steps } from './steps.ts';
 import { traceRequests } from './trace-requests.ts';
 
+/** An Express middleware over our own exchange. */
+export type Middleware = RequestHandler<Record<string, never>, unknown, unknown, unknown, Exchange>;
+
 /**
- * Puts the middlewares in order: id, log and trace, headers for browsers, HTTP's own rules, the reference, the API, the error
- * funnel.
+ * Puts the steps in order as middlewares: id, log and trace, headers for browsers, HTTP's own rules, the reference, the
+ * API, the error funnel. Takes any request; those of operations usually go past it (`direct.ts`).
  */
-export function createApp(
-  options: HandleParts & { log: Logger; metrics: Metrics; trustProxyHops: number; corsOrigins: string[] },
-): Express {
-  const { log, corsOrigins } = options;
+export function createApp(steps: Steps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
-  app.set('trust proxy', options.trustProxyHops);
 
-  app.use(accessLog(options));
+  app.use(sync(steps.begin));
   const traces = tracing();
-  if (traces) app.use(traceRequests(traces));
-  app.use(
-    helmet({
-      // An API's answers are never a page.
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-      },
-      // Pages of other origins are who calls; CORS decides which.
-      crossOriginResourcePolicy: { policy: 'cross-origin' },
-    }),
-  );
-  app.use(allowOrigins({ origins: corsOrigins, projects: options.projects }));
-  app.use(httpRules);
+  if (traces) app.use(traceRequests(traces) as Middleware);
+  app.use(sync((_request, response) => steps.secure(response)));
+  app.use(allowOrigins(steps));
+  app.use(sync(steps.check));
   app.use(serveReference());
-  app.use(createHandle(options));
+  app.use(steps.handle as Middleware);
   app.use((error: unknown, request: HttpRequest, response: HttpResponse, _next: NextFunction) => {
-    answerError(request, response, error, log);
+    steps.fail(request, response, error);
   });
   return app;
+}
+
+function sync(step: (request: HttpRequest, response: HttpResponse) => void): Middleware {
+  return (request, response, next) => {
+    step(request, response);
+    next();
+  };
+}
+
+function allowOrigins({ origins }: Steps): Middleware {
+  return (request, response, next) => {
+    if (request.method === 'OPTIONS') return origins.preflight(request, response, next);
+    origins.allow(request, response, projectIn(request.url));
+    next();
+  };
 }

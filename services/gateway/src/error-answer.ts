@@ -1,6 +1,6 @@
 import { type ErrorBody, problemOf } from '@kith/contracts';
 import { wantsProblem } from './accept.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { type HttpRequest, type HttpResponse, vary } from './exchange.ts';
 
 /** An error as its client wants it: the envelope (SPEC A3), or the same as a problem (RFC 9457, docs/adr/0015). */
 export function errorAnswer(
@@ -9,7 +9,7 @@ export function errorAnswer(
   error: { status: number; headers: Record<string, string>; body: ErrorBody },
 ): { status: number; headers: Record<string, string>; body: Uint8Array } {
   const { status, headers, body } = error;
-  response.vary('Accept');
+  vary(response, 'Accept');
   const isProblem = wantsProblem(request.headers.accept);
   const type = isProblem ? 'application/problem+json' : 'application/json';
   return {

@@ -17,6 +17,11 @@ export function answerError(request: HttpRequest, response: HttpResponse, error:
   if (code === 'gateway/server-error') {
     log.error({ err: error, ...logFieldsOf(response) }, 'request failed');
   }
+  if (response.headersSent) {
+    // Part of an answer is out already: what is cut off is not taken for a whole one.
+    response.destroy();
+    return;
+  }
   response.locals.code = code;
   const extra = known.field === undefined ? {} : { field: known.field };
   const body = errorBody(code, { message: known.message, ...extra });

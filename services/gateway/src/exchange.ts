@@ -1,20 +1,27 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '@kith/contracts';
 import { traceFields } from '@kith/service';
-import type { Request, Response } from 'express';
+import type { Address } from './address.ts';
 
 /** What is known of a request on its way; kept in the response's `locals`. */
 export interface Exchange {
   requestId: string;
+  /** The answer's headers so far, which are written with its status. */
+  headers: Record<string, string>;
   /** Its place in a trace: of the gateway's own span, or else the client's. */
   traceparent?: string | undefined;
+  /** What its target says, where that has been read. */
+  address?: Address;
   /** The operation's name, once the route is known. */
   operation?: string;
   /** The error code that was answered. */
   code?: ErrorCode | string;
 }
 
-export type HttpRequest = Request<Record<string, never>, unknown, unknown, unknown, Exchange>;
-export type HttpResponse = Response<unknown, Exchange>;
+/** A request of a client, as Node's server has read it. */
+export type HttpRequest = IncomingMessage & { method: string; url: string };
+/** The answer to it. Its headers are set in `locals`, and never one by one on the response. */
+export type HttpResponse = ServerResponse & { locals: Exchange };
 
 /** The fields of every log line about a request. */
 export function logFieldsOf({ locals }: HttpResponse): {
@@ -23,4 +30,12 @@ export function logFieldsOf({ locals }: HttpResponse): {
   span_id?: string;
 } {
   return { requestId: locals.requestId, ...traceFields(locals.traceparent) };
+}
+
+/** Says that an answer depends on a header of the request. */
+export function vary(response: HttpResponse, name: string): void {
+  const { headers } = response.locals;
+  // What the cors library has said of a preflight stands on the response itself.
+  const before = headers.Vary ?? response.getHeader('Vary');
+  headers.Vary = before === undefined ? name : `${before}, ${name}`;
 }

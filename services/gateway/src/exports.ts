@@ -68,9 +68,9 @@ export class Exports {
         return { name, pages: pagesFrom(bus, section, whose, first) };
       }),
     );
-    if (!writeHead(response, headOf(response, reply))) return;
+    const { status, headers } = headOf(response, reply);
     // As of a stream: it can not be told any later that the connection is to end.
-    response.setHeader('Connection', 'close');
+    if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 
     const slowest = retryMs.reduce((sum, ms) => sum + ms + timeoutMs, timeoutMs);

@@ -18,7 +18,7 @@ export interface Followed<Body extends z.ZodType> {
 }
 
 const refreshMs = 30_000;
-const checkMs = 1_000;
+const checkMs = 250;
 
 /**
  * Hears notices, and has the whole loaded at start, after each break of the bus and every 30 s: what could not be heard
@@ -46,7 +46,7 @@ export class Following {
     this.#sweeper = new Sweeper(() => this.#loadWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /** Listens, then makes a first attempt to load; without an answer it tries again every second. */
+  /** Listens, then makes a first attempt to load; without an answer it tries again four times a second. */
   static async open<Body extends z.ZodType>(
     followed: Followed<Body>,
     options: FollowingOptions,

@@ -25,11 +25,11 @@ export interface Forwarded {
  */
 export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): Promise<Message> {
   const { operation, wireVersion, form, isShort, params, query } = request.address;
-  const { projectId } = request;
+  const { projectId, caller } = request;
   const headers = encodeContext({
     requestId: request.requestId,
     projectId,
-    caller: request.caller,
+    caller: caller && { userId: caller.userId, sessionId: caller.sessionId, role: caller.role },
     clientIp: request.clientIp,
     userAgent: request.userAgent?.slice(0, longestUserAgent) ?? '',
     wireVersion,

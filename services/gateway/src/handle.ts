@@ -3,7 +3,7 @@ import { readAddress } from './address.ts';
 import { answerReply, writeAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Callers } from './caller.ts';
-import { clientIpOf } from './client-ip.ts';
+import type { Clients } from './client-ip.ts';
 import { narrowOrigins } from './cors.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import type { Exports } from './exports.ts';
@@ -17,6 +17,7 @@ import { callerFor } from './visibility.ts';
 
 export interface HandleParts {
   routes: RouteTable;
+  clients: Clients;
   limits: RateLimits;
   callers: Callers;
   projects: ProjectSettings;
@@ -28,26 +29,27 @@ export interface HandleParts {
 
 /** The order of checks (SPEC A3): route, limit, token, body, then the service. The request id is given before. */
 export function createHandle(parts: HandleParts) {
-  const { routes, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
+  const { routes, clients, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const { requestId, traceparent } = response.locals;
     const isPreflight = request.headers['access-control-request-method'] !== undefined;
 
-    const address = readAddress(routes, request.method, request.url);
+    const address = response.locals.address ?? readAddress(routes, request.method, request.url);
     if (request.method === 'OPTIONS' && (isPreflight || address.kind === 'options')) {
       // A preflight is answered for any address, so that a page can read the 404 that its request then gets.
       const headers: Record<string, string> = address.kind === 'options' ? { Allow: address.allow } : {};
       return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
     }
     if (address.kind === 'error') {
-      if (address.code === 'route/method-not-allowed') response.setHeader('Allow', address.allow);
+      if (address.code === 'route/method-not-allowed') response.locals.headers.Allow = address.allow;
       throw new ApiError(address.code);
     }
     if (address.kind === 'options') throw new ApiError('route/not-found');
     response.locals.operation = address.operation.name;
 
-    const clientIp = clientIpOf(request.ip, request.socket.remoteAddress);
-    await limits.count(response, { ...address, clientIp });
+    const { ip: clientIp, key: clientKey } = clients.of(request);
+    const { operation, projectId: named } = address;
+    await limits.count(response.locals.headers, { operation, projectId: named, clientKey });
 
     const identify = () => callers.identify(request.headers.authorization, address);
     const refuse = (error: unknown): never => {

@@ -1,7 +1,6 @@
 import { ApiError } from '@kith/service';
-import type { NextFunction } from 'express';
 import { expectsContinue } from './body.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
+import type { HttpRequest } from './exchange.ts';
 
 /** A target is ASCII without controls (RFC 9112 section 3.2); it travels on in header lines. */
 const targetForm = /^[\x21-\x7e]+$/;
@@ -11,14 +10,23 @@ const hostForm = /^[A-Za-z0-9._~!$&'()*+,;=:[\]%-]*$/;
  * The rules of HTTP/1.1 that Node leaves to the server here, so that they answer with the envelope, too: a target and
  * one Host, both well-formed (RFC 9112 section 3.2), and no expectation but 100-continue (RFC 9110 section 10.1.1).
  */
-export function httpRules(request: HttpRequest, _response: HttpResponse, next: NextFunction): void {
-  const hosts = request.headersDistinct.host ?? [];
+export function checkHttpRules(request: HttpRequest): void {
   if (!targetForm.test(request.url)) throw new ApiError('request/invalid-http');
-  const missing = hosts.length === 0 && request.httpVersion === '1.1';
-  if (missing || hosts.length > 1 || hosts.some((host) => !hostForm.test(host))) {
+  const { host, expect } = request.headers;
+  const isMissing = host === undefined && request.httpVersion === '1.1';
+  if (isMissing || (host !== undefined && !hostForm.test(host)) || hasTwoHosts(request)) {
     throw new ApiError('request/invalid-http');
   }
-  const expects = request.headers.expect !== undefined && request.httpVersion === '1.1';
+  const expects = expect !== undefined && request.httpVersion === '1.1';
   if (expects && !expectsContinue(request)) throw new ApiError('request/expectation-failed');
-  next();
+}
+
+/** Of several Host lines Node keeps the first. */
+function hasTwoHosts({ rawHeaders }: HttpRequest): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }

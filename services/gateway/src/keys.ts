@@ -23,7 +23,7 @@ export interface KeysOptions {
 }
 
 const defaults = { refreshMs: 5 * 60_000, cooldownMs: 1_000, timeoutMs: 2_000 };
-const checkMs = 1_000;
+const checkMs = 250;
 
 /**
  * Identity's public keys, fetched over the bus: at start, every 5 minutes, and when a token names an unknown one. Keys
@@ -43,7 +43,7 @@ export class Keys {
     this.#sweeper = new Sweeper(() => this.#refreshWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /** Makes a first attempt; without an answer it goes on, and tries again every second. */
+  /** Makes a first attempt; without an answer it goes on, and tries again four times a second. */
   static async open(options: KeysOptions): Promise<Keys> {
     const keys = new Keys(options);
     await keys.#refresh();

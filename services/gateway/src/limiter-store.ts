@@ -1,6 +1,7 @@
 import type { Logger, Metrics } from '@kith/service';
 import { Redis } from 'ioredis';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { RedisCounts } from './redis-counts.ts';
 
 interface Telemetry {
   log: Logger;
@@ -76,6 +77,7 @@ async function redisStore(url: string, { log, metrics }: Telemetry): Promise<Lim
   });
   await firstOutcome(redis);
 
+  const counts = new RedisCounts(redis, { patienceMs });
   let shared = true;
   const note = (now: boolean, failure?: unknown) => {
     if (now === shared) return;
@@ -91,14 +93,11 @@ async function redisStore(url: string, { log, metrics }: Telemetry): Promise<Lim
   ];
   return {
     counter(keyPrefix) {
-      const settings = { keyPrefix, ...countOnly };
-      const limiter = new RateLimiterRedis({ ...settings, storeClient: redis, rejectIfRedisNotReady: true });
-      // Not handed over as the library's `insuranceLimiter`: that tells nobody when it steps in, and knows no time.
-      const insurance = new RateLimiterMemory(settings);
+      const insurance = new RateLimiterMemory({ keyPrefix, ...countOnly });
       return {
         async add(key, windowSeconds) {
           try {
-            const count = await within(take(limiter, key, windowSeconds), patienceMs);
+            const count = await counts.add(`${keyPrefix}:${key}`, windowSeconds);
             note(true);
             return count;
           } catch (error) {
@@ -129,19 +128,7 @@ function firstOutcome(redis: Redis): Promise<void> {
   });
 }
 
-/**
- * Waits at most `ms`. What has arrived by then counts, also if this process was too busy to look: one turn of the loop
- * lies between the timer and giving up. ioredis' own `commandTimeout` would blame Redis for our pauses.
- */
-function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error(`Redis has not answered in ${ms} ms.`));
-    const timer = setTimeout(() => setImmediate(giveUp), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-async function take(limiter: RateLimiterAbstract, key: string, windowSeconds: number): Promise<Count> {
+async function take(limiter: RateLimiterMemory, key: string, windowSeconds: number): Promise<Count> {
   const result = await limiter.consume(key, 1, { customDuration: windowSeconds });
   return { used: result.consumedPoints, msLeft: Math.max(result.msBeforeNext, 0) };
 }

@@ -1,6 +1,7 @@
 import { getUser, listConnections, type OperationSpec, operations, signIn } from '@kith/contracts';
 import { ApiError, createLogger, Metrics } from '@kith/service';
 import { describe, expect, it } from 'vitest';
+import { limitKeyOf } from './client-ip.ts';
 import { openLimiterStore } from './limiter-store.ts';
 import type { Settings } from './project-settings.ts';
 import { limitHeaders, nearestToItsEnd, RateLimits } from './rate-limit.ts';
@@ -33,15 +34,9 @@ async function count(
   clientIp = '192.0.2.1',
 ) {
   const headers: Record<string, string> = {};
-  const response = {
-    setHeader(name: string, value: number | string | readonly string[]) {
-      headers[name] = String(value);
-      return response as never;
-    },
-  };
   let code: string | undefined;
   try {
-    await limits.count(response, { operation, projectId, clientIp });
+    await limits.count(headers, { operation, projectId, clientKey: limitKeyOf(clientIp) });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     code = error.code;

@@ -1,7 +1,5 @@
 import type { Limit, OperationSpec } from '@kith/contracts';
 import { ApiError } from '@kith/service';
-import { limitKeyOf } from './client-ip.ts';
-import type { HttpResponse } from './exchange.ts';
 import type { Counter, LimiterStore } from './limiter-store.ts';
 import type { ProjectSettings } from './project-settings.ts';
 
@@ -50,10 +48,10 @@ export class RateLimits {
     }
   }
 
-  /** Counts a request and sets the limit's headers. Throws `rate-limit/exceeded` with `Retry-After` (SPEC A5). */
+  /** Counts a request, and sets the limit's headers among those given. Throws `rate-limit/exceeded` with `Retry-After` (SPEC A5). */
   async count(
-    response: Pick<HttpResponse, 'setHeader'>,
-    request: { operation: OperationSpec; projectId: string | null; clientIp: string },
+    headers: Record<string, string>,
+    request: { operation: OperationSpec; projectId: string | null; clientKey: string },
   ): Promise<void> {
     const { name } = request.operation;
     const counters = this.#counters.get(name);
@@ -62,7 +60,7 @@ export class RateLimits {
     const own = ofOperation(this.#projects.of(request.projectId).limits, name);
     const limit = own === undefined ? usual : this.#scaled(own);
     if (!limit) return;
-    const client = limitKeyOf(request.clientIp);
+    const client = request.clientKey;
     // A count goes on when the number changes. A window of another length is counted apart: the running one may end
     // long after it should.
     const isOwnWindow = limit.windowSeconds !== usual?.windowSeconds;
@@ -73,11 +71,9 @@ export class RateLimits {
     }
     const states = await Promise.all(counts);
     const told = nearestToItsEnd(states);
-    for (const [header, value] of Object.entries(limitHeaders(name, limit, told, Date.now()))) {
-      response.setHeader(header, value);
-    }
+    Object.assign(headers, limitHeaders(name, limit, told, Date.now()));
     if (!states.some(({ exceeded }) => exceeded)) return;
-    response.setHeader('Retry-After', String(secondsLeft(told)));
+    headers['Retry-After'] = String(secondsLeft(told));
     throw new ApiError('rate-limit/exceeded');
   }
 

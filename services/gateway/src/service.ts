@@ -1,8 +1,9 @@
 import { type OperationSpec, operations } from '@kith/contracts';
 import type { RunningService, ServiceRuntime } from '@kith/service';
-import { createApp } from './app.ts';
 import { Callers } from './caller.ts';
+import { Clients } from './client-ip.ts';
 import type { GatewayConfig } from './config.ts';
+import { createEntry } from './direct.ts';
 import { Exports, type ExportTimes } from './exports.ts';
 import { type HttpTimeouts, startHttpServer } from './http-server.ts';
 import { Keys } from './keys.ts';
@@ -12,6 +13,7 @@ import { ProjectSettings } from './project-settings.ts';
 import { RateLimits } from './rate-limit.ts';
 import { Revocations } from './revocations.ts';
 import { RouteTable } from './routes.ts';
+import { createSteps } from './steps.ts';
 import type { StreamTimes } from './stream.ts';
 import { Streams } from './streams.ts';
 import { TokenVerifier } from './token.ts';
@@ -72,8 +74,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: options.exportTimes,
   });
-  const app = createApp({
+  const steps = createSteps({
     routes,
+    clients: new Clients(config.TRUST_PROXY_HOPS),
     streams,
     exports,
     limits,
@@ -83,7 +86,6 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     log,
     metrics,
-    trustProxyHops: config.TRUST_PROXY_HOPS,
     corsOrigins: config.CORS_ORIGINS,
   });
   const release = async () => {
@@ -95,7 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     unmeasure();
   };
   const http = await startHttpServer({
-    handler: app,
+    handler: createEntry(steps, routes),
     host: config.HOST,
     port: config.PORT,
     log,

@@ -1,15 +1,16 @@
-import type { ServerResponse } from 'node:http';
+import { writeHead } from './answer.ts';
+import type { HttpResponse } from './exchange.ts';
 
 /** Milliseconds a client waits before it comes again. */
 const retryMs = 2_000;
 
 /** Writes Server-Sent Events (WHATWG HTML, 9.2) to a response, and knows whether the client reads them. */
 export class EventWriter {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   #blockedSince: number | undefined;
 
   /** @param onDrain Called when the client has read on after it did not. */
-  constructor(response: ServerResponse, onDrain: () => void) {
+  constructor(response: HttpResponse, onDrain: () => void) {
     this.#response = response;
     response.on('drain', () => {
       this.#blockedSince = undefined;
@@ -61,13 +62,12 @@ export class EventWriter {
 }
 
 /** Writes the head of a stream's answer. */
-export function writeStreamHead(response: ServerResponse): void {
-  response.writeHead(200, {
+export function writeStreamHead(response: HttpResponse): void {
+  const headers = {
     'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-store',
     // For nginx, which would hold events back.
     'X-Accel-Buffering': 'no',
     Connection: 'close',
-  });
-  response.flushHeaders();
+  };
+  if (writeHead(response, { status: 200, headers })) response.flushHeaders();
 }

@@ -1,6 +1,5 @@
 import { operations } from '@kith/contracts';
 import type { Tracing } from '@kith/service';
-import type { NextFunction } from 'express';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { knownMethod } from './known-method.ts';
 
@@ -11,7 +10,7 @@ const routes = new Map<string, string>(operations.map(({ name, path }) => [name,
  * path, which holds people's ids, and its query is left out: it may hold what a trace should not.
  */
 export function traceRequests(traces: Tracing) {
-  return (request: HttpRequest, response: HttpResponse, next: NextFunction): void => {
+  return (request: HttpRequest, response: HttpResponse, next: () => void): void => {
     const { locals } = response;
     const method = knownMethod(request.method);
     const span = traces.start(method, {

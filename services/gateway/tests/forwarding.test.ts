@@ -46,9 +46,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
         'x-request-id': 'my-id_1',
         'x-forwarded-for': '203.0.113.9',
         traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-        'kith-user': randomUUID(),
-        'kith-project': randomUUID(),
-        'kith-deadline': '99999999999999',
+        'kith-context': JSON.stringify({ projectId: randomUUID(), deadline: 99_999_999_999_999 }),
       },
       body: '{"name": "é", "unknown": 1}  ',
     });
@@ -93,11 +91,11 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
 
   it('forwards a query and a path of any bytes', async () => {
     const service = await serveEcho(test.bus, getUser);
-    const request = `GET /${projectId}/users/caf%C3%A9%0d%0aKith-User:x?q=%C3%A9&n=%0d%0aX:1|"{} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const request = `GET /${projectId}/users/caf%C3%A9%0d%0aKith-Context:x?q=%C3%A9&n=%0d%0aX:1|"{} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
     const answer = parseAnswer(await raw(port, request));
     expect(answer.status).toBe(200);
     expect(service.seen[0]?.context).toMatchObject({
-      params: { userId: 'café\r\nKith-User:x' },
+      params: { userId: 'café\r\nKith-Context:x' },
       query: 'q=%C3%A9&n=%0d%0aX:1|"{}',
       caller: null,
     });

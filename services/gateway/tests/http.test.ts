@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { getUser } from '@kith/contracts';
-import { successReply } from '@kith/service';
+import { decodeContext, successReply } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -26,7 +26,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     });
     await serveIssuer(test.bus);
     await serveEcho(test.bus, getUser, async (message) => {
-      if (message.headers['Kith-Params']?.includes('slow')) {
+      if (Object.values(decodeContext(message.headers).params).some((value) => value.includes('slow'))) {
         await new Promise<void>((resolve) => {
           release = resolve;
         });

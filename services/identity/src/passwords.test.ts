@@ -76,3 +76,17 @@ test('a refusal takes the same with an imported hash, with one of our own, and f
   const medians = names.map((name) => times.get(name)?.toSorted((a, b) => a - b)[4] ?? 0);
   expect(Math.max(...medians)).toBeLessThan(2 * Math.min(...medians));
 });
+
+test('nobody with a hash of our own waits behind imported ones, however many there are', async () => {
+  const own = await passwords.hash('secret', later);
+  const imported = markImported(nobodysHash('$scrypt$ln=14,r=8,p=1'));
+  let done = 0;
+  const many = Array.from({ length: 12 }, async () => {
+    await passwords.verify('secret', imported, later);
+    done++;
+  });
+  expect(await passwords.verify('secret', own, later)).toBe(true);
+  await passwords.hash('secret', later);
+  expect(done).toBeLessThan(many.length / 2);
+  await Promise.all(many);
+});

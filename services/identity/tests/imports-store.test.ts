@@ -4,6 +4,7 @@ import { availableEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import type { IdentityStore } from '../src/store/index.ts';
 import { userDeletedEvent, userEvent, userEvents } from '../src/user-events.ts';
+import { foreignUserId } from '../src/user-ids.ts';
 import { storeForEach } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
@@ -18,7 +19,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     const { projectId, id: userId } = user;
     const again = async () => store.imports.add(projectId, [{ ...user, seq: 0 }, makeUser({ projectId })]);
     await store.users.add(user, userEvent(userCreated, user));
-    expect(await again()).toEqual(['there', 'stored']);
+    expect(await again()).toEqual([{ there: user }, 'stored']);
     await store.erasure.remove(user, userDeletedEvent(user, new Date()));
     expect(await again()).toEqual(['deleted', 'stored']);
     const events = await store.outbox.unpublished(100);
@@ -32,10 +33,80 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     expect(await store.users.find(projectId, userId)).toBeNull();
   });
 
+  test('bring nobody back under the foreign id of an account that has ended, whatever the ids', async () => {
+    const user = makeUser();
+    const { projectId, foreignId } = user;
+    const others = () => [
+      makeUser({ projectId, foreignId }),
+      makeUser({ projectId, foreignId, id: foreignUserId(projectId, foreignId ?? '') }),
+      makeUser({ projectId }),
+    ];
+    await store.users.add(user, userEvent(userCreated, user));
+    const outcomes = ['foreign-id-taken', 'foreign-id-taken', 'stored'];
+    expect(await store.imports.add(projectId, others())).toEqual(outcomes);
+    await store.erasure.remove(user, userDeletedEvent(user, new Date()));
+    expect(await store.imports.add(projectId, others())).toEqual(['deleted', 'deleted', 'stored']);
+    expect(await store.people.findByForeignId(projectId, foreignId ?? '')).toBeNull();
+    // Who comes by another way is somebody new, and is found as such.
+    const anew = makeUser({ projectId, foreignId });
+    expect(await store.users.add(anew, userEvent(userCreated, anew))).toBe('stored');
+    expect(await store.imports.add(projectId, [anew, ...others()])).toEqual([
+      { there: anew },
+      'deleted',
+      'deleted',
+      'stored',
+    ]);
+    // A foreign id is another user's in another project.
+    expect(await store.imports.add(randomUUID(), [makeUser({ foreignId })])).toEqual(['stored']);
+  });
+
+  test('bring nobody back while accounts end', async () => {
+    const projectId = randomUUID();
+    const users = Array.from({ length: 30 }, () => makeUser({ projectId }));
+    await Promise.all(users.map((user) => store.users.add(user, userEvent(userCreated, user))));
+    const again = users.map(({ foreignId }) => makeUser({ projectId, foreignId }));
+    const [outcomes] = await Promise.all([
+      store.imports.add(projectId, again),
+      ...users.map((user) => store.erasure.remove(user, userDeletedEvent(user, new Date()))),
+    ]);
+    for (const [index, { foreignId }] of again.entries()) {
+      expect(['foreign-id-taken', 'deleted']).toContain(outcomes[index]);
+      expect(await store.people.findByForeignId(projectId, foreignId ?? '')).toBeNull();
+    }
+  });
+
+  test('take rows of one id one after the other', async () => {
+    const [first, second] = [makeUser(), makeUser()];
+    const { projectId, id } = first;
+    const { email } = second;
+    await store.imports.add(projectId, [{ ...second, projectId }]);
+    const rows = [{ ...first, email }, first, { ...first, name: 'Later' }];
+    expect(await store.imports.add(projectId, rows)).toEqual(['email-taken', 'stored', { there: first }]);
+    expect(await store.users.find(projectId, id)).toEqual(first);
+  });
+
+  test('store each user once, when requests bring the same ones at once, each told who is there', async () => {
+    const projectId = randomUUID();
+    const users = Array.from({ length: 40 }, () => makeUser({ projectId }));
+    const sides = ['one', 'other', 'third'].map((name) => users.map((user) => ({ ...user, name })));
+    const outcomes = await Promise.all(sides.map((rows) => store.imports.add(projectId, rows)));
+    for (const [index, { id }] of users.entries()) {
+      const stored = await store.users.find(projectId, id);
+      const told = outcomes.map((side) => side[index]);
+      expect(told.filter((outcome) => outcome === 'stored')).toHaveLength(1);
+      const others = told.filter((outcome) => outcome !== 'stored');
+      expect(others).toEqual([{ there: stored }, { there: stored }]);
+      expect(sides[told.indexOf('stored')]?.[index]).toEqual(stored);
+    }
+  });
+
   test('note so many kinds of hashes and no more, however many ask at once', async () => {
     const projectId = randomUUID();
     const kinds = Array.from({ length: 12 }, (_, kind) => `kind-${kind}`);
-    const noted = await Promise.all(kinds.map((kind) => store.imports.noteHashKinds(projectId, [kind], 4)));
+    const mayAdd = (known: readonly string[]) => known.length < 4;
+    const noted = await Promise.all(
+      kinds.map((kind) => store.imports.noteHashKinds(projectId, [kind], mayAdd)),
+    );
     const kept = await store.imports.hashKinds(projectId);
     expect(kept).toHaveLength(4);
     expect(new Set(kept).size).toBe(4);

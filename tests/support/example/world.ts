@@ -1,6 +1,7 @@
 import { type EngineKind, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { type BrowserContextOptions, chromium, type LaunchOptions } from 'playwright-core';
-import { buildApp } from './serve-app.ts';
+import { afterAll } from 'vitest';
+import { type BuiltApp, buildApp } from './serve-app.ts';
 import { type Account, type Visitor, visit } from './visitor.ts';
 
 /** The example application on a platform of its own, with some people who are there already. */
@@ -25,11 +26,16 @@ const profiles = [
   ['Tim', 'Geneva', 'Links things to other things.'],
 ] as const;
 
+// One build serves all worlds of a suite: who serves it says on which platform it is.
+let building: Promise<BuiltApp> | undefined;
+afterAll(async () => (await building)?.[Symbol.asyncDispose]());
+
 export async function startExample(engine: EngineKind, browserAt: LaunchOptions): Promise<ExampleWorld> {
   await using starting = new AsyncDisposableStack();
   const browser = await chromium.launch(browserAt);
   starting.defer(() => browser.close());
-  const built = starting.use(await buildApp());
+  building ??= buildApp();
+  const built = await building;
   const platform = starting.use(await startPlatform({ engine }));
   const { id: projectId } = await platform.createProject();
   const [alan, edith, hedy, joan] = (await Promise.all(

@@ -1,11 +1,12 @@
 import type { Command } from '../command.ts';
-import { busHelp, withBus } from './dead-letters-shared.ts';
+import { busConfig, busHelp, withBus } from './dead-letters-shared.ts';
 
 /** Lists the events that a consumer has given up, one JSON object a line. */
 export const listDeadLettersCommand: Command = {
   name: 'dead-letters list',
   summary: 'list the events that a consumer has given up',
   help: `kith dead-letters list DURABLE\n\n${busHelp}`,
+  reads: busConfig,
   options: { json: { type: 'boolean' } },
   words: ['durable'],
   async run({ words }, around) {

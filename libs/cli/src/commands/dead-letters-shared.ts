@@ -1,22 +1,31 @@
-import { openDataFolder } from '@kith/platform';
-import { type Bus, createLogger, InProcessBus, NatsBus, readConfig } from '@kith/service';
+import { openDataFolder, platformConfig } from '@kith/platform';
+import {
+  type Bus,
+  commonConfig,
+  createLogger,
+  InProcessBus,
+  NatsBus,
+  natsConfig,
+  readConfig,
+} from '@kith/service';
 import { z } from 'zod';
 import type { Surroundings } from '../command.ts';
 
-const config = z.object({
-  NATS_URL: z.string().optional(),
-  NATS_NKEY: z.string().optional(),
-  KITH_PREFIX: z.string().default('kith'),
-  KITH_DATA: z.string().default('.kith'),
+/** What says where the bus is. */
+export const busConfig = z.object({
+  NATS_URL: natsConfig.shape.NATS_URL.optional().describe('NATS server of the distributed form'),
+  NATS_NKEY: natsConfig.shape.NATS_NKEY.describe('seed of the operator’s NATS user'),
+  KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
+  KITH_DATA: platformConfig.shape.KITH_DATA,
 });
 
 /** What `--help` says of where the events are. */
-export const busHelp = `On NATS_URL, with the operator's user where there are users (NATS_NKEY_FILE); without it, in the data folder of an
-embedded platform that is stopped (KITH_DATA).`;
+export const busHelp = `Looks on NATS_URL, with the operator's user where there are users. Without NATS_URL it looks into the data folder of an
+embedded platform (KITH_DATA), which has to be stopped for that.`;
 
 /** Opens the bus that has the dead letters, for one piece of work. */
 export async function withBus<T>({ env }: Surroundings, work: (bus: Bus) => Promise<T>): Promise<T> {
-  const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(config, env);
+  const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(busConfig, env);
   const log = createLogger({ name: 'kith', level: 'silent' });
   if (NATS_URL) {
     const bus = await NatsBus.connect({ url: NATS_URL, nkeySeed: NATS_NKEY, name: 'operator', prefix, log });

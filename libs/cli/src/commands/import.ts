@@ -1,12 +1,18 @@
 import { uuid } from '@kith/contracts';
-import { type Command, needed, optional, UsageError } from '../command.ts';
-import { importFile } from '../import/import-file.ts';
+import { type Command, needed, optional, type Surroundings, UsageError } from '../command.ts';
+import { type Counts, type ImportedFile, importFile } from '../import/import-file.ts';
 import { importKinds } from '../import/kinds.ts';
-import type { Progress } from '../import/progress.ts';
-import { accessPlatform, resolvePath } from '../platform-access.ts';
+import { accessConfig, accessPlatform, resolvePath } from '../platform-access.ts';
 import { print } from '../table.ts';
 
 const everyMs = 1_000;
+
+/** What `--json` prints of a file: the counts of this run, and those of all runs since it was begun. */
+interface Row extends Counts, Omit<ImportedFile, 'run'> {
+  kind: string;
+  file: string;
+  seconds: number;
+}
 
 /** Imports users, connections, collections and entities of another back end (docs/import.md). */
 export const importCommand: Command = {
@@ -16,13 +22,13 @@ export const importCommand: Command = {
 
 Imports files of JSON lines into a project of a platform that runs; docs/import.md says what a line holds.
 Started again it goes on where it stopped: <FILE>.kith-import.json keeps how far it is. Lines that can not be
-imported are named in <FILE>.rejected.jsonl, with the reason; the exit code is then 1.
+imported are named in <FILE>.rejected.jsonl, with the reason; the exit code is then 1. What is counted is this run;
+where others went before it, all of them together are told as well.
 
   --project ID   the project to import into
   --restart      begin with the first line again; what is there already is left as it is
-  --json         print the counts as JSON
-
-KITH_URL (default http://127.0.0.1:8080) is the platform, OPERATOR_TOKEN or OPERATOR_TOKEN_FILE the right to do so.`,
+  --json         print the counts as JSON`,
+  reads: accessConfig,
   options: {
     project: { type: 'string' },
     users: { type: 'string' },
@@ -42,11 +48,11 @@ KITH_URL (default http://127.0.0.1:8080) is the platform, OPERATOR_TOKEN or OPER
     if (files.length === 0) throw new UsageError('Name a file to import.');
     const access = accessPlatform(around);
     await access.call('GET', `/admin/projects/${projectId}`);
-    const rows: (Progress & { seconds: number })[] = [];
+    const rows: Row[] = [];
     for (const { kind, file } of files) {
       const began = performance.now();
       let last = began;
-      const progress = await importFile({
+      const { run, ...rest } = await importFile({
         ...{ access, projectId, file, kind, restart: given.options.restart === true },
         onProgress({ line, offset }, size) {
           if (performance.now() - last < everyMs) return;
@@ -54,19 +60,33 @@ KITH_URL (default http://127.0.0.1:8080) is the platform, OPERATOR_TOKEN or OPER
           around.stderr.write(`${kind.name}: ${line} lines, ${Math.floor((100 * offset) / (size || 1))} %\n`);
         },
       });
-      rows.push({ ...progress, seconds: Math.round(performance.now() - began) / 1000 });
+      const seconds = Math.round(performance.now() - began) / 1000;
+      rows.push({ kind: kind.name, file, ...run, ...rest, seconds });
     }
-    print(around, rows, {
-      json: given.options.json === true,
-      columns: {
-        file: ({ kind }) => kind,
-        lines: ({ line }) => String(line),
-        imported: ({ imported }) => String(imported),
-        unchanged: ({ unchanged }) => String(unchanged),
-        rejected: ({ rejected }) => String(rejected),
-        seconds: ({ seconds }) => seconds.toFixed(1),
-      },
-    });
-    return rows.some(({ rejected }) => rejected > 0) ? 1 : 0;
+    printRows(rows, around, given.options.json === true);
+    return rows.some(({ inAll }) => inAll.rejected > 0) ? 1 : 0;
   },
 };
+
+function printRows(rows: readonly Row[], around: Surroundings, json: boolean): void {
+  print(around, rows, {
+    json,
+    columns: {
+      file: ({ kind }) => kind,
+      lines: ({ lines }) => String(lines),
+      imported: ({ imported }) => String(imported),
+      unchanged: ({ unchanged }) => String(unchanged),
+      rejected: ({ rejected }) => String(rejected),
+      seconds: ({ seconds }) => seconds.toFixed(1),
+    },
+  });
+  if (json) return;
+  for (const { kind, lines, inAll, rejectedFile } of rows) {
+    if (inAll.lines !== lines) around.stdout.write(`${kind}, all runs: ${inWords(inAll)}\n`);
+    if (rejectedFile !== null)
+      around.stdout.write(`${kind}: the rejected lines and their reasons are in ${rejectedFile}\n`);
+  }
+}
+
+const inWords = ({ lines, imported, unchanged, rejected }: Counts) =>
+  `${lines} lines, ${imported} imported, ${unchanged} unchanged, ${rejected} rejected`;

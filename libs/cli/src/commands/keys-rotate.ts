@@ -1,6 +1,6 @@
 import type { OutputOf, rotateKeys } from '@kith/contracts';
 import type { Command } from '../command.ts';
-import { accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { print } from '../table.ts';
 
 /** Makes the next key of access tokens. */
@@ -10,6 +10,7 @@ export const rotateKeysCommand: Command = {
   help: `kith keys rotate [--json]
 
 The new key signs once every verifier can know it. Nothing that was signed before stops holding.`,
+  reads: accessConfig,
   options: { json: { type: 'boolean' } },
   async run(given, around) {
     const { keys } = await accessPlatform(around).call<OutputOf<typeof rotateKeys>>(

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Project } from '@kith/contracts';
-import { StartError } from '@kith/service';
 import { type Given, optional, type Surroundings, UsageError } from '../command.ts';
+import { unreadable } from '../file-error.ts';
 import { resolvePath } from '../platform-access.ts';
 import { print } from '../table.ts';
 
@@ -60,6 +60,6 @@ function readKey(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new StartError(`${file} can not be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw unreadable(file, error as NodeJS.ErrnoException);
   }
 }

@@ -1,12 +1,13 @@
 import type { Project } from '@kith/contracts';
 import type { Command } from '../command.ts';
-import { accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
 
 /** Shows all of a project's settings. */
 export const showProjectCommand: Command = {
   name: 'projects show',
   summary: 'show a project with all its settings',
   help: 'kith projects show ID',
+  reads: accessConfig,
   options: {},
   words: ['project’s id'],
   async run({ words }, around) {

@@ -1,6 +1,6 @@
 import type { Project } from '@kith/contracts';
 import { type Command, optional, UsageError } from '../command.ts';
-import { accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { printProjects, settingHelp, settingOptions, settingsOf } from './projects-shared.ts';
 
 /** Changes a project's name or settings; what is not given stays. */
@@ -15,6 +15,7 @@ What is not given stays as it is.
   --no-public-key           take the key away
   --any-web-origin          take the list of origins away
 ${settingHelp}`,
+  reads: accessConfig,
   options: {
     name: { type: 'string' },
     'no-public-key': { type: 'boolean' },

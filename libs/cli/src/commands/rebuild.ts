@@ -4,7 +4,7 @@ import {
   rebuildNotificationsProfiles,
 } from '@kith/contracts';
 import { type Command, UsageError } from '../command.ts';
-import { accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
 
 const paths = new Map(
   [rebuildConnectionsProfiles, rebuildNotificationsProfiles, rebuildIdentityBlocks].map(({ path }) => [
@@ -19,6 +19,7 @@ export const rebuildCommand: Command = {
   name: 'rebuild',
   summary: 'make a service’s copy of another’s data anew',
   help: `kith rebuild COPY\n\nCOPY is one of ${names}. It can be run at any time, and again.`,
+  reads: accessConfig,
   options: {},
   words: ['copy'],
   async run({ words }, around) {

@@ -1,6 +1,6 @@
 import type { OwnUser } from '@kith/contracts';
 import { type Command, needed, optional } from '../command.ts';
-import { accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { walkList } from '../walk-list.ts';
 import { printUsers } from './users-shared.ts';
 
@@ -11,6 +11,7 @@ export const listUsersCommand: Command = {
   help: `kith users list --project ID [--query TEXT] [--json]
 
   --query TEXT  only those whose username, name or e-mail address has it`,
+  reads: accessConfig,
   options: { project: { type: 'string' }, query: { type: 'string' }, json: { type: 'boolean' } },
   async run(given, around) {
     const path = `/admin/projects/${encodeURIComponent(needed(given, 'project'))}/users`;

@@ -1,6 +1,6 @@
 import type { OwnUser } from '@kith/contracts';
 import { type Command, needed, type Surroundings } from '../command.ts';
-import { accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { print } from '../table.ts';
 
 /** Prints users as a table, or as JSON. */
@@ -25,6 +25,7 @@ export function userCommand(action: 'suspend' | 'restore', summary: string): Com
     name: `users ${action}`,
     summary,
     help: `kith users ${action} ID --project ID [--json]`,
+    reads: accessConfig,
     options: { project: { type: 'string' }, json: { type: 'boolean' } },
     words: ['user’s id'],
     async run(given, around) {

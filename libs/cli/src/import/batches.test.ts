@@ -1,7 +1,9 @@
-import { importedEntity } from '@kith/contracts';
 import { expect, test } from 'vitest';
 import { type Batch, batches } from './batches.ts';
+import { type ImportKind, importKinds } from './kinds.ts';
 import type { Line } from './read-lines.ts';
+
+const [users, , collections, entities] = importKinds as [ImportKind, ImportKind, ImportKind, ImportKind];
 
 async function* linesOf(texts: readonly string[]): AsyncGenerator<Line> {
   let end = 0;
@@ -11,9 +13,9 @@ async function* linesOf(texts: readonly string[]): AsyncGenerator<Line> {
   }
 }
 
-async function group(texts: readonly string[]): Promise<Batch[]> {
+async function group(texts: readonly string[], kind = entities): Promise<Batch[]> {
   const all: Batch[] = [];
-  for await (const batch of batches(linesOf(texts), importedEntity)) all.push(batch);
+  for await (const batch of batches(linesOf(texts), kind)) all.push(batch);
   return all;
 }
 
@@ -57,8 +59,27 @@ test('lines that are no rows are told, blank ones are not', async () => {
   expect(batch?.end.line).toBe(8);
   expect(batch?.refused).toEqual([
     { line: 3, reason: 'The line is no JSON in UTF-8.' },
-    { line: 4, reason: 'entityId: Invalid input: expected string, received undefined' },
-    { line: 5, reason: 'Invalid input: expected object, received number' },
+    { line: 4, reason: 'entityId: It is missing.' },
+    { line: 5, reason: 'Each line must be a JSON object.' },
     { line: 8, reason: 'The line is longer than 204800 bytes.' },
   ]);
+});
+
+test('a request knows the names that others may share with it', async () => {
+  const collection = {
+    userForeignId: 'u',
+    id: '2',
+    parentId: '1',
+    name: 'Novels',
+    createdAt: '2020-01-02T03:04:05Z',
+  };
+  const [below] = await group([JSON.stringify(collection)], collections);
+  expect([...below!.takes, ...below!.needs]).toEqual(['2', '1']);
+  const user = { foreignId: '1', email: 'Ada@Example.com', username: 'Ada' };
+  const [one, other] = [
+    await group([JSON.stringify(user)], users),
+    await group(['{"id":"x","foreignId":"1"}'], users),
+  ];
+  expect([...one[0]!.takes]).toEqual(['1', 'ada@example.com', 'ada']);
+  expect(other[0]!.takes.size).toBe(0);
 });

@@ -1,10 +1,10 @@
 import { importRows } from '@kith/contracts';
-import type { z } from 'zod';
+import type { ImportKind, RowNames } from './kinds.ts';
 import type { Line } from './read-lines.ts';
 import { readRow } from './read-row.ts';
 
-/** Rows of one request, and where in the file they end. */
-export interface Batch {
+/** Rows of one request with their names, and where in the file they end. */
+export interface Batch extends RowNames {
   rows: string[];
   /** The line of each row. */
   lines: number[];
@@ -17,21 +17,27 @@ export interface Batch {
 const mostBytes = 240 * 1024;
 
 /** Groups lines into requests; each line is in one of them, as a row or as refused. */
-export async function* batches(lines: AsyncIterable<Line>, schema: z.ZodType): AsyncGenerator<Batch> {
+export async function* batches(
+  lines: AsyncIterable<Line>,
+  kind: Pick<ImportKind, 'row' | 'addNames'>,
+): AsyncGenerator<Batch> {
   let batch = emptyBatch();
   let bytes = 0;
   for await (const line of lines) {
-    const row = readRow(line.bytes, schema);
-    if (row && 'json' in row) {
-      if (batch.rows.length === importRows || bytes + row.bytes > mostBytes) {
+    const read = readRow(line.bytes, kind.row);
+    if (read && 'json' in read) {
+      // The line's length, which is at least that of what is sent of it.
+      const length = line.bytes.length;
+      if (batch.rows.length === importRows || bytes + length > mostBytes) {
         yield batch;
         batch = emptyBatch();
         bytes = 0;
       }
-      batch.rows.push(row.json);
+      batch.rows.push(read.json);
       batch.lines.push(line.number);
-      bytes += row.bytes + 1;
-    } else if (row) batch.refused.push({ line: line.number, reason: row.reason });
+      bytes += length + 1;
+      kind.addNames(batch, read.row);
+    } else if (read) batch.refused.push({ line: line.number, reason: read.reason });
     batch.end = { offset: line.end, line: line.number };
     if (batch.refused.length === importRows) {
       yield batch;
@@ -43,5 +49,9 @@ export async function* batches(lines: AsyncIterable<Line>, schema: z.ZodType): A
 }
 
 function emptyBatch(): Batch {
-  return { rows: [], lines: [], refused: [], end: { offset: 0, line: 0 } };
+  return {
+    ...{ rows: [], lines: [], refused: [] },
+    end: { offset: 0, line: 0 },
+    ...{ takes: new Set(), needs: new Set() },
+  };
 }

@@ -1,9 +1,11 @@
 import { open } from 'node:fs/promises';
 import type { ImportResult } from '@kith/contracts';
 import { StartError } from '@kith/service';
+import { unreadable } from '../file-error.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { type Batch, batches } from './batches.ts';
 import { copyProfiles } from './copy-profiles.ts';
+import { InOrder } from './in-order.ts';
 import { type ImportKind, importPath } from './kinds.ts';
 import { type Progress, ProgressFile } from './progress.ts';
 import { readLines } from './read-lines.ts';
@@ -19,53 +21,80 @@ export interface ImportFileOptions {
   onProgress(progress: Progress, size: number): void;
 }
 
+/** What became of lines. */
+export interface Counts {
+  lines: number;
+  imported: number;
+  unchanged: number;
+  rejected: number;
+}
+
+/** What became of a file: in this run, and in all runs since it was begun. */
+export interface ImportedFile {
+  run: Counts;
+  inAll: Counts;
+  /** Where the rejected lines are named, of all runs; `null` when there are none. */
+  rejectedFile: string | null;
+}
+
 /**
  * Imports a file, from where it stopped the last time. A few requests are under way at once; what is kept is how far all
  * before it is done, so that a process that dies repeats at most those few, and that changes nothing. After users their
  * profiles are copied to where they are looked for.
  */
-export async function importFile(options: ImportFileOptions): Promise<Progress> {
+export async function importFile(options: ImportFileOptions): Promise<ImportedFile> {
   const { access, projectId, file, kind, restart, onProgress } = options;
   await using handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-    throw new StartError(`${file} can not be read (${error.code}).`);
+    throw unreadable(file, error);
   });
-  const { size } = await handle.stat();
+  const stat = await handle.stat();
+  if (stat.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
+  if (!stat.isFile()) throw new StartError(`${file} is not a file that can be read twice.`);
+  const { size } = stat;
   const kept = await ProgressFile.open(file, { projectId, kind: kind.name, size, restart });
+  const before = countsOf(kept.progress);
   const path = importPath(kind, projectId);
-  const underWay: { batch: Batch; result: Promise<ImportResult> }[] = [];
-  const settleFirst = async () => {
-    const first = underWay.shift();
-    if (!first) return;
-    await advance(kept, first.batch, await first.result);
-    onProgress(kept.progress, size);
-  };
+  const inOrder = new InOrder({
+    send: async ({ rows }, signal) => (rows.length > 0 ? sendRows(access, path, rows, signal) : nothingSent),
+    async settle(batch, result) {
+      await advance(kept, batch, result);
+      onProgress(kept.progress, size);
+    },
+  });
   try {
-    for await (const batch of batches(readLines(handle, kept.progress), kind.row)) {
-      const result =
-        batch.rows.length > 0
-          ? sendRows(access, path, batch.rows)
-          : Promise.resolve({ imported: 0, unchanged: 0, rejected: [] });
-      // Awaited in its turn; a failure before that is not to end the process.
-      result.catch(() => undefined);
-      underWay.push({ batch, result });
-      if (underWay.length >= kind.atOnce) await settleFirst();
-    }
-    while (underWay.length > 0) await settleFirst();
+    for await (const batch of batches(readLines(handle, kept.progress), kind)) await inOrder.add(batch);
+    await inOrder.end();
     const { copiedLine, line } = kept.progress;
     if (kind.name === 'users' && copiedLine < line) {
       await copyProfiles(access, projectId);
       await kept.advance({ ...kept.progress, copiedLine: line }, []);
     }
-    return kept.progress;
+    const inAll = countsOf(kept.progress);
+    return { run: difference(inAll, before), inAll, rejectedFile: kept.rejectedFile };
   } finally {
+    // A failure leaves others under way; what is answered of them is not noted any more.
+    await inOrder.end().catch(() => undefined);
     await kept.close();
   }
 }
 
+const nothingSent: ImportResult = { imported: 0, unchanged: 0, rejected: [] };
+
+const countsOf = ({ line: lines, imported, unchanged, rejected }: Progress): Counts => ({
+  ...{ lines, imported, unchanged, rejected },
+});
+
+const difference = (all: Counts, before: Counts): Counts => ({
+  lines: all.lines - before.lines,
+  imported: all.imported - before.imported,
+  unchanged: all.unchanged - before.unchanged,
+  rejected: all.rejected - before.rejected,
+});
+
 async function advance(kept: ProgressFile, batch: Batch, result: ImportResult): Promise<void> {
   const rejected = [
     ...batch.refused,
-    ...result.rejected.map(({ row, reason }) => ({ line: batch.lines[row] ?? 0, reason })),
+    ...result.rejected.map(({ row, ...why }) => ({ line: batch.lines[row] ?? 0, ...why })),
   ].sort((one, other) => one.line - other.line);
   const { progress } = kept;
   await kept.advance(

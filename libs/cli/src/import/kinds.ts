@@ -1,4 +1,8 @@
 import {
+  type ImportedCollection,
+  type ImportedConnection,
+  type ImportedEntity,
+  type ImportedUser,
   importCollections,
   importConnections,
   importEntities,
@@ -11,21 +15,53 @@ import {
 } from '@kith/contracts';
 import type { z } from 'zod';
 
+/**
+ * What rows have to do with others of their file, by names: what they are or take, and what they build on. Where two rows
+ * share one, what becomes of them hangs on their order. A name that is shared by chance costs a little time.
+ */
+export interface RowNames {
+  takes: Set<string>;
+  needs: Set<string>;
+}
+
 /** One kind of file: what its lines are, and where they are sent. */
 export interface ImportKind {
   name: 'users' | 'connections' | 'collections' | 'entities';
-  row: z.ZodType;
+  row: z.ZodObject;
   operation: OperationSpec;
-  /** Requests at once. One where a row may build on another: a collection on its parent. */
-  atOnce: number;
+  /** Adds the names of a row. */
+  addNames(names: RowNames, row: unknown): void;
 }
+
+const kind = <Row>(
+  name: ImportKind['name'],
+  row: z.ZodObject & z.ZodType<Row>,
+  operation: OperationSpec,
+  addNames: (names: RowNames, row: Row) => void,
+): ImportKind => ({ name, row, operation, addNames: (names, one) => addNames(names, one as Row) });
 
 /** Every kind, in the order in which they have to come: each builds on those before it. */
 export const importKinds: readonly ImportKind[] = [
-  { name: 'users', row: importedUser, operation: importUsers, atOnce: 3 },
-  { name: 'connections', row: importedConnection, operation: importConnections, atOnce: 3 },
-  { name: 'collections', row: importedCollection, operation: importCollections, atOnce: 1 },
-  { name: 'entities', row: importedEntity, operation: importEntities, atOnce: 3 },
+  kind<ImportedUser>('users', importedUser, importUsers, ({ takes }, row) => {
+    if (row.id) takes.add(row.id);
+    if (row.foreignId) takes.add(row.foreignId);
+    if (row.email) takes.add(row.email);
+    if (row.username) takes.add(row.username.toLowerCase());
+  }),
+  kind<ImportedConnection>('connections', importedConnection, importConnections, ({ takes }, row) => {
+    const one = row.requesterId ?? row.requesterForeignId ?? '';
+    const other = row.receiverId ?? row.receiverForeignId ?? '';
+    takes.add(one < other ? `${one}|${other}` : `${other}|${one}`);
+    if (row.id) takes.add(row.id);
+  }),
+  kind<ImportedCollection>('collections', importedCollection, importCollections, (names, row) => {
+    // Without the owner, who may be named in two ways: no row may miss its parent.
+    names.takes.add(row.id);
+    if (row.parentId) names.needs.add(row.parentId);
+  }),
+  kind<ImportedEntity>('entities', importedEntity, importEntities, ({ takes }, row) => {
+    takes.add(`${row.userId ?? row.userForeignId}|${row.collectionId ?? ''}|${row.entityId}`);
+  }),
 ];
 
 /** The address of a kind, for a project. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { StartError } from '@kith/service';
 import { z } from 'zod';
 
@@ -25,15 +25,18 @@ export type Progress = z.output<typeof shape>;
 /** Keeps how far a file has come, beside it, and the lines that were rejected. Both are their owner's alone. */
 export class ProgressFile {
   readonly #file: string;
-  readonly #state: string;
   readonly #rejected: FileHandle;
   progress: Progress;
 
   private constructor(file: string, rejected: FileHandle, progress: Progress) {
     this.#file = file;
-    this.#state = stateOf(file);
     this.#rejected = rejected;
     this.progress = progress;
+  }
+
+  /** Where the rejected lines are named; `null` when there are none. */
+  get rejectedFile(): string | null {
+    return this.progress.rejectedBytes > 0 ? rejectedOf(this.#file) : null;
   }
 
   /** Goes on where it stopped; `restart` begins anew. Throws `StartError` when the file is not the one it stopped in. */
@@ -55,7 +58,8 @@ export class ProgressFile {
       rejectedBytes: 0,
       copiedLine: 0,
     };
-    const kept = restart ? undefined : await readState(state);
+    if (restart) await rm(state, { force: true });
+    const kept = await readState(state);
     if (kept && (kept.projectId !== projectId || kept.kind !== kind)) {
       throw new StartError(`${state} is of another import; remove it, or begin anew with --restart.`);
     }
@@ -68,7 +72,7 @@ export class ProgressFile {
       );
     }
     const progress = kept ?? none;
-    const rejected = await open(`${file}.rejected.jsonl`, 'a+', 0o600);
+    const rejected = await open(rejectedOf(file), 'a+', 0o600);
     await rejected.chmod(0o600);
     // What follows is written again; the file may have been moved away meanwhile.
     progress.rejectedBytes = Math.min(progress.rejectedBytes, (await rejected.stat()).size);
@@ -79,7 +83,7 @@ export class ProgressFile {
   /** Stores rejected lines, then how far the file has come. */
   async advance(
     to: Omit<Progress, 'before'>,
-    rejected: readonly { line: number; reason: string }[],
+    rejected: readonly { line: number; reason: string; fields?: readonly string[] | undefined }[],
   ): Promise<void> {
     const text = rejected.map((one) => `${JSON.stringify(one)}\n`).join('');
     if (text) {
@@ -89,17 +93,20 @@ export class ProgressFile {
     const before = await hashBefore(this.#file, to.offset);
     const rejectedBytes = this.progress.rejectedBytes + Buffer.byteLength(text);
     this.progress = { ...to, before, rejectedBytes };
-    await using file = await open(`${this.#state}.new`, 'w', 0o600);
+    const state = stateOf(this.#file);
+    await using file = await open(`${state}.new`, 'w', 0o600);
     await file.chmod(0o600);
     await file.writeFile(`${JSON.stringify(this.progress)}\n`);
-    await rename(`${this.#state}.new`, this.#state);
+    await rename(`${state}.new`, state);
   }
 
-  close(): Promise<void> {
-    return this.#rejected.close();
+  async close(): Promise<void> {
+    await this.#rejected.close();
+    if (this.rejectedFile === null) await rm(rejectedOf(this.#file), { force: true });
   }
 }
 
+const rejectedOf = (file: string) => `${file}.rejected.jsonl`;
 const stateOf = (file: string) => `${file}.kith-import.json`;
 const lookedAt = 64 * 1024;
 

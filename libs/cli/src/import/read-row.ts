@@ -1,29 +1,29 @@
 import type { z } from 'zod';
+import { reasonOf } from './reason.ts';
 
-/** A row as it is sent, or why it is none. Reasons never quote what stands in the line. */
-export type ReadRow = { json: string; bytes: number } | { reason: string };
+/** A row as it is sent, with what it says; or why it is none. Reasons never quote what stands in the line. */
+export type ReadRow<Row> = { json: string; row: Row } | { reason: string };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 /** A request holds 256 KiB; far more than the longest row that can be right. */
 const longest = 200 * 1024;
 
 /** Reads a line as a row of its schema; nothing for a blank line. */
-export function readRow(bytes: Uint8Array, schema: z.ZodType): ReadRow | undefined {
+export function readRow<Row>(
+  bytes: Uint8Array,
+  schema: z.ZodObject & z.ZodType<Row>,
+): ReadRow<Row> | undefined {
   if (bytes.length > longest) return { reason: `The line is longer than ${longest} bytes.` };
+  let json: string;
   let value: unknown;
   try {
-    const text = decoder.decode(bytes).trim();
-    if (text === '') return undefined;
-    value = JSON.parse(text);
+    json = decoder.decode(bytes).trim();
+    if (json === '') return undefined;
+    value = JSON.parse(json);
   } catch {
     return { reason: 'The line is no JSON in UTF-8.' };
   }
   const parsed = schema.safeParse(value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const field = issue?.path.join('.');
-    return { reason: field ? `${field}: ${issue?.message}` : (issue?.message ?? 'It is no row.') };
-  }
-  const json = JSON.stringify(parsed.data);
-  return { json, bytes: Buffer.byteLength(json) };
+  // It is sent as it stands: the platform reads it by the same schema.
+  return parsed.success ? { json, row: parsed.data } : { reason: reasonOf(value, parsed.error, schema) };
 }

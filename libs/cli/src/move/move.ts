@@ -1,67 +1,49 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import type { DataFolder } from '@kith/platform';
 import { type MovedTable, type ServiceMove, StartError } from '@kith/service';
-import { z } from 'zod';
+import { version } from '../version.ts';
 import { Checksum, isFirm } from './checksum.ts';
+import { handOver } from './hand-over.ts';
 import { serviceMoves } from './services.ts';
 import type { Source } from './source.ts';
+import {
+  fingerprint,
+  isBegun,
+  isHandedOver,
+  type MovedCount,
+  type MoveState,
+  readState,
+  writeState,
+} from './state.ts';
 import type { Target } from './target.ts';
 
-const shape = z.object({
-  move: z.string(),
-  prefix: z.string(),
-  /** The data files as they were when copying began: with others it begins anew. */
-  files: z.string(),
-  /** By service and table: the key of the last row that is there, and whether it was the last of all. */
-  tables: z.record(
-    z.string(),
-    z.object({ last: z.array(z.union([z.string(), z.number()])), isDone: z.boolean() }),
-  ),
-});
-type State = z.output<typeof shape>;
-
-const stateFile = 'move.json';
 /** What expires so soon may be gone before it is counted. */
 const soonMs = 5 * 60_000;
 
-/** What was moved of a collection. */
-export interface MovedCount {
-  service: string;
-  collection: string;
-  documents: number;
-}
-
-/** Whether copying has begun, and the data has not been touched since. */
-export function hasBegun(folder: DataFolder): boolean {
-  return readState(folder)?.files === fingerprint(folder);
-}
-
 /**
  * Copies everything, from where it stopped the last time, then compares counts and checksums of every collection. Throws
- * `StartError` where they differ, and where the databases are not free for it.
+ * `StartError` where they differ, and where the databases are not free for it. `progress` is told after each step.
  */
 export async function moveData(
   parts: { folder: DataFolder; source: Source; target: Target; prefix: string },
   progress: (line: string) => void,
 ): Promise<MovedCount[]> {
   const { folder, source, target, prefix } = parts;
-  const kept = readState(folder);
-  if (kept && kept.prefix !== prefix) {
-    throw new StartError(
-      `A move to the prefix ${kept.prefix} has begun; go on with that, or remove ${folder.file(stateFile)}.`,
-    );
+  const kept = readState(folder, prefix);
+  if (kept?.counts && isHandedOver(folder, kept)) {
+    return handOver(parts, { ...kept, counts: kept.counts }, progress);
   }
-  const files = fingerprint(folder);
-  const state = kept ?? { move: randomUUID(), prefix, files: '', tables: {} };
+  const state: MoveState = kept ?? {
+    ...{ move: randomUUID(), prefix, version, files: '', tables: {}, isFinished: false },
+  };
   for (const move of serviceMoves) source.check(move);
-  folder.write(stateFile, JSON.stringify(state));
+  writeState(folder, state);
   for (const move of serviceMoves) await target.claim(move, state.move);
-  if (state.files !== files) {
+  if (!isBegun(folder, state)) {
     for (const move of serviceMoves) await target.clear(move);
-    Object.assign(state, { files, tables: {} });
-    folder.write(stateFile, JSON.stringify(state));
+    Object.assign(state, { files: fingerprint(folder), version, tables: {}, counts: undefined });
+    writeState(folder, state);
   }
   for (const move of serviceMoves) {
     for (const table of move.tables) await copyTable(parts, state, move, table, progress);
@@ -69,13 +51,15 @@ export async function moveData(
   }
   const counts: MovedCount[] = [];
   for (const move of serviceMoves) counts.push(...(await compare(parts, move)));
-  await target.finish(serviceMoves.map(({ service }) => service));
-  return counts;
+  state.counts = counts;
+  writeState(folder, state);
+  progress('both places hold the same');
+  return handOver(parts, { ...state, counts }, progress);
 }
 
 async function copyTable(
   { folder, source, target }: { folder: DataFolder; source: Source; target: Target },
-  state: State,
+  state: MoveState,
   move: ServiceMove,
   table: MovedTable,
   progress: (line: string) => void,
@@ -87,7 +71,7 @@ async function copyTable(
   let last: readonly SQLInputValue[] = known?.last ?? [];
   const keep = (isDone: boolean) => {
     state.tables[name] = { last: last as (string | number)[], isDone };
-    folder.write(stateFile, JSON.stringify(state));
+    writeState(folder, state);
   };
   for (const some of source.documents(move, table, known?.last)) {
     await target.put(move.service, table.collection, some.documents);
@@ -121,17 +105,4 @@ async function compare(
     counts.push({ service: move.service, collection, documents: found.count });
   }
   return counts;
-}
-
-function readState(folder: DataFolder): State | undefined {
-  const text = folder.read(stateFile);
-  return text === undefined ? undefined : shape.parse(JSON.parse(text));
-}
-
-/** Tells the data files from those before any write. Nobody has them open then, so that all of it is in the files. */
-function fingerprint(folder: DataFolder): string {
-  return ['events', ...serviceMoves.map(({ service }) => service)]
-    .map((name) => statSync(folder.file(`${name}.sqlite`)))
-    .map(({ size, mtimeMs }) => `${size}:${mtimeMs}`)
-    .join(' ');
 }

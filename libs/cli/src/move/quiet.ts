@@ -7,23 +7,54 @@ import {
   settingsOf,
   startServiceByName,
 } from '@kith/platform';
-import { InProcessBus, type Logger, Metrics, type RunningService, StartError } from '@kith/service';
+import {
+  BusWrapper,
+  type ConsumeOptions,
+  type Delivery,
+  InProcessBus,
+  type Intake,
+  type Logger,
+  Metrics,
+  type RunningService,
+  StartError,
+} from '@kith/service';
 import { serviceMoves } from './services.ts';
 
 const everyMs = 100;
 /** How long services get for what is on its way; an event that fails is tried for a quarter of an hour. */
 const patienceMs = 20 * 60_000;
 
+/** Notes which consumers there are. */
+class NotingBus extends BusWrapper {
+  readonly durables = new Set<string>();
+
+  override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
+    this.durables.add(options.durable);
+    return super.consume(options, handle);
+  }
+}
+
+export interface QuietOptions {
+  config: PlatformConfig;
+  log: Logger;
+  /** Consumers of the log that no service has any more, and that need not come to its end. */
+  without?: readonly string[];
+  patience?: number;
+}
+
 /**
  * Has the services of an embedded installation finish what is on its way, without a gateway: every event published, and
  * every consumer at the end of the log. So nothing has to be carried over but what is stored. Throws `StartError` when
- * a consumer does not get there.
+ * a consumer does not get there: at once for one that no service has, which nothing would ever bring there.
  */
 export async function untilQuiet(
   folder: DataFolder,
-  { config, log, patience = patienceMs }: { config: PlatformConfig; log: Logger; patience?: number },
+  { config, log, without = [], patience = patienceMs }: QuietOptions,
 ): Promise<void> {
-  const bus = new InProcessBus({ prefix: config.KITH_PREFIX, file: folder.file('events.sqlite'), log });
+  const bus = new NotingBus(
+    new InProcessBus({ prefix: config.KITH_PREFIX, file: folder.file('events.sqlite'), log }),
+  );
+  const left = () => whatIsLeft(folder, without);
   const services: RunningService[] = [];
   try {
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
@@ -31,8 +62,14 @@ export async function untilQuiet(
       const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`) } as const;
       services.push(await startServiceByName(name, runtime, { store, settings: settingsOf(config) }));
     }
+    for (const durable of behind(folder, without)) {
+      if (bus.durables.has(durable)) continue;
+      throw new StartError(
+        `The consumer ${durable}, which no service of this version has, has not had all events; --without ${durable} leaves it behind.`,
+      );
+    }
     const until = Date.now() + patience;
-    for (let busy = whatIsLeft(folder); busy; busy = whatIsLeft(folder)) {
+    for (let busy = left(); busy; busy = left()) {
       if (Date.now() > until) throw new StartError(`${busy}; it is to be there before the data is moved.`);
       await wait(everyMs);
     }
@@ -41,24 +78,29 @@ export async function untilQuiet(
     await bus.close();
   }
   // Stopping may publish what was just stored: a last look, when nobody writes any more.
-  const left = whatIsLeft(folder);
-  if (left) throw new StartError(`${left}; start again.`);
+  const late = left();
+  if (late) throw new StartError(`${late}; start again.`);
 }
 
 /** What is still on its way, in a sentence without its end; nothing when all has arrived. */
-function whatIsLeft(folder: DataFolder): string | undefined {
+function whatIsLeft(folder: DataFolder, without: readonly string[]): string | undefined {
   for (const { service } of serviceMoves) {
     using db = new DatabaseSync(folder.file(`${service}.sqlite`), { timeout: 5_000 });
     if (db.prepare('SELECT 1 FROM events WHERE published = 0 LIMIT 1').get())
       return `Events of ${service} are not published`;
   }
-  using db = new DatabaseSync(folder.file('events.sqlite'), { timeout: 5_000 });
-  const behind = db
-    .prepare(
-      'SELECT durable FROM consumers WHERE position < (SELECT coalesce(max(position), 0) FROM events) LIMIT 1',
-    )
-    .get();
-  const again = db.prepare('SELECT durable FROM redeliveries LIMIT 1').get();
-  const durable = behind?.durable ?? again?.durable;
+  const [durable] = behind(folder, without);
   return durable === undefined ? undefined : `The consumer ${durable} has not had all events`;
+}
+
+/** The consumers that are not at the end of the log. */
+function behind(folder: DataFolder, without: readonly string[]): string[] {
+  using db = new DatabaseSync(folder.file('events.sqlite'), { timeout: 5_000 });
+  const rows = db
+    .prepare(
+      `SELECT durable FROM consumers WHERE position < (SELECT coalesce(max(position), 0) FROM events)
+         UNION SELECT durable FROM redeliveries`,
+    )
+    .all();
+  return rows.map(({ durable }) => String(durable)).filter((durable) => !without.includes(durable));
 }

@@ -1,6 +1,6 @@
 import type { ServiceMove } from '@kith/service';
 import { redactUrl, StartError } from '@kith/service';
-import { type Db, type Document, MongoClient } from 'mongodb';
+import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { Checksum, isFirm } from './checksum.ts';
 
 interface Mark {
@@ -36,10 +36,23 @@ export class Target implements AsyncDisposable {
     return new Target(client, options);
   }
 
+  databaseOf(service: string): string {
+    return this.#db(service).databaseName;
+  }
+
+  /** Throws `StartError` where a service's database is not one that this move has filled. */
+  async checkClaimed(service: string, move: string): Promise<void> {
+    const mark = await this.#marks(service).findOne({ _id: 'move' });
+    if (mark?.move === move) return;
+    throw new StartError(
+      `The data was copied to another ${this.databaseOf(service)} than that at ${redactUrl(this.#options.url)}.`,
+    );
+  }
+
   /** Claims a service's database for a move. Throws `StartError` where other data is in it, or where a move has ended. */
   async claim({ service, prepare }: ServiceMove, move: string): Promise<void> {
     const db = this.#db(service);
-    const marks = db.collection<Mark>('moves');
+    const marks = this.#marks(service);
     const mark = await marks.findOne({ _id: 'move' });
     if (mark?.finishedAt) throw new StartError(`The data was moved to ${db.databaseName} already.`);
     if (mark && mark.move !== move) throw foreign(db);
@@ -81,16 +94,18 @@ export class Target implements AsyncDisposable {
     return sum;
   }
 
-  /** Notes that a move is whole: from then on the data is the platform's. */
-  async finish(services: readonly string[]): Promise<void> {
-    for (const service of services) {
-      const marks = this.#db(service).collection<Mark>('moves');
-      await marks.updateOne({ _id: 'move' }, { $set: { finishedAt: new Date() } });
-    }
+  /** Notes that a service's database is whole: from then on it is the platform's. A second time changes nothing. */
+  async finish(service: string): Promise<void> {
+    const isNot = { _id: 'move', finishedAt: { $exists: false } };
+    await this.#marks(service).updateOne(isNot, { $set: { finishedAt: new Date() } });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#client.close();
+  }
+
+  #marks(service: string): Collection<Mark> {
+    return this.#db(service).collection<Mark>('moves');
   }
 
   #db(service: string): Db {

@@ -237,7 +237,9 @@ export interface ImportResult {
       | 'foreign-id-taken'
       | 'email-taken'
       | 'username-taken'
+      | 'conflict'
       | 'too-many-hash-kinds'
+      | 'hashes-too-costly'
       | 'user-not-found'
       | 'same-user'
       | 'pair-taken'
@@ -245,6 +247,7 @@ export interface ImportResult {
       | 'too-deep'
       | 'deleted'
       | 'collection-not-found';
+    fields?: Array<string> | undefined;
   }>;
 }
 

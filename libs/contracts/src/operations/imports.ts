@@ -24,9 +24,12 @@ const namesUser = (row: { userId?: string | undefined; userForeignId?: string | 
   row.userId !== undefined || row.userForeignId !== undefined;
 const userMissing = { path: ['userId'], error: 'userId or userForeignId is needed.' };
 
-/** A user to import. Its id is `id`, or follows from the project and `foreignId`: the same row is always the same user. */
+/**
+ * A user to import. Its id is `id`, or follows from the project and `foreignId`: the same row is always the same user. A
+ * field that there is not is refused: a hash under another name would make a user who can not sign in.
+ */
 export const importedUser = z
-  .object({
+  .strictObject({
     id: uuid.optional(),
     foreignId: foreignId.optional(),
     email: email.nullish(),
@@ -50,7 +53,7 @@ const isReceiver = (row: { receiverId?: string | undefined; receiverForeignId?: 
 
 /** What is between two users. `connectedAt` is when it was accepted or declined; by default that is `requestedAt`. */
 export const importedConnection = z
-  .object({
+  .strictObject({
     id: uuid.optional(),
     requesterId: uuid.optional(),
     requesterForeignId: foreignId.optional(),
@@ -70,7 +73,7 @@ export type ImportedConnection = z.output<typeof importedConnection>;
  * `id`, the one it had: rows name it by that.
  */
 export const importedCollection = z
-  .object({
+  .strictObject({
     ...ofUser,
     id: foreignId,
     parentId: foreignId.nullish(),
@@ -82,7 +85,7 @@ export type ImportedCollection = z.output<typeof importedCollection>;
 
 /** What is saved in a collection: of `importedCollection`'s `id`, or in the root without one. */
 export const importedEntity = z
-  .object({
+  .strictObject({
     ...ofUser,
     collectionId: foreignId.nullish(),
     entityId: text({ min: 1, max: 200 }),
@@ -98,7 +101,9 @@ export const importReasons = [
   'foreign-id-taken',
   'email-taken',
   'username-taken',
+  'conflict',
   'too-many-hash-kinds',
+  'hashes-too-costly',
   'user-not-found',
   'same-user',
   'pair-taken',
@@ -109,11 +114,22 @@ export const importReasons = [
 ] as const;
 export type ImportReason = (typeof importReasons)[number];
 
-/** What became of the rows: new ones, those that were there already, and those that can not be, by their index. */
+/**
+ * What became of the rows: new ones, those of which all that they give is stored already, and those that can not be, by
+ * their index. `conflict` is a row of what is there and is not like it; `fields` names what differs.
+ */
 export const importResult = z.object({
   imported: wholeNumber,
   unchanged: wholeNumber,
-  rejected: z.array(z.object({ row: wholeNumber, reason: z.enum(importReasons) })).max(importRows),
+  rejected: z
+    .array(
+      z.object({
+        row: wholeNumber,
+        reason: z.enum(importReasons),
+        fields: z.array(shownText(64)).max(32).optional(),
+      }),
+    )
+    .max(importRows),
 });
 export type ImportResult = z.output<typeof importResult>;
 
@@ -131,7 +147,7 @@ const common = {
 } as const;
 const rowsOf = <Row extends z.ZodType>(row: Row) => z.object({ rows: z.array(row).min(1).max(importRows) });
 
-/** Imports users of another back end; a row that is there already changes nothing (docs/import.md). */
+/** Imports users of another back end; a row of one who is there changes nothing (docs/import.md). */
 export const importUsers = operation({
   ...common,
   name: 'identity.import-users',

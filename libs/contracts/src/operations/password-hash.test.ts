@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { passwordHash, passwordHashKind } from './password-hash.ts';
+import { passwordHash, passwordHashCost, passwordHashKind } from './password-hash.ts';
 
 const bcrypt = `$2y$12$${'a'.repeat(53)}`;
 const scrypt = `$scrypt$ln=15,r=8,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`;
@@ -29,4 +29,16 @@ test.each([
   const { success, error } = passwordHash.safeParse(hash);
   expect(success).toBe(false);
   expect(JSON.stringify(error?.issues)).not.toContain(hash.slice(-20));
+});
+
+test.each([
+  [bcrypt, 0.5],
+  [bcrypt.replace('$12$', '$13$'), 1],
+  [scrypt, 0.125],
+  [scrypt.replace('ln=15,r=8,p=1', 'ln=16,r=16,p=2'), 1],
+  [argon2, 0.375],
+  [argon2.replace('m=65536,t=3', 'm=262144,t=2'), 1],
+])('tells what a kind costs, of the most that is taken: %s', (hash, cost) => {
+  expect(passwordHashCost(passwordHashKind(hash) ?? '')).toBe(cost);
+  expect(passwordHash.safeParse(hash).success).toBe(true);
 });

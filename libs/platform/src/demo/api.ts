@@ -11,11 +11,14 @@ export type Call = <T>(
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
+  /** What the answer says to people. */
+  readonly sentence: string;
 
-  constructor(call: string, status: number, code: string) {
+  constructor(call: string, status: number, { code, error = '' }: { code: string; error?: string }) {
     super(`${call} answered ${status} ${code}`);
     this.status = status;
     this.code = code;
+    this.sentence = error;
   }
 }
 
@@ -31,7 +34,7 @@ export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } 
       const content = response.status === 204 ? undefined : await response.json();
       if (response.ok) return content as T;
       if (response.status !== 503 || Date.now() > until) {
-        throw new CallError(`${method} ${path}`, response.status, (content as { code: string }).code);
+        throw new CallError(`${method} ${path}`, response.status, content as { code: string; error: string });
       }
       await new Promise((resolve) => setTimeout(resolve, 250));
     }

@@ -6,8 +6,19 @@ export function goodbye(folder: DataFolder): string {
   return `Ctrl-C ends it; the data stays in ${folder.path}\n`;
 }
 
-/** Tells where the platform and its reference are, and the three requests to paste. */
-export function welcome(start: StartFile, folder: DataFolder): string {
+/** What a start found out about its internal port: where it is, and which one it was to be when that is taken. */
+export interface InternalAddress {
+  url: string;
+  taken?: number | undefined;
+}
+
+/**
+ * Tells where the platform and its reference are, and the three requests to paste. The reference is opened with the
+ * demo's project filled in.
+ *
+ * @param internal Of a platform that is one process.
+ */
+export function welcome(start: StartFile, folder: DataFolder, internal?: InternalAddress): string {
   const [user] = start.users;
   const scope = `${start.url}/v7/${start.projectId}`;
   const authorization = `-H 'Authorization: Bearer ${user?.accessToken}'`;
@@ -15,7 +26,7 @@ export function welcome(start: StartFile, folder: DataFolder): string {
   return `
 Kith is up at ${start.url}
 
-  reference ${start.url}/docs
+  reference ${start.url}/docs?project=${start.projectId}${internal ? `\n  internal  ${internalLine(internal)}` : ''}
   project   ${start.projectId}
   token     ${user?.accessToken}
             (of ${user?.email}, for 30 minutes; all of it is in ${folder.file('start.json')})
@@ -32,6 +43,11 @@ curl -s '${scope}/connections?page=1&limit=20' ${authorization}
 }
 
 /** What a start in production prints: no demo there, and no token on a terminal. */
-export function productionNotice(url: string, folder: DataFolder): string {
-  return `\nKith is up at ${url}, its reference at ${url}/docs (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n`;
+export function productionNotice(url: string, folder: DataFolder, internal?: InternalAddress): string {
+  const internally = internal ? `Internally: ${internalLine(internal)}\n` : '';
+  return `\nKith is up at ${url}, its reference at ${url}/docs (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n${internally}`;
+}
+
+function internalLine({ url, taken }: InternalAddress): string {
+  return `${url} (/healthz, /readyz, /metrics)${taken === undefined ? '' : `, as ${taken} is taken; INTERNAL_PORT sets another`}`;
 }

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { GenericContainer, type WaitStrategy } from 'testcontainers';
-import { owner, ownerLabel, removeAtExit, removeContainers, removeOrphans } from './cleanup.ts';
-import { type EngineHandle, type Engines, engineHandle, enginesOf, isRunning, lastLog } from './handle.ts';
+import { removeAtExit, removeContainers, removeOrphans } from './cleanup.ts';
+import { type EngineHandle, type Engines, engineHandle, enginesOf, lastLog } from './handle.ts';
 import type { EngineImages } from './images.ts';
 import { freePort } from './ports.ts';
-import { type EnginePorts, untilReady } from './probes.ts';
 import { type ContainerSpec, mongoSpec, natsSpec, redisSpec } from './specs.ts';
 import type { Progress } from './step.ts';
 
@@ -42,6 +40,8 @@ export async function startContainers(options: {
 }
 
 async function startOne(spec: ContainerSpec, name: string, tries = 4): Promise<EngineHandle> {
+  // Loaded when it is used: it brings Docker's whole client, which most who import this file need nothing of.
+  const { EngineContainer } = await import('./engine-container.ts');
   const ports = { client: await freePort(), ...(spec.monitorPort && { monitor: await freePort() }) };
   try {
     await new EngineContainer(spec, name, ports).start();
@@ -54,55 +54,5 @@ async function startOne(spec: ContainerSpec, name: string, tries = 4): Promise<E
       return startOne(spec, name, tries - 1);
     }
     throw new Error(`${spec.engine} (${spec.image}) did not start: ${await lastLog(name)}`, { cause: error });
-  }
-}
-
-class EngineContainer extends GenericContainer {
-  constructor(spec: ContainerSpec, name: string, ports: EnginePorts) {
-    super(spec.image);
-    const bound = [{ container: spec.port, host: ports.client }];
-    if (spec.monitorPort && ports.monitor) bound.push({ container: spec.monitorPort, host: ports.monitor });
-    this.withName(name)
-      .withEnvironment(spec.env)
-      .withLabels({ [ownerLabel]: owner })
-      .withBindMounts(spec.mounts.map((mount) => ({ ...mount, mode: 'ro' as const })))
-      .withExposedPorts(...bound)
-      // The reaper's image can't be had everywhere; `cleanup.ts` does its work.
-      .withAutoCleanup(false)
-      .withWaitStrategy(new UntilReady(spec, name, ports));
-    if (spec.command.length > 0) this.withCommand(spec.command);
-    // testcontainers binds to every address, which would open a database without a password to the network.
-    this.hostConfig.PortBindings = Object.fromEntries(
-      bound.map(({ container, host }) => [
-        `${container}/tcp`,
-        [{ HostIp: '127.0.0.1', HostPort: `${host}` }],
-      ]),
-    );
-  }
-}
-
-class UntilReady implements WaitStrategy {
-  readonly #wait: () => Promise<void>;
-  #timeoutMs = 90_000;
-
-  constructor({ engine }: ContainerSpec, name: string, ports: EnginePorts) {
-    this.#wait = () => untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name) });
-  }
-
-  waitUntilReady(): Promise<void> {
-    return this.#wait();
-  }
-
-  withStartupTimeout(timeoutMs: number): this {
-    this.#timeoutMs = timeoutMs;
-    return this;
-  }
-
-  isStartupTimeoutSet(): boolean {
-    return true;
-  }
-
-  getStartupTimeout(): number {
-    return this.#timeoutMs;
   }
 }

@@ -82,13 +82,15 @@ async function getImages(env: NodeJS.ProcessEnv, progress: Progress): Promise<En
 
 async function imagesHere(env: NodeJS.ProcessEnv): Promise<Partial<EngineImages>> {
   const found: Partial<EngineImages> = {};
-  for (const name of imageNames) {
+  const look = async (name: ImageName) => {
     for (const image of candidates(name, env)) {
-      if (found[name]) break;
       const usable = image === offlineImages[name] ? await isCurrent(name) : (await imageId(image)) !== '';
-      if (usable) found[name] = image;
+      if (!usable) continue;
+      found[name] = image;
+      return;
     }
-  }
+  };
+  await Promise.all(imageNames.map(look));
   // Only docker-compose needs Node's, and pulls it then, if it could pull the others.
   if (found.mongo === officialImages.mongo) found.node ??= officialImages.node;
   return found;

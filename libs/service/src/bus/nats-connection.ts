@@ -14,7 +14,7 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
   const settings: ConnectionOptions = {
     servers: url.host,
     name: options.name,
-    inboxPrefix: `_INBOX_${options.name}`,
+    inboxPrefix: inboxPrefix(options.name),
     noAsyncTraces: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
@@ -41,6 +41,11 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
   }
+}
+
+/** What a service's inboxes begin with; its rights go by it (docs/adr/0003). */
+export function inboxPrefix(name: string): string {
+  return `_INBOX_${name}`;
 }
 
 /** A URL without its credentials, fit for a log or an error. */

@@ -1,13 +1,5 @@
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import {
-  headers as createHeaders,
-  type Msg,
-  type MsgHdrs,
-  type NatsConnection,
-  NoRespondersError,
-  RequestError,
-  TimeoutError,
-} from '@nats-io/transport-node';
+import { headers as createHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { StartError } from '../errors.ts';
 import { traceparentHeader } from '../telemetry/traceparent.ts';
@@ -30,11 +22,14 @@ import {
 import { hearSafely } from './hear-safely.ts';
 import { InFlight } from './in-flight.ts';
 import { checkedMessage } from './message.ts';
-import { firstConnection, redactUrl } from './nats-connection.ts';
+import { firstConnection, inboxPrefix, redactUrl } from './nats-connection.ts';
 import { NatsConsumer } from './nats-consumer.ts';
 import { readBacklog, readDeadLetters, replayMark } from './nats-dead-letters.ts';
+import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
+import { NatsRequests } from './nats-requests.ts';
 import { ensureStreams, removeMessage, streamNames } from './nats-streams.ts';
 import { withdrawEvents } from './nats-withdraw.ts';
+import { NatsWrites } from './nats-writes.ts';
 
 export interface NatsBusOptions {
   url: string;
@@ -52,6 +47,8 @@ export interface NatsBusOptions {
 export class NatsBus implements Bus {
   readonly prefix: string;
   readonly #nc: NatsConnection;
+  readonly #writes: NatsWrites;
+  readonly #requests: NatsRequests;
   readonly #js: JetStreamClient;
   readonly #jsm: JetStreamManager;
   readonly #log: Logger;
@@ -66,6 +63,8 @@ export class NatsBus implements Bus {
   private constructor(nc: NatsConnection, jsm: JetStreamManager, options: NatsBusOptions) {
     this.prefix = options.prefix;
     this.#nc = nc;
+    this.#writes = new NatsWrites(nc);
+    this.#requests = new NatsRequests(nc, this.#writes, inboxPrefix(options.name));
     this.#js = jetstream(nc, { timeout: 5_000 });
     this.#jsm = jsm;
     this.#log = options.log;
@@ -87,24 +86,12 @@ export class NatsBus implements Bus {
   }
 
   async request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
-    const { headers, body } = checkedMessage(message);
+    const checked = checkedMessage(message);
     try {
-      const reply = await this.#nc.request(subject, body, {
-        timeout: timeoutMs,
-        headers: encodeHeaders(headers),
-      });
-      return { headers: decodeHeaders(reply.headers), body: reply.data };
+      return await this.#requests.request(subject, checked, timeoutMs);
     } catch (error) {
-      if (error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders())) {
-        throw new NoResponders(`Nobody serves ${subject}.`);
-      }
-      if (error instanceof TimeoutError) {
-        throw new RequestTimeout(`${subject} did not answer in ${timeoutMs} ms.`);
-      }
-      if (this.#nc.isClosed() || !this.#connected) {
-        throw new NoResponders(`Not connected to NATS.`, { cause: error });
-      }
-      throw error;
+      if (error instanceof NoResponders || error instanceof RequestTimeout || this.isConnected()) throw error;
+      throw new NoResponders(`Not connected to NATS.`, { cause: error });
     }
   }
 
@@ -115,10 +102,15 @@ export class NatsBus implements Bus {
   ): Promise<Intake> {
     const inFlight = new InFlight();
     const respond = async (msg: Msg) => {
-      const reply = await answer({ headers: decodeHeaders(msg.headers), body: msg.data });
-      if (!reply) return;
+      const reply = await answer({ headers: decodeHeaders(msg), body: msg.data });
+      if (!reply || !msg.reply) return;
       const { headers, body } = checkedMessage(reply);
-      msg.respond(body, { headers: encodeHeaders(headers) });
+      this.#writes.add({
+        subject: msg.reply,
+        body,
+        options: { headers: encodeHeaders(headers) },
+        failed: (error) => this.#log.error({ err: error, subject }, 'reply failed'),
+      });
     };
     const subscription = this.#nc.subscribe(subject, {
       queue: group,
@@ -136,6 +128,7 @@ export class NatsBus implements Bus {
       drain: async () => {
         if (!subscription.isClosed()) await subscription.drain();
         await inFlight.idle();
+        this.#writes.flush();
         if (!this.#nc.isClosed()) await this.#nc.flush();
       },
     };
@@ -145,7 +138,8 @@ export class NatsBus implements Bus {
     await this.#ensureStreams();
     try {
       const { subject, body, id: msgID, traceparent } = event;
-      const headers = encodeHeaders(traceparent ? { [traceparentHeader]: traceparent } : {});
+      const headers = createHeaders();
+      if (traceparent) headers.set(traceparentHeader, traceparent);
       return (await this.#js.publish(subject, body, { msgID, headers })).seq;
     } catch (error) {
       // Perhaps the broker has lost its streams: they are made anew before the next try.
@@ -244,6 +238,7 @@ export class NatsBus implements Bus {
 
   async #close(): Promise<void> {
     await Promise.all([...this.#consumers].map((consumer) => consumer.stop()));
+    this.#writes.flush();
     if (this.isConnected()) await this.#nc.drain();
     else await this.#nc.close();
   }
@@ -264,6 +259,7 @@ export class NatsBus implements Bus {
         this.#connected = true;
         for (const callback of this.#reconnected) callback();
       }
+      if (status.type === 'error') this.#requests.refused(status.error);
       if (status.type === 'disconnect' || status.type === 'reconnect' || status.type === 'error') {
         this.#log.warn(
           { nats: status.type, err: status.type === 'error' ? status.error : undefined },
@@ -272,16 +268,4 @@ export class NatsBus implements Bus {
       }
     }
   }
-}
-
-function encodeHeaders(from: Record<string, string>): MsgHdrs {
-  const to = createHeaders();
-  for (const [name, value] of Object.entries(from)) to.set(name, value);
-  return to;
-}
-
-function decodeHeaders(from: MsgHdrs | undefined): Record<string, string> {
-  const to: Record<string, string> = {};
-  if (from) for (const name of from.keys()) to[name] = from.get(name);
-  return to;
 }

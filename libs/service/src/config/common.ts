@@ -19,7 +19,9 @@ export const commonConfig = z.object({
   HOST: z.string().default('127.0.0.1').describe('address to listen on (0.0.0.0 in the images)'),
   INTERNAL_PORT: wholeNumber(0, 65535)
     .default(9090)
-    .describe('port of `/healthz`, `/readyz`, `/metrics`; 0 is a free one'),
+    .describe(
+      'port of `/healthz`, `/readyz`, `/metrics`; 0 is a free one, which `npm start` takes where 9090 is taken',
+    ),
 });
 
 /** What a process of the distributed form needs to reach the bus. */

@@ -1,6 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import type { Span } from '../bus/bus.ts';
+import { despiteDeadlocks } from '../store/failed-writes.ts';
 import { isMongoDuplicate } from '../store/mongo.ts';
 import { eventText, readEventText } from './event-text.ts';
 import { type EventRange, eventKey, type Outbox, type PublishedEvent, type StoredEvent } from './outbox.ts';
@@ -82,7 +83,7 @@ export class MongoOutbox implements Outbox {
       const filled = await aggregates
         .find({ outboxAt: ever }, { projection: { outbox: 1 }, limit })
         .toArray();
-      for (const document of filled) await this.#copyOut(aggregates, document);
+      await this.#copyOut(aggregates, filled);
     }
     const rows = await this.#events
       .find({ unpublished: { $exists: true }, at: ever }, { sort: { at: 1 }, limit })
@@ -132,31 +133,37 @@ export class MongoOutbox implements Outbox {
   async makeRoom(aggregate: string, document: OutboxFields & { _id: string }): Promise<void> {
     const aggregates = this.#aggregates.find(({ collectionName }) => collectionName === aggregate);
     if (aggregates && (document.outbox?.length ?? 0) >= outboxLimit)
-      await this.#copyOut(aggregates, document);
+      await this.#copyOut(aggregates, [document]);
   }
 
+  /** Copies what documents hold to `events`, then takes it out of them: three writes, however many they are. */
   async #copyOut(
     aggregates: Collection<OutboxFields & { _id: string }>,
-    document: OutboxFields & { _id: string },
+    documents: readonly (OutboxFields & { _id: string })[],
   ): Promise<void> {
-    const entries = document.outbox ?? [];
-    if (entries.length > 0) {
+    if (documents.length === 0) return;
+    // In one order in every replica: those that copy the same hardly wait for each other in a circle.
+    const filled = documents.toSorted((a, b) => (a._id < b._id ? -1 : 1));
+    const entries = filled.flatMap(({ outbox = [] }) => outbox);
+    const at = new Date();
+    const copies = entries.map(({ key, event }) => ({ _id: key, event, at, unpublished: true as const }));
+    if (copies.length > 0) {
       try {
-        const at = new Date();
-        await this.#events.insertMany(
-          entries.map(({ key, event }) => ({ _id: key, event, at, unpublished: true as const })),
-          { ordered: false },
-        );
+        await despiteDeadlocks(() => this.#events.insertMany(copies, { ordered: false }));
       } catch (error) {
         if (!isMongoDuplicate(error)) throw error;
       }
+      const pulls = filled.map(({ _id, outbox = [] }) => ({
+        updateOne: {
+          filter: { _id },
+          update: { $pull: { outbox: { key: { $in: outbox.map(({ key }) => key) } } } },
+        },
+      }));
+      await despiteDeadlocks(() => aggregates.bulkWrite(pulls, { ordered: false }));
     }
-    const keys = entries.map(({ key }) => key);
-    await aggregates.updateOne({ _id: document._id }, { $pull: { outbox: { key: { $in: keys } } } });
-    await aggregates.updateOne(
-      { _id: document._id, outbox: { $size: 0 } },
-      { $unset: { outboxAt: '', outbox: '' } },
-    );
+    // What a change has added meanwhile stays, and is found again.
+    const emptied = { _id: { $in: filled.map(({ _id }) => _id) }, outbox: { $size: 0 } };
+    await despiteDeadlocks(() => aggregates.updateMany(emptied, { $unset: { outboxAt: '', outbox: '' } }));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventEnvelope } from '@kith/contracts';
+import { transaction } from '../store/sqlite.ts';
 import { eventText, readEventText } from './event-text.ts';
 import { type EventRange, eventKey, type Outbox, type PublishedEvent, type StoredEvent } from './outbox.ts';
 
@@ -16,6 +17,7 @@ const keepMs = 7 * 24 * 3600 * 1000;
  * the event log that goes with it finds events by their ids.
  */
 export class SqliteOutbox implements Outbox {
+  readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #select: StatementSync;
   readonly #mark: StatementSync;
@@ -24,6 +26,7 @@ export class SqliteOutbox implements Outbox {
   readonly #forget: StatementSync;
 
   constructor(db: DatabaseSync) {
+    this.#db = db;
     this.#insert = db.prepare('INSERT INTO events (key, event, at) VALUES (?, ?, ?)');
     this.#select = db.prepare('SELECT key, event, at FROM events WHERE published = 0 ORDER BY at LIMIT ?');
     this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
@@ -46,7 +49,9 @@ export class SqliteOutbox implements Outbox {
   }
 
   async markPublished(keys: readonly string[]): Promise<void> {
-    for (const key of keys) this.#mark.run(key);
+    transaction(this.#db, () => {
+      for (const key of keys) this.#mark.run(key);
+    });
   }
 
   async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {

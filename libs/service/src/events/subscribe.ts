@@ -1,5 +1,5 @@
 import { type EventOf, type EventSpec, eventFilter, eventSchema } from '@kith/contracts';
-import type { Backlog, Bus, Intake } from '../bus/bus.ts';
+import type { Backlog, Bus, Delivery, Intake } from '../bus/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** What a service does with the events it takes in, in one durable consumer. */
@@ -9,6 +9,8 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   events: readonly E[];
   /** Applies one event. It may come again, late or out of turn: apply by `aggregate.seq` or under the event's id. */
   apply(event: EventOf<E>, app: App): Promise<void>;
+  /** Whether a process applies them one by one, so that what they make is usually in their order. */
+  oneByOne?: boolean;
 }
 
 /** Declares a subscription; the events' types come from their contracts. */
@@ -18,6 +20,12 @@ export function subscription<App, E extends EventSpec>(
   return options as unknown as EventSubscription<App>;
 }
 
+/**
+ * As many events a process works on at once, as that many replicas would: one mostly waits for its database. In the embedded
+ * form, whose databases do not let wait, they come one by one all the same.
+ */
+const lanes = 4;
+
 /** Starts a subscription: each event is parsed by its schema before it is applied. */
 export async function subscribe<App>(
   subscribed: EventSubscription<App>,
@@ -26,22 +34,23 @@ export async function subscribe<App>(
   const { bus, metrics, app } = options;
   const { durable } = subscribed;
   const schemas = new Map(subscribed.events.map((spec) => [spec.type as string, eventSchema(spec)]));
-  const intake = await bus.consume(
-    { durable, subjects: subscribed.events.map((spec) => eventFilter(bus.prefix, spec)) },
-    async (delivery) => {
-      try {
-        const content = JSON.parse(new TextDecoder().decode(delivery.body));
-        const schema = schemas.get(content.type);
-        if (!schema) throw new Error(`Events of type ${content.type} are not subscribed to.`);
-        const event = schema.parse(content) as EventOf<EventSpec>;
-        await subscribed.apply(event, app);
-        metrics.eventsConsumed.inc({ durable, outcome: 'applied' });
-        measureLag(metrics, durable, event);
-      } catch (error) {
-        metrics.eventsConsumed.inc({ durable, outcome: 'failed' });
-        throw error;
-      }
-    },
+  const handle = async (delivery: Delivery) => {
+    try {
+      const content = JSON.parse(new TextDecoder().decode(delivery.body));
+      const schema = schemas.get(content.type);
+      if (!schema) throw new Error(`Events of type ${content.type} are not subscribed to.`);
+      const event = schema.parse(content) as EventOf<EventSpec>;
+      await subscribed.apply(event, app);
+      metrics.eventsConsumed.inc({ durable, outcome: 'applied' });
+      measureLag(metrics, durable, event);
+    } catch (error) {
+      metrics.eventsConsumed.inc({ durable, outcome: 'failed' });
+      throw error;
+    }
+  };
+  const subjects = subscribed.events.map((spec) => eventFilter(bus.prefix, spec));
+  const intakes = await Promise.all(
+    Array.from({ length: subscribed.oneByOne ? 1 : lanes }, () => bus.consume({ durable, subjects }, handle)),
   );
   let asked: Promise<Backlog> | undefined;
   // Both are asked for at one scrape.
@@ -58,7 +67,7 @@ export async function subscribe<App>(
   return {
     async drain() {
       for (const end of unwatch) end();
-      await intake.drain();
+      await Promise.all(intakes.map((intake) => intake.drain()));
     },
   };
 }

@@ -8,7 +8,7 @@ import {
 import type { z } from 'zod';
 import type { Bus } from '../bus/bus.ts';
 import { ApiError } from '../errors.ts';
-import { traceparentHeader } from '../telemetry/traceparent.ts';
+import { encodeContext } from './context.ts';
 import { codeHeader } from './reply.ts';
 
 /** Asks another service. Throws `ApiError` with its code, `NoResponders` or `RequestTimeout`. */
@@ -19,15 +19,11 @@ export async function ask<O extends InternalOperationSpec>(
   context: { requestId: string; deadline: number; traceparent?: string | null | undefined },
 ): Promise<OutputOf<O>> {
   const left = Math.max(context.deadline - Date.now(), 1);
-  const { requestId, deadline, traceparent } = context;
+  const { requestId, deadline, traceparent = null } = context;
   const reply = await bus.request(
     internalSubject(bus.prefix, spec),
     {
-      headers: {
-        'Kith-Request-Id': requestId,
-        'Kith-Deadline': String(deadline),
-        ...(traceparent ? { [traceparentHeader]: traceparent } : {}),
-      },
+      headers: encodeContext({ requestId, deadline, traceparent }),
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,

@@ -32,9 +32,9 @@ test('text of a client never makes a header line of its own', () => {
   const sly: RequestContext = {
     requestId: 'r',
     projectId: null,
-    caller: { userId: 'u', sessionId: 's', role: 'x\r\nKith-User: admin' },
+    caller: { userId: 'u', sessionId: 's', role: 'x\r\nKith-Context: {}' },
     clientIp: '192.0.2.1',
-    userAgent: 'agent\r\nKith-Role: admin\ud800',
+    userAgent: 'agent\r\nKith-Context: {}\ud800',
     wireVersion: 'v6',
     form: '',
     deadline: 1,
@@ -43,7 +43,7 @@ test('text of a client never makes a header line of its own', () => {
     traceparent: null,
   };
   for (const value of Object.values(encodeContext(sly))) expect(value).not.toMatch(/[\r\n]/);
-  expect(decodeContext(encodeContext(sly))).toEqual({ ...sly, userAgent: 'agent\r\nKith-Role: admin\ufffd' });
+  expect(decodeContext(encodeContext(sly))).toEqual({ ...sly, userAgent: 'agent\r\nKith-Context: {}\ufffd' });
 });
 
 test('no headers make a context of nobody, without deadline', () => {

@@ -69,14 +69,17 @@ function check(spec: OperationSpec, place: Place, schema: z.ZodType, value: unkn
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  const field = issue?.path.join('.') ?? '';
+  // A name that a schema does not know belongs to the caller: no more of it is answered than any of ours is long.
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0]?.slice(0, 64) : undefined;
+  const field = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])].join('.');
   const own = issue?.code === 'custom' ? issue.params?.code : undefined;
   const code = typeof own === 'string' && isErrorCode(own) ? own : codeFor(spec, place, field);
+  const sentence = unknown === undefined ? (issue?.message ?? '') : 'There is no such field.';
   // What a path names is answered as the thing itself not being there, the same for every reason (SPEC A6).
   if (place === 'params') throw new ApiError(code);
   if (own) throw new ApiError(code, { field });
   throw new ApiError(code, {
-    message: field ? `${field}: ${issue?.message}` : (issue?.message ?? ''),
+    message: field ? `${field}: ${sentence}` : sentence,
     field,
   });
 }

@@ -32,7 +32,8 @@ export class MongoProfileCopy implements ProfileCopy {
   async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
     if (userIds.length === 0) return new Map();
     const ids = userIds.map((userId) => `${projectId}|${userId}`);
-    const found = await this.#profiles.find({ _id: { $in: ids } }).toArray();
+    // All of them in one answer: a server gives 101 of its own accord.
+    const found = await this.#profiles.find({ _id: { $in: ids } }, { batchSize: ids.length }).toArray();
     const users = found.flatMap(({ user }) => (user ? [JSON.parse(user) as PublicUser] : []));
     return new Map(users.map((user) => [user.id, user]));
   }
@@ -70,6 +71,21 @@ export class MongoProfileCopy implements ProfileCopy {
   }
 }
 
+/** Puts the mark of a user whose account has ended in the place of the profile; one that is there already stays. */
+export async function putMark<T extends ProfileDocument>(profiles: Collection<T>, mark: T): Promise<void> {
+  const { _id, ...content } = mark;
+  const marked = profiles as unknown as Collection<ProfileDocument>;
+  const replace = () => marked.replaceOne({ _id, user: { $exists: true } }, content);
+  if ((await replace()).matchedCount > 0) return;
+  try {
+    await marked.insertOne(mark);
+  } catch (error) {
+    if (!isMongoDuplicate(error)) throw error;
+    // A mark that was there before, or a profile that has come in between.
+    await replace();
+  }
+}
+
 /** The own copy on MongoDB, with marks of users whose accounts have ended in the places of their profiles. */
 export class MongoProfiles extends MongoProfileCopy implements ProfileStore {
   readonly #profiles: Collection<ProfileDocument>;
@@ -82,15 +98,7 @@ export class MongoProfiles extends MongoProfileCopy implements ProfileStore {
   async forget(of: { projectId: string; userId: string; seq: number }): Promise<void> {
     const _id = `${of.projectId}|${of.userId}`;
     const mark = { seq: of.seq, expireAt: new Date(Date.now() + keepForgottenMs) };
-    const replace = () => this.#profiles.replaceOne({ _id, user: { $exists: true } }, mark);
-    if ((await replace()).matchedCount > 0) return;
-    try {
-      await this.#profiles.insertOne({ _id, ...mark });
-    } catch (error) {
-      if (!isMongoDuplicate(error)) throw error;
-      // A mark that was there before, or a profile that has come in between.
-      await replace();
-    }
+    await putMark(this.#profiles, { _id, ...mark });
   }
 
   async forgotten(projectId: string, userIds: readonly string[]): Promise<Set<string>> {

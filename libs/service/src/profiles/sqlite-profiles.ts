@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { PublicUser } from '@kith/contracts';
-import { transaction } from '../store/sqlite.ts';
+import { bulkTransaction } from '../store/sqlite.ts';
 import { keepForgottenMs, type Profile, type ProfileCopy, type ProfileStore } from './profiles.ts';
 
 /** The table of a service's copy of public users; part of one of its migrations. */
@@ -45,7 +45,7 @@ export class SqliteProfileCopy implements ProfileCopy {
   }
 
   async keepAll(profiles: readonly Profile[]): Promise<void> {
-    transaction(this.#db, () => {
+    bulkTransaction(this.#db, () => {
       for (const profile of profiles) this.write(profile);
     });
   }

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Collection, Db, Document } from 'mongodb';
-import { failedWrites } from '../store/failed-writes.ts';
-import type { Change, CounterFields, CounterWrite, Intent, Plan, RowFields, TargetFields } from './plan.ts';
+import { despiteDeadlocks, failedWrites, matchingWrites } from '../store/failed-writes.ts';
+import type { Change, CounterFields, Intent, Plan, RowFields, TargetFields } from './plan.ts';
 import { mergeCounters, type Settler, type Step, trustMs } from './settler.ts';
 import { goneRow } from './write-row.ts';
 
@@ -36,16 +36,19 @@ export async function changeAll(
   );
   await announceAll(db, planned, now);
   await onStep('announced');
-  await targets.bulkWrite(
+  const matched = await matchingWrites(
+    targets,
     planned.map(({ change: { target, set }, plan }) => ({
       updateOne: {
         filter: { _id: target.id, rev: target.rev, unsettled: { $exists: false } },
         update: { $set: { ...set, unsettled: plan, unsettledAt: now, rev: plan.rev, lastOp: plan.op } },
       },
     })),
-    { ordered: false },
   );
-  const committed = await committedOf(targets, planned);
+  const committed =
+    matched === planned.length
+      ? new Set(planned.map(({ plan }) => plan.op))
+      : await committedOf(targets, planned);
   const made = planned.filter(({ plan }) => committed.has(plan.op));
   await withdrawAll(
     db,
@@ -54,9 +57,11 @@ export async function changeAll(
   await onStep('committed');
   const isWhole = (await putRows(db, made, now.getTime() + trustMs)) && (await countAll(db, made, onStep));
   if (isWhole) {
-    await targets.updateMany(
-      { _id: { $in: made.map(({ change }) => change.target.id) }, 'unsettled.op': { $in: [...committed] } },
-      { $unset: { unsettled: '', unsettledAt: '' } },
+    await despiteDeadlocks(() =>
+      targets.updateMany(
+        { _id: { $in: made.map(({ change }) => change.target.id) }, 'unsettled.op': { $in: [...committed] } },
+        { $unset: { unsettled: '', unsettledAt: '' } },
+      ),
     );
     await onStep('settled');
   } else {
@@ -84,21 +89,24 @@ async function announceAll(db: Db, planned: readonly Planned[], at: Date): Promi
   }
   const counters = countersOf(db, planned);
   if (!counters) return;
-  const ids = [...intents.keys()];
+  const all = inOrder(intents);
+  const ids = all.map(([id]) => id);
   const found = await counters.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
   const known = new Set(found.map(({ _id }) => _id));
-  await failedWrites(
+  const refused = await failedWrites(
     counters,
-    ids.filter((id) => !known.has(id)).map((_id) => ({ _id, pending: [] })),
+    all.flatMap(([_id, pending]) => (known.has(_id) ? [] : [{ _id, pending }])),
   );
+  const there = [...known, ...refused].sort();
+  if (there.length === 0) return;
   const { matchedCount } = await counters.bulkWrite(
-    [...intents].map(([_id, own]) => ({
-      updateOne: { filter: { _id }, update: { $push: { pending: { $each: own } } } },
+    there.map((_id) => ({
+      updateOne: { filter: { _id }, update: { $push: { pending: { $each: intents.get(_id) ?? [] } } } },
     })),
     { ordered: false },
   );
   // A change that commits without its intent would never be counted.
-  if (matchedCount < ids.length) throw new Error('A counter was erased meanwhile.');
+  if (matchedCount < there.length) throw new Error('A counter was erased meanwhile.');
 }
 
 async function committedOf(
@@ -113,34 +121,56 @@ async function committedOf(
   );
 }
 
+/** Only to be tidy: without a commit an intent counts for nothing. */
 async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
-  const writes = planned.flatMap(({ plan }) =>
-    plan.counters.map(({ id }) => ({
-      updateOne: { filter: { _id: id }, update: { $pull: { pending: { op: plan.op } } } },
+  const counters = countersOf(db, planned);
+  if (!counters) return;
+  await matchingWrites(
+    counters,
+    inOrder(countsOf(planned)).map(([_id, { ops }]) => ({
+      updateOne: { filter: { _id }, update: { $pull: { pending: { op: { $in: ops } } } } },
     })),
   );
-  if (writes.length > 0) await countersOf(db, planned)?.bulkWrite(writes, { ordered: false });
 }
 
-/** Puts the rows in two writes, as `writeRow` does; `false` when some were not put, or when it is too late to. */
+/**
+ * Puts the rows as `writeRow` does: first hidden, then shown; `false` when some were not put, or when it is too late to.
+ * What a place is taken with holds the row already, so that one update shows them all. It is told from everybody else's
+ * by its `rev`: below any other, and of this call alone.
+ */
 async function putRows(db: Db, planned: readonly Planned[], until: number): Promise<boolean> {
-  const rows = planned.flatMap(({ change, plan }) => change.rows.map((row) => ({ row, rev: plan.rev })));
+  const rows = planned.flatMap(({ change, plan }) => change.rows.map((row) => ({ ...row, rev: plan.rev })));
   const [first] = rows;
   if (!first) return true;
-  const stored = db.collection<RowFields>(first.row.in);
+  const stored = db.collection<RowFields>(first.in);
+  const hidden = -randomInt(2, 2 ** 48 - 1);
   if (Date.now() > until) return false;
-  await failedWrites(
+  const taken = new Set(
+    await failedWrites(
+      stored,
+      rows.map(({ id, put }) => ({ ...put, _id: id, ...goneRow(), rev: hidden })),
+    ),
+  );
+  if (Date.now() > until) return false;
+  const replaced = await matchingWrites(
     stored,
-    rows.map(({ row }) => ({ _id: row.id, ...goneRow(), rev: -1 })),
+    rows.flatMap(({ id, put, rev }) =>
+      taken.has(id)
+        ? [{ replaceOne: { filter: { _id: id, rev: { $lt: rev } }, replacement: { ...put, rev } } }]
+        : [],
+    ),
   );
-  if (Date.now() > until) return false;
-  const { matchedCount } = await stored.bulkWrite(
-    rows.map(({ row, rev }) => ({
-      replaceOne: { filter: { _id: row.id, rev: { $lt: rev } }, replacement: { ...row.put, rev } },
-    })),
-    { ordered: false },
+  const own = Map.groupBy(
+    rows.filter(({ id }) => !taken.has(id)),
+    ({ rev }) => rev,
   );
-  return matchedCount === rows.length;
+  let shown = 0;
+  for (const [rev, some] of own) {
+    const filter = { _id: { $in: some.map(({ id }) => id) }, rev: hidden };
+    const update = { $set: { rev }, $unset: { gone: '' as const, expireAt: '' as const } };
+    shown += (await despiteDeadlocks(() => stored.updateMany(filter, update))).matchedCount;
+  }
+  return replaced + shown === rows.length;
 }
 
 /** Adds to each counter and removes its intents in one update; `false` when another has removed some of them. */
@@ -152,31 +182,35 @@ async function countAll(
   await onStep('rows');
   const counters = countersOf(db, planned);
   if (!counters) return true;
-  const sums = new Map<string, { ops: string[]; writes: CounterWrite[] }>();
-  for (const { plan } of planned) {
-    for (const write of plan.counters) {
-      const sum = sums.get(write.id) ?? { ops: [], writes: [] };
-      sum.ops.push(plan.op);
-      sum.writes.push(write);
-      sums.set(write.id, sum);
-    }
-  }
-  const { matchedCount } = await counters.bulkWrite(
-    [...sums].map(([_id, { ops, writes }]) => {
-      const inc: Record<string, number> = {};
-      for (const write of writes)
-        for (const [field, by] of Object.entries(write.inc)) inc[field] = (inc[field] ?? 0) + by;
-      return {
-        updateOne: {
-          filter: { _id, 'pending.op': { $all: ops } },
-          update: { $inc: inc, $pull: { pending: { op: { $in: ops } } } } as Document,
-        },
-      };
+  const sums = countsOf(planned);
+  const matched = await matchingWrites(
+    counters,
+    inOrder(sums).map(([_id, { ops, inc }]) => {
+      const update: Document = { $inc: inc, $pull: { pending: { op: { $in: ops } } } };
+      return { updateOne: { filter: { _id, 'pending.op': { $all: ops } }, update } };
     }),
-    { ordered: false },
   );
   await onStep('counters');
-  return matchedCount === sums.size;
+  return matched === sums.size;
+}
+
+/** In one order in every process: writes of many that are in another's lists too wait for them, and not in a ring. */
+function inOrder<T>(byId: ReadonlyMap<string, T>): [string, T][] {
+  return [...byId].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** What changes add to each counter. */
+function countsOf(planned: readonly Planned[]): Map<string, { ops: string[]; inc: Record<string, number> }> {
+  const sums = new Map<string, { ops: string[]; inc: Record<string, number> }>();
+  for (const { plan } of planned) {
+    for (const { id, inc } of plan.counters) {
+      const sum = sums.get(id) ?? { ops: [], inc: {} };
+      sum.ops.push(plan.op);
+      for (const [field, by] of Object.entries(inc)) sum.inc[field] = (sum.inc[field] ?? 0) + by;
+      sums.set(id, sum);
+    }
+  }
+  return sums;
 }
 
 function countersOf(db: Db, planned: readonly Planned[]): Collection<CounterFields> | undefined {

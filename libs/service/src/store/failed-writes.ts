@@ -1,5 +1,11 @@
-import { type Collection, type Document, MongoBulkWriteError, type OptionalUnlessRequiredId } from 'mongodb';
-import { mongoDeadlock } from './mongo.ts';
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Document,
+  MongoBulkWriteError,
+  type OptionalUnlessRequiredId,
+} from 'mongodb';
+import { isMongoDeadlock, mongoDeadlock } from './mongo.ts';
 
 /** A unique key has refused the write, or it was given up to end a deadlock. */
 const expected: readonly unknown[] = [11000, mongoDeadlock];
@@ -17,9 +23,41 @@ export async function failedWrites<T extends Document & { _id: string }>(
     await collection.insertMany(documents as unknown as OptionalUnlessRequiredId<T>[], { ordered: false });
     return [];
   } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const failures = [error.writeErrors].flat();
-    if (failures.length === 0 || !failures.every(({ code }) => expected.includes(code))) throw error;
-    return failures.flatMap(({ index }) => documents[index]?._id ?? []);
+    return refusalsOf(error).failures.flatMap(({ index }) => documents[index]?._id ?? []);
   }
+}
+
+/** Makes updates, each for itself, and tells how many matched; those that `failedWrites` bears have not. */
+export async function matchingWrites<T extends Document>(
+  collection: Collection<T>,
+  updates: readonly AnyBulkWriteOperation<T>[],
+): Promise<number> {
+  if (updates.length === 0) return 0;
+  try {
+    return (await collection.bulkWrite(updates, { ordered: false })).matchedCount;
+  } catch (error) {
+    return refusalsOf(error).matched;
+  }
+}
+
+/** Times that a write is given up to end a deadlock; of those in it, one is made each time. */
+const attempts = 10;
+
+/** Makes a write that says the same when it is made again, until it is not given up to end a deadlock. */
+export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isMongoDeadlock(error) || attempt === attempts) throw error;
+    }
+  }
+}
+
+/** The refused ones among the writes of a bulk; throws the error again when it says anything else. */
+function refusalsOf(error: unknown): { failures: { index: number }[]; matched: number } {
+  if (!(error instanceof MongoBulkWriteError)) throw error;
+  const failures = [error.writeErrors].flat();
+  if (failures.length === 0 || !failures.every(({ code }) => expected.includes(code))) throw error;
+  return { failures, matched: error.result.matchedCount };
 }

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../errors.ts';
 import { tracing } from '../telemetry/tracing.ts';
+import { refuseMoved, schemaVersion } from './moved.ts';
 
 export interface SqliteOptions {
   /** Path, or `:memory:`. */
@@ -23,6 +24,8 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
     // What is erased is not to stay readable in pages that are free (docs/adr/0014).
     db.exec('PRAGMA secure_delete = ON');
+    // Nor is it in a log that has once been long (`bulkTransaction`).
+    db.exec('PRAGMA journal_size_limit = 4194304');
     migrate(db, file, migrations);
     return db;
   } catch (error) {
@@ -34,7 +37,8 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
 }
 
 function migrate(db: DatabaseSync, file: string, migrations: readonly string[]): void {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+  const version = schemaVersion(db);
+  refuseMoved(file, version);
   if (version > migrations.length) {
     throw new StartError(`The database ${file} was written by a newer version of Kith (schema ${version}).`);
   }
@@ -66,6 +70,20 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
     return result;
   } finally {
     span.end(failure);
+  }
+}
+
+/**
+ * A transaction of many rows, one of a row of such: the log is copied into the database less often on the way, because each
+ * of them changes pages all over it.
+ */
+export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('PRAGMA wal_autocheckpoint = 8000');
+  try {
+    return transaction(db, work);
+  } finally {
+    // SQLite's own. The next transaction of another kind copies what has gathered.
+    db.exec('PRAGMA wal_autocheckpoint = 1000');
   }
 }
 

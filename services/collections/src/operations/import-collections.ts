@@ -1,4 +1,4 @@
-import { type ImportedCollection, type ImportReason, importCollections as spec } from '@kith/contracts';
+import { type ImportedCollection, type ImportResult, importCollections as spec } from '@kith/contracts';
 import { handler, nameUsers } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { type CollectionRecord, maxDepth, type Owner } from '../collection.ts';
@@ -14,14 +14,14 @@ interface Row {
 
 /**
  * Imports collections, each below its parent, which is there or comes in the same rows. Nothing is told of them
- * (docs/adr/0018); one that is there already stays as it is.
+ * (docs/adr/0018); one that is there already stays as it is, and so does the first of two rows of one.
  */
 export const importCollections = handler(spec, async (request, app: AppContext) => {
   const { projectId } = request.params;
   const { rows } = request.body;
   const names = rows.map(({ userId, userForeignId }) => ({ id: userId, foreignId: userForeignId }));
   const idOf = await nameUsers(app.bus, { projectId, names }, request);
-  const rejected: { row: number; reason: ImportReason }[] = [];
+  const rejected: ImportResult['rejected'] = [];
   const named: Row[] = [];
   for (const [row, given] of rows.entries()) {
     const userId = idOf(names[row] ?? {});
@@ -39,7 +39,7 @@ export const importCollections = handler(spec, async (request, app: AppContext) 
 });
 
 async function importRows(app: AppContext, rows: readonly Row[]) {
-  const refused: { row: number; reason: ImportReason }[] = [];
+  const refused: ImportResult['rejected'] = [];
   const owners = new Map(rows.map(({ owner }) => [owner.userId, owner]));
   const oldest = Math.min(Date.now(), ...rows.map(({ given }) => Date.parse(given.createdAt)));
   const roots = await app.store.imports.roots([...owners.values()], oldest);
@@ -47,21 +47,17 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
     [id, ...(parentId === null ? [] : [parentId])].map((one) => ({ ...owner, id: one })),
   );
   const known = await app.store.imports.find(wanted);
-  let [imported, unchanged] = [0, 0];
-  let left: Row[] = [];
-  for (const row of rows) {
-    if (known.has(row.id)) unchanged++;
-    else left.push(row);
-  }
-  // Level by level, so that each comes behind its parent.
+  const there: Row[] = [];
   const made: { row: number; record: CollectionRecord }[] = [];
+  // Level by level, so that each comes behind its parent.
+  let left = rows;
   for (let before = -1; before < made.length; ) {
     before = made.length;
     const later: Row[] = [];
     for (const one of left) {
       const { row, given, owner, id, parentId } = one;
       const parent = parentId === null ? roots.get(owner.userId) : known.get(parentId);
-      if (known.has(id)) unchanged++;
+      if (known.has(id)) there.push(one);
       else if (!parent) later.push(one);
       else if (parent.ancestors.length >= maxDepth) refused.push({ row, reason: 'too-deep' });
       else {
@@ -73,11 +69,42 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
     }
     left = later;
   }
-  const stored = await app.store.imports.insert(made.map(({ record }) => record));
-  for (const [at, { row }] of made.entries()) {
-    if (stored[at]) imported++;
-    else refused.push({ row, reason: 'deleted' });
-  }
   for (const { row } of left) refused.push({ row, reason: 'parent-not-found' });
+  const outcomes = await app.store.imports.insert(made.map(({ record }) => record));
+  let [imported, unchanged] = [0, 0];
+  for (const [at, { row, record }] of made.entries()) {
+    const outcome = outcomes[at] ?? 'deleted';
+    if (outcome === 'stored') imported++;
+    else if (outcome === 'deleted') {
+      refused.push({ row, reason: outcome });
+      known.delete(record.id);
+    } else {
+      // Another import was faster.
+      known.set(record.id, outcome);
+      there.push(rows.find((one) => one.row === row)!);
+    }
+  }
+  for (const { row, given, owner, id, parentId } of there) {
+    const stored = known.get(id);
+    const parent = parentId ?? roots.get(owner.userId)?.id;
+    const fields = stored && differingFields(given, { parentId: parent, stored });
+    if (!fields) refused.push({ row, reason: 'deleted' });
+    else if (fields.length > 0) refused.push({ row, reason: 'conflict', fields });
+    else unchanged++;
+  }
   return { imported, unchanged, refused };
+}
+
+/** Fields of a row that say other than what is stored of its collection; one that is absent says nothing. */
+function differingFields(
+  row: ImportedCollection,
+  { parentId, stored }: { parentId: string | undefined; stored: CollectionRecord },
+): string[] {
+  const isSame = {
+    parentId: parentId === stored.parentId,
+    name: row.name === stored.name,
+    createdAt: Date.parse(row.createdAt) === stored.createdAt,
+  };
+  const fields = Object.keys(isSame) as (keyof typeof isSame)[];
+  return fields.filter((field) => row[field] !== undefined && !isSame[field]);
 }

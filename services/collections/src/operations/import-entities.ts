@@ -1,16 +1,23 @@
-import { type ImportReason, importEntities as spec } from '@kith/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import { type ImportedEntity, type ImportResult, importEntities as spec } from '@kith/contracts';
 import { DeadlinePassed, handler, nameUsers } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import type { Owner } from '../collection.ts';
 import type { EntityRecord } from '../entity.ts';
 import { importedId } from '../imported.ts';
 
+interface Row {
+  row: number;
+  given: ImportedEntity;
+}
+
 interface Group {
   owner: Owner;
   /** Null is the root. */
   id: string | null;
+  /** The first row of each entity is the one that is saved. */
   entities: Map<string, EntityRecord>;
-  rows: number[];
+  rows: Row[];
 }
 
 /**
@@ -22,7 +29,7 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
   const { rows } = request.body;
   const names = rows.map(({ userId, userForeignId }) => ({ id: userId, foreignId: userForeignId }));
   const idOf = await nameUsers(app.bus, { projectId, names }, request);
-  const rejected: { row: number; reason: ImportReason }[] = [];
+  const rejected: ImportResult['rejected'] = [];
   const groups = new Map<string, Group>();
   for (const [row, given] of rows.entries()) {
     const userId = idOf(names[row] ?? {});
@@ -35,30 +42,58 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
     const key = `${userId}|${id ?? 'root'}`;
     const group: Group = groups.get(key) ?? { owner, id, entities: new Map(), rows: [] };
     groups.set(key, group);
-    group.rows.push(row);
+    group.rows.push({ row, given });
     const { entityId, addedAt, metadata = null } = given;
     if (!group.entities.has(entityId))
       group.entities.set(entityId, { entityId, addedAt: Date.parse(addedAt), metadata });
   }
-  let imported = 0;
-  let taken = 0;
+  let [imported, unchanged] = [0, 0];
   for (let left = [...groups.values()]; left.length > 0; ) {
     if (Date.now() >= request.deadline) throw new DeadlinePassed('Other changes kept coming first.');
     const { saved, missing, again } = await save(app, left);
-    for (const { group, added } of saved) {
-      imported += added;
-      taken += group.rows.length;
+    for (const { group, there } of saved) {
+      const counts = countOf(group, there);
+      imported += counts.imported;
+      unchanged += counts.unchanged;
+      rejected.push(...counts.refused);
     }
     for (const { rows: lost } of missing)
-      rejected.push(...lost.map((row) => ({ row, reason: 'collection-not-found' as const })));
+      rejected.push(...lost.map(({ row }) => ({ row, reason: 'collection-not-found' as const })));
     left = again;
   }
-  return {
-    imported,
-    unchanged: taken - imported,
-    rejected: rejected.sort((one, other) => one.row - other.row),
-  };
+  return { imported, unchanged, rejected: rejected.sort((one, other) => one.row - other.row) };
 });
+
+/** What became of a group's rows, `there` being those of its entities that were saved already. */
+function countOf(group: Group, there: readonly EntityRecord[]) {
+  const stored = new Map(there.map((entity) => [entity.entityId, entity]));
+  const refused: ImportResult['rejected'] = [];
+  let unchanged = 0;
+  for (const { row, given } of group.rows) {
+    const { entityId } = given;
+    const found = stored.get(entityId);
+    const own = group.entities.get(entityId)!;
+    if (!found) stored.set(entityId, own);
+    else {
+      const fields = differingFields(given, found);
+      if (fields.length === 0) unchanged++;
+      else refused.push({ row, reason: 'conflict', fields });
+    }
+  }
+  return { imported: group.entities.size - there.length, unchanged, refused };
+}
+
+/** Fields of a row that say other than what is saved; one that is absent says nothing. */
+function differingFields(row: ImportedEntity, stored: EntityRecord): string[] {
+  const metadata = row.metadata === undefined || isSameJson(row.metadata, stored.metadata);
+  const isSame = { addedAt: Date.parse(row.addedAt) === stored.addedAt, metadata };
+  return Object.entries(isSame).flatMap(([field, same]) => (same ? [] : [field]));
+}
+
+/** Tells whether two values are one as JSON; the order of keys says nothing. */
+function isSameJson(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
+}
 
 /** Saves what groups hold; `again` are those whose collection was changed by others meanwhile. */
 async function save(app: AppContext, groups: readonly Group[]) {
@@ -74,15 +109,15 @@ async function save(app: AppContext, groups: readonly Group[]) {
     const collection = known.get(wanted[at]?.id ?? '');
     return collection ? [{ group, collection }] : [];
   });
-  const counts = await imports.save(
+  const outcomes = await imports.save(
     found.map(({ group, collection }) => ({ collection, entities: [...group.entities.values()] })),
   );
   return {
     saved: found.flatMap(({ group }, at) => {
-      const added = counts[at];
-      return added == null ? [] : [{ group, added }];
+      const there = outcomes[at];
+      return there ? [{ group, there }] : [];
     }),
     missing: groups.filter((_, at) => !known.has(wanted[at]?.id ?? '')),
-    again: found.flatMap(({ group }, at) => (counts[at] === null ? [group] : [])),
+    again: found.flatMap(({ group }, at) => (outcomes[at] ? [] : [group])),
   };
 }

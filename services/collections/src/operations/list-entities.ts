@@ -12,19 +12,16 @@ export const listEntities = handler(spec, async (request, app: AppContext) => {
   const { limit, cursor, sortDir } = request.query;
   const binding = [spec.name, owner.projectId, owner.userId, collectionId, sortDir];
   const position = cursor === undefined ? undefined : readCursor(cursor, binding);
-  const collection = await app.store.find(owner, collectionId);
-  if (!collection) throw new ApiError('collection/not-found');
-
   const page = position?.page ?? request.query.page;
-  const total = collection.entityCount;
-  const skip = (page - 1) * limit;
-  const from = position ? { after: position.after } : { skip };
-  const isPastEnd = !position && skip >= total;
+  const from = position ? { after: position.after } : { skip: (page - 1) * limit };
   // One more, to know whether a row follows.
   const range = { from, limit: limit + 1, newestFirst: sortDir === 'desc' };
-  const found = isPastEnd ? [] : await app.store.entities(collection, range);
-  const shown = found.slice(0, limit);
-  const hasMore = found.length > limit;
+  const found = await app.store.withEntities(owner, collectionId, range);
+  if (!found) throw new ApiError('collection/not-found');
+  const { collection, entities } = found;
+  const total = collection.entityCount;
+  const shown = entities.slice(0, limit);
+  const hasMore = entities.length > limit;
   const last = shown.at(-1);
   if (hasMore && last) {
     request.linkNext(encodeCursor({ after: entityPosition(last), page: page + 1 }, binding));

@@ -14,8 +14,8 @@ export const listSubCollections = handler(spec, async (request, app: AppContext)
     cursor !== undefined
       ? decodeCursor(cursor, binding, 'collection/invalid-query')
       : { after: null, page: 1 };
-  if (!(await app.store.find(owner, collectionId))) throw new ApiError('collection/not-found');
   const found = await app.store.children(owner, collectionId, { after: start.after, limit: limit + 1 });
+  if (!found) throw new ApiError('collection/not-found');
   const page = found.slice(0, limit);
   const last = page.at(-1);
   if (last && found.length > limit) {

@@ -15,10 +15,13 @@ export interface ImportStore {
   /** Those of these collections that are there, by their ids. */
   find(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>>;
   /**
-   * Stores new collections whose parents are there, or come before them. Of each, in their order, whether it is there
-   * now: not where what it was to stand below has been deleted meanwhile.
+   * Stores new collections whose parents are there, or come before them. Tells of each, in their order, what became of it;
+   * a collection is what is there already under its id.
    */
-  insert(records: readonly CollectionRecord[]): Promise<boolean[]>;
-  /** Saves what is not saved yet. Of each batch how much that is; null where the collection has gone on since it was found. */
-  save(batches: readonly EntityBatch[]): Promise<(number | null)[]>;
+  insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]>;
+  /**
+   * Saves what is not saved yet. Of each batch those of its entities that were, as they are; null where the collection has
+   * gone on since it was found.
+   */
+  save(batches: readonly EntityBatch[]): Promise<(EntityRecord[] | null)[]>;
 }

@@ -31,12 +31,15 @@ export interface CollectionStore {
   root(owner: Owner): Promise<CollectionRecord | null>;
   /** A collection of this owner's; anyone else's is none. */
   find(owner: Owner, id: string): Promise<CollectionRecord | null>;
-  /** At most `limit` collections directly below another, oldest first, from behind the position `after`. */
+  /**
+   * At most `limit` collections directly below another, oldest first, from behind the position `after`; `null` where
+   * that other is not there.
+   */
   children(
     owner: Owner,
     parentId: string,
     range: { after: string | null; limit: number },
-  ): Promise<CollectionRecord[]>;
+  ): Promise<CollectionRecord[] | null>;
   /**
    * Some of an owner's collections, behind a place among all of them; `limit` are looked at. `next` is the place behind
    * which more may follow.
@@ -64,6 +67,12 @@ export interface CollectionStore {
     event: EventEnvelope,
   ): Promise<boolean>;
   entities(collection: CollectionRecord, range: EntityRange): Promise<EntityRecord[]>;
+  /** A collection with some of what it holds; `null` where it is not there. */
+  withEntities(
+    owner: Owner,
+    id: string,
+    range: EntityRange,
+  ): Promise<{ collection: CollectionRecord; entities: EntityRecord[] } | null>;
   /** The owner's collections that hold an entity, in no order. */
   holding(owner: Owner, entityId: string): Promise<CollectionRecord[]>;
   /** Takes away a bounded part of what deleted collections left. `true` when more may be left to take at once. */

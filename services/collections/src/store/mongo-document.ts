@@ -22,7 +22,7 @@ export interface CollectionDocument
   purgeDepth?: number;
 }
 
-/** The row of a saved entity; `_id` is its place. One that is gone has nothing but the fields of every row. */
+/** The row of a saved entity; `_id` is its place. One that is gone may have nothing but the fields of every row. */
 export interface EntityDocument extends RowFields {
   /** What the rows of one entity and owner share. */
   saved: string;

@@ -1,5 +1,12 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { type MongoOutbox, notGone, outboxLimit, type Settler, type TargetFields } from '@kith/service';
+import {
+  type MongoOutbox,
+  notGone,
+  outboxLimit,
+  type Settler,
+  type TargetFields,
+  withContent,
+} from '@kith/service';
 import type { Collection, Db } from 'mongodb';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
@@ -49,6 +56,7 @@ export class MongoEntities {
     const found = await this.#entities.findOne({
       saved: savedKey(collection, entityId),
       collectionId: collection.id,
+      ...notGone,
     });
     return found && toEntity(found);
   }
@@ -83,8 +91,14 @@ export class MongoEntities {
       : { $gt: edge ?? keys.from, $lt: keys.to };
     const rows = await this.#entities
       .find(
-        { _id: between, ...notGone },
-        { sort: { _id: newestFirst ? -1 : 1 }, skip: 'skip' in from ? from.skip : 0, limit },
+        { _id: between, ...withContent('collectionId') },
+        // All rows in one answer: a server gives 101 of its own accord.
+        {
+          sort: { _id: newestFirst ? -1 : 1 },
+          skip: 'skip' in from ? from.skip : 0,
+          limit,
+          batchSize: limit,
+        },
       )
       .toArray();
     return rows.map(toEntity);
@@ -99,7 +113,9 @@ export class MongoEntities {
       .find({ unsettledAt: ever, projectId, userId }, { projection: { unsettled: 1, rev: 1 } })
       .toArray();
     await Promise.all(open.map((target) => this.#settler.settleTarget(collectionsName, target)));
-    const rows = await this.#entities.find({ saved }, { projection: { collectionId: 1 } }).toArray();
+    const rows = await this.#entities
+      .find({ saved, ...notGone }, { projection: { collectionId: 1 } })
+      .toArray();
     return rows.map(({ collectionId }) => collectionId);
   }
 
@@ -148,6 +164,7 @@ export function toRow(
   };
 }
 
-function toEntity({ entityId, addedAt, metadata }: EntityDocument): EntityRecord {
+/** The entity of a row. */
+export function toEntity({ entityId, addedAt, metadata }: EntityDocument): EntityRecord {
   return { entityId, addedAt: addedAt.getTime(), metadata: JSON.parse(metadata) as EntityRecord['metadata'] };
 }

@@ -67,29 +67,25 @@ class MongoStore implements CollectionStore {
   }
 
   async find(owner: Owner, id: string): Promise<CollectionRecord | null> {
-    const { projectId, userId } = owner;
-    const document = await this.#collections.findOne(
-      { projectId, userId, id },
-      { projection: { 'outbox.event': 0 } },
-    );
-    if (!document || !isThere(document)) return null;
-    if (!(await this.#tree.areThere(owner, document.ancestors))) return null;
-    return this.#withEntities(document);
+    return (await this.#findWith(owner, id, async () => undefined))?.collection ?? null;
   }
 
   async children(
     owner: Owner,
     parentId: string,
     range: { after: string | null; limit: number },
-  ): Promise<CollectionRecord[]> {
+  ): Promise<CollectionRecord[] | null> {
     const { from, to } = listRange(owner, parentId, range.after);
-    const documents = await this.#collections
-      .find(
-        { _id: { $gt: from, $lt: to }, ...there },
-        { sort: { _id: 1 }, limit: range.limit, projection: { outbox: 0 } },
-      )
-      .toArray();
-    return documents.map(fromDocument);
+    const { limit } = range;
+    const read = () =>
+      this.#collections
+        .find(
+          { _id: { $gt: from, $lt: to }, ...there },
+          // All rows in one answer: a server gives 101 of its own accord.
+          { sort: { _id: 1 }, limit, batchSize: limit, projection: { outbox: 0 } },
+        )
+        .toArray();
+    return (await this.#findWith(owner, parentId, read))?.more.map(fromDocument) ?? null;
   }
 
   async all(
@@ -148,6 +144,15 @@ class MongoStore implements CollectionStore {
     return this.#entities.list(collection, range);
   }
 
+  async withEntities(owner: Owner, id: string, range: EntityRange) {
+    const read = async (collection: CollectionRecord) => {
+      const isPastEnd = 'skip' in range.from && range.from.skip >= collection.entityCount;
+      return isPastEnd ? [] : this.entities(collection, range);
+    };
+    const found = await this.#findWith(owner, id, read);
+    return found && { collection: found.collection, entities: found.more };
+  }
+
   async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {
     const ids = await this.#entities.homes(owner, entityId);
     const { projectId, userId } = owner;
@@ -172,6 +177,29 @@ class MongoStore implements CollectionStore {
 
   close(): Promise<void> {
     return this.#connection.close();
+  }
+
+  /**
+   * Finds a collection, and reads something more of it while it is looked up whether all above it are there: with that two
+   * round trips, too.
+   */
+  async #findWith<T>(
+    owner: Owner,
+    id: string,
+    read: (collection: CollectionRecord) => Promise<T>,
+  ): Promise<{ collection: CollectionRecord; more: T } | null> {
+    const { projectId, userId } = owner;
+    const document = await this.#collections.findOne(
+      { projectId, userId, id },
+      { projection: { 'outbox.event': 0 } },
+    );
+    if (!document || !isThere(document)) return null;
+    const collection = this.#withEntities(document);
+    const [areThere, more] = await Promise.all([
+      this.#tree.areThere(owner, document.ancestors),
+      read(collection),
+    ]);
+    return areThere ? { collection, more } : null;
   }
 
   /** Those of an owner's collections above which all are there. */

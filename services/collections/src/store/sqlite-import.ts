@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { transaction } from '@kith/service';
+import { bulkTransaction } from '@kith/service';
 import type { CollectionRecord, Owner } from '../collection.ts';
+import type { EntityRecord } from '../entity.ts';
 import { importedRecord, withSaved } from '../imported.ts';
 import type { EntityBatch, ImportStore } from './import.ts';
 import type { SqliteEntities } from './sqlite-entities.ts';
@@ -28,7 +29,7 @@ export class SqliteImport implements ImportStore {
   }
 
   async roots(owners: readonly Owner[], at: number): Promise<Map<string, CollectionRecord>> {
-    return transaction(this.#db, () => {
+    return bulkTransaction(this.#db, () => {
       const roots = new Map<string, CollectionRecord>();
       for (const owner of owners) {
         const made = importedRecord(owner, { id: randomUUID(), name: 'root', parent: null, at });
@@ -44,19 +45,26 @@ export class SqliteImport implements ImportStore {
     return new Map(found.map((record) => [record.id, record]));
   }
 
-  async insert(records: readonly CollectionRecord[]): Promise<boolean[]> {
-    return transaction(this.#db, () => records.map((record) => this.#tree.insert(record)));
+  async insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]> {
+    return bulkTransaction(this.#db, () =>
+      records.map((record) => {
+        if (this.#tree.insert(record)) return 'stored';
+        return this.#tree.find(record, record.id) ?? 'deleted';
+      }),
+    );
   }
 
-  async save(batches: readonly EntityBatch[]): Promise<(number | null)[]> {
-    return transaction(this.#db, () => batches.map((batch) => this.#save(batch)));
+  async save(batches: readonly EntityBatch[]): Promise<(EntityRecord[] | null)[]> {
+    return bulkTransaction(this.#db, () => batches.map((batch) => this.#save(batch)));
   }
 
-  #save({ collection, entities }: EntityBatch): number | null {
-    const added = entities.filter(({ entityId }) => !this.#entities.find(collection, entityId));
-    if (added.length === 0) return 0;
-    if (!this.#tree.replace(collection.rev, withSaved(collection, added))) return null;
-    for (const entity of added) this.#entities.write(collection, { kind: 'add', entity });
-    return added.length;
+  #save({ collection, entities }: EntityBatch): EntityRecord[] | null {
+    const saved = entities.map(({ entityId }) => this.#entities.find(collection, entityId));
+    const added = entities.filter((_, at) => !saved[at]);
+    if (added.length > 0) {
+      if (!this.#tree.replace(collection.rev, withSaved(collection, added))) return null;
+      for (const entity of added) this.#entities.write(collection, { kind: 'add', entity });
+    }
+    return saved.filter((entity) => entity !== null);
   }
 }

@@ -87,7 +87,8 @@ class SqliteStore implements CollectionStore {
     owner: Owner,
     parentId: string,
     range: { after: string | null; limit: number },
-  ): Promise<CollectionRecord[]> {
+  ): Promise<CollectionRecord[] | null> {
+    if (!this.#find(owner, parentId)) return null;
     const { from, to } = listRange(owner, parentId, range.after);
     return this.#between.all(from, to, range.limit).flatMap((row) => fromRow(row) ?? []);
   }
@@ -140,6 +141,13 @@ class SqliteStore implements CollectionStore {
 
   async entities(collection: CollectionRecord, range: EntityRange): Promise<EntityRecord[]> {
     return this.#entities.list(collection, range);
+  }
+
+  async withEntities(owner: Owner, id: string, range: EntityRange) {
+    const collection = this.#find(owner, id);
+    if (!collection) return null;
+    const isPastEnd = 'skip' in range.from && range.from.skip >= collection.entityCount;
+    return { collection, entities: isPastEnd ? [] : this.#entities.list(collection, range) };
   }
 
   async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {

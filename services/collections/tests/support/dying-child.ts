@@ -1,7 +1,6 @@
-import { StatementSync } from 'node:sqlite';
 import type { OperationSpec } from '@kith/contracts';
 import { createLogger, InProcessBus, type OperationRequest, type StoreConfig, Turns } from '@kith/service';
-import { Collection } from 'mongodb';
+import { dieBeforeWrite } from '@kith/testing';
 import { addEntity } from '../../src/operations/add-entity.ts';
 import { createSubCollection } from '../../src/operations/create-sub-collection.ts';
 import { deleteCollection } from '../../src/operations/delete.ts';
@@ -23,10 +22,7 @@ const work: DyingWork = JSON.parse(process.argv[2] ?? '{}');
 const store = await openStore(work.store);
 const log = createLogger({ name: 'child', level: 'silent' });
 const bus = new InProcessBus({ prefix: 'child', file: ':memory:', log });
-let writes = 0;
-const methods = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
-for (const method of methods) dieIn(Collection.prototype as never, method);
-dieIn(StatementSync.prototype as never, 'run');
+dieBeforeWrite(work.dieBeforeWrite);
 
 const handlers = {
   add: addEntity,
@@ -50,13 +46,3 @@ if (work.act === 'purge') {
   process.stdout.write('acknowledged');
 }
 await store.close();
-
-function dieIn(prototype: Record<string, (...args: never[]) => unknown>, method: string): void {
-  const original = prototype[method];
-  if (!original) throw new Error(`no ${method}`);
-  prototype[method] = function (this: unknown, ...args: never[]) {
-    writes += 1;
-    if (writes === work.dieBeforeWrite) process.kill(process.pid, 'SIGKILL');
-    return original.apply(this, args);
-  };
-}

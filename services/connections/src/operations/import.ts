@@ -1,12 +1,12 @@
-import { type ImportReason, importConnections } from '@kith/contracts';
+import { type ImportedConnection, type ImportResult, importConnections } from '@kith/contracts';
 import { handler, nameUsers } from '@kith/service';
 import type { LivePair } from '../act.ts';
 import type { AppContext } from '../app.ts';
-import { pairOfRow } from '../import-pair.ts';
+import { differingFields, pairOfRow } from '../import-pair.ts';
 
 /**
  * Imports what is between users. Nothing is told of it, so nobody is notified (docs/adr/0018). What stands between two
- * users already stays; a row that is there, by its id, changes nothing.
+ * users already stays; a row of a connection that is there changes nothing.
  */
 export const importHandler = handler(importConnections, async (request, app: AppContext) => {
   const { projectId } = request.params;
@@ -17,25 +17,29 @@ export const importHandler = handler(importConnections, async (request, app: App
   }));
   const names = sides.flatMap(({ requester, receiver }) => [requester, receiver]);
   const idOf = await nameUsers(app.bus, { projectId, names }, request);
-  const rejected: { row: number; reason: ImportReason }[] = [];
-  const pairs: { row: number; pair: LivePair }[] = [];
+  const rejected: ImportResult['rejected'] = [];
+  const pairs: { row: number; given: ImportedConnection; pair: LivePair }[] = [];
   for (const [row, given] of rows.entries()) {
     const requesterId = idOf(sides[row]?.requester ?? {});
     const receiverId = idOf(sides[row]?.receiver ?? {});
     if (!requesterId || !receiverId) rejected.push({ row, reason: 'user-not-found' });
     else if (requesterId === receiverId) rejected.push({ row, reason: 'same-user' });
-    else pairs.push({ row, pair: pairOfRow(projectId, given, { requesterId, receiverId }) });
+    else pairs.push({ row, given, pair: pairOfRow(projectId, given, { requesterId, receiverId }) });
   }
   const outcomes = await app.store.import(
     projectId,
     pairs.map(({ pair }) => pair),
   );
   let [imported, unchanged] = [0, 0];
-  for (const [at, { row }] of pairs.entries()) {
-    const outcome = outcomes[at] ?? 'there';
+  for (const [at, outcome] of outcomes.entries()) {
+    const { row, given, pair } = pairs[at]!;
     if (outcome === 'stored') imported++;
-    else if (outcome === 'there') unchanged++;
-    else rejected.push({ row, reason: outcome });
+    else if (typeof outcome === 'string') rejected.push({ row, reason: outcome });
+    else {
+      const fields = differingFields(given, { given: pair, stored: outcome });
+      if (fields.length === 0) unchanged++;
+      else rejected.push({ row, reason: 'conflict', fields });
+    }
   }
   return { imported, unchanged, rejected: rejected.sort((one, other) => one.row - other.row) };
 });

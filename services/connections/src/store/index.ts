@@ -62,8 +62,8 @@ export interface ErasureStore {
   removeTotals(of: UserKey): Promise<void>;
 }
 
-/** What became of a pair that was to be imported; `there`: its connection is there already, or was. */
-export type ImportOutcome = 'stored' | 'there' | 'pair-taken' | 'id-taken';
+/** What became of a pair that was to be imported; a pair is what is stored where its connection is there already. */
+export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | Pair;
 
 /** What connections keeps. Two implementations pass one suite, `tests/store.test.ts`. */
 export interface ConnectionStore {
@@ -81,8 +81,9 @@ export interface ConnectionStore {
    */
   change(before: Pair, after: Pair, event: EventEnvelope): Promise<boolean>;
   /**
-   * Stores pairs of another back end, with what follows of them in lists and totals, and without events. Tells of each, in
-   * their order, what became of it; what is stored already stays as it is.
+   * Stores pairs of another back end, one after the other, with what follows of them in lists and totals, and without
+   * events. Tells of each, in their order, what became of it; what is stored already stays as it is. Of those that come
+   * at once with one connection's id, one gets it.
    */
   import(projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]>;
   /** The pairs of a user and each of these others that are stored. */

@@ -1,4 +1,4 @@
-import { isMongoDuplicate, keepForgottenMs, type OutboxFields, type TargetFields } from '@kith/service';
+import { keepForgottenMs, type OutboxFields, putMark, type TargetFields } from '@kith/service';
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import type { Pair } from '../pair.ts';
 import type { EndedUser, ErasureStore } from './index.ts';
@@ -12,13 +12,6 @@ export const markIndexes: readonly IndexDescription[] = [
   { name: 'erase', key: { eraseAt: 1 }, partialFilterExpression: { eraseAt: { $exists: true } } },
   { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
 ];
-
-/** Index of `pairs` by the second user; the first leads the key. Partial as the one of connections, and for the same reason. */
-export const higherIndex: IndexDescription = {
-  name: 'higher',
-  key: { higher: 1 },
-  partialFilterExpression: { higher: { $exists: true } },
-};
 
 /** Erases users on MongoDB. */
 export class MongoErasure implements ErasureStore {
@@ -35,18 +28,9 @@ export class MongoErasure implements ErasureStore {
   }
 
   async end({ projectId, userId, endedAt, seq }: EndedUser & { seq: number }): Promise<void> {
-    const _id = `${projectId}|${userId}`;
     const expireAt = new Date(endedAt.getTime() + keepForgottenMs);
     const mark = { seq, endedAt, eraseAt: endedAt, expireAt };
-    const replace = () => this.#profiles.replaceOne({ _id, user: { $exists: true } }, mark);
-    if ((await replace()).matchedCount > 0) return;
-    try {
-      await this.#profiles.insertOne({ _id, ...mark });
-    } catch (error) {
-      if (!isMongoDuplicate(error)) throw error;
-      // A mark that was there before, or a profile that has come in between.
-      await replace();
-    }
+    await putMark(this.#profiles, { _id: `${projectId}|${userId}`, ...mark });
   }
 
   async due(now: Date, limit: number): Promise<EndedUser[]> {

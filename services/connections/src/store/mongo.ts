@@ -7,15 +7,12 @@ import {
   type MongoConnection,
   MongoOutbox,
   type MongoSchema,
-  notGone,
   openMongo,
-  outboxIndex,
   pendingIndex,
   type RowFields,
   Settler,
   type StoreConfig,
-  type TargetFields,
-  unsettledIndex,
+  withContent,
 } from '@kith/service';
 import type { Collection, Filter } from 'mongodb';
 import type { LivePair } from '../act.ts';
@@ -32,29 +29,18 @@ import {
 import { type Pair, strangers } from '../pair.ts';
 import type { ConnectionStore, ImportOutcome, ListPage, ListRange } from './index.ts';
 import { pairId } from './keys.ts';
-import { higherIndex, MongoErasure, markIndexes } from './mongo-erasure.ts';
+import { MongoErasure, markIndexes } from './mongo-erasure.ts';
 import { MongoImport } from './mongo-import.ts';
+import { type PairDocument, pairIndexes, toPair } from './mongo-pair.ts';
 import { MongoProfiles } from './mongo-profiles.ts';
 
-/** `blocks` are absent in documents from before there were any. */
-export type PairDocument = Omit<Pair, 'rev' | 'blocks'> & Partial<Pick<Pair, 'blocks'>> & TargetFields;
 type EdgeDocument = Entry & RowFields;
 type HeadDocument = Partial<Totals> & CounterFields;
 
 const schema: MongoSchema = {
   version: 1,
   collections: {
-    pairs: [
-      unsettledIndex,
-      outboxIndex,
-      higherIndex,
-      // Partial though every document is in it: FerretDB plans a plain one as a walk over all ids.
-      {
-        name: 'connection',
-        key: { connectionId: 1 },
-        partialFilterExpression: { connectionId: { $exists: true } },
-      },
-    ],
+    pairs: pairIndexes,
     edges: [goneIndex],
     heads: [pendingIndex],
     profiles: markIndexes,
@@ -62,8 +48,11 @@ const schema: MongoSchema = {
   },
 };
 
-/** Rows that may be skipped at once with reading the total; beyond, the total tells first whether there are so many. */
-const shallow = 1_000;
+/**
+ * Rows that are skipped at once with reading the total: a list's first thousand pages are two round trips with their
+ * profiles. Beyond, the total tells first whether there are so many, as skipping costs what it skips.
+ */
+const shallow = 20_000;
 /** Most ids one question names. */
 const someIds = 1_000;
 
@@ -106,8 +95,8 @@ class MongoStore implements ConnectionStore {
   }
 
   async pairByConnection(projectId: string, connectionId: string): Promise<Pair | null> {
-    const found = await this.#pairs.findOne({ connectionId });
-    return found?.projectId === projectId ? this.#toPair(found) : null;
+    const found = await this.#pairs.findOne({ projectId, connectionId });
+    return found && this.#toPair(found);
   }
 
   async pairsWith(projectId: string, userId: string, otherIds: readonly string[]): Promise<Pair[]> {
@@ -175,8 +164,8 @@ class MongoStore implements ConnectionStore {
     });
   }
 
-  import(_projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]> {
-    return this.#import.add(pairs);
+  import(projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]> {
+    return this.#import.add(projectId, pairs);
   }
 
   async list(range: ListRange): Promise<ListPage> {
@@ -227,8 +216,9 @@ class MongoStore implements ConnectionStore {
     const passOver = without.length > 0 ? { $nin: [...without] } : {};
     return this.#edges
       .find(
-        { _id: { $gt: first, $lt: keys.to, ...passOver }, ...notGone },
-        { sort: { _id: 1 }, skip, limit, projection: { _id: 0, rev: 0 } },
+        { _id: { $gt: first, $lt: keys.to, ...passOver }, ...withContent('projectId') },
+        // All rows in one answer: a server gives 101 of its own accord.
+        { sort: { _id: 1 }, skip, limit, batchSize: limit, projection: { _id: 0, rev: 0 } },
       )
       .toArray();
   }
@@ -243,10 +233,8 @@ class MongoStore implements ConnectionStore {
   }
 
   #toPair(document: PairDocument): Pair {
-    const { _id, lastOp, unsettled, unsettledAt, outbox, outboxAt, ...pair } = document;
-    const blocks = pair.blocks ?? [];
-    const read = { ...pair, blocks };
-    this.#read.set(read, document);
-    return read;
+    const pair = toPair(document);
+    this.#read.set(pair, document);
+    return pair;
   }
 }

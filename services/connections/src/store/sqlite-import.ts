@@ -1,4 +1,3 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LivePair } from '../act.ts';
 import { entriesOf, noTotals, type Totals } from '../listing.ts';
 import type { ImportOutcome } from './index.ts';
@@ -9,12 +8,10 @@ import type { SqlitePairs } from './sqlite-pairs.ts';
 export class SqliteImport {
   readonly #pairs: SqlitePairs;
   readonly #edges: SqliteEdges;
-  readonly #byConnection: StatementSync;
 
-  constructor(db: DatabaseSync, parts: { pairs: SqlitePairs; edges: SqliteEdges }) {
+  constructor(parts: { pairs: SqlitePairs; edges: SqliteEdges }) {
     this.#pairs = parts.pairs;
     this.#edges = parts.edges;
-    this.#byConnection = db.prepare('SELECT 1 FROM pairs WHERE connection_id = ?');
   }
 
   /** Stores pairs and their rows, and gives what is to be added to each user's totals. */
@@ -24,10 +21,11 @@ export class SqliteImport {
   }
 
   #add(pair: LivePair, totals: Map<string, Totals>): ImportOutcome {
-    const there = this.#pairs.find(pair);
-    if (there) return there.connectionId === pair.connectionId ? 'there' : 'pair-taken';
-    if (this.#byConnection.get(pair.connectionId)) return 'id-taken';
-    this.#pairs.replace({ ...pair, rev: 0 }, pair);
+    if (!this.#pairs.add(pair)) {
+      const there = this.#pairs.find(pair);
+      if (!there) return 'id-taken';
+      return there.connectionId === pair.connectionId ? there : 'pair-taken';
+    }
     for (const entry of entriesOf(pair)) {
       this.#edges.add(entry);
       const sum = totals.get(entry.ownerId) ?? { ...noTotals };

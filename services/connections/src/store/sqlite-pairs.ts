@@ -19,12 +19,13 @@ export class SqlitePairs {
   readonly #blocked: StatementSync;
   readonly #declined: StatementSync;
   readonly #insert: StatementSync;
+  readonly #add: StatementSync;
   readonly #update: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`SELECT ${columns} FROM pairs WHERE project_id = ? AND lower = ? AND higher = ?`);
     this.#findByConnection = db.prepare(
-      `SELECT ${columns} FROM pairs WHERE connection_id = ? AND project_id = ?`,
+      `SELECT ${columns} FROM pairs WHERE project_id = ? AND connection_id = ?`,
     );
     this.#blocked = db.prepare(
       `SELECT ${columns} FROM pairs WHERE (project_id, lower, higher) > (?, ?, ?) AND blocks <> '[]'
@@ -45,6 +46,10 @@ export class SqlitePairs {
       `INSERT INTO pairs (project_id, lower, higher, rev, seq, state) VALUES (?, ?, ?, 0, 0, 'none')
          ON CONFLICT DO NOTHING`,
     );
+    this.#add = db.prepare(
+      `INSERT INTO pairs (rev, seq, state, requester_id, receiver_id, connection_id, message, requested_at,
+           responded_at, blocks, project_id, lower, higher) VALUES (?${', ?'.repeat(12)}) ON CONFLICT DO NOTHING`,
+    );
     this.#update = db.prepare(
       `UPDATE pairs SET rev = ?, seq = ?, state = ?, requester_id = ?, receiver_id = ?, connection_id = ?,
            message = ?, requested_at = ?, responded_at = ?, blocks = ?
@@ -57,7 +62,7 @@ export class SqlitePairs {
   }
 
   findByConnection(projectId: string, connectionId: string): Pair | null {
-    return toPair(this.#findByConnection.get(connectionId, projectId));
+    return toPair(this.#findByConnection.get(projectId, connectionId));
   }
 
   blocked(after: string, limit: number): Pair[] {
@@ -80,22 +85,30 @@ export class SqlitePairs {
   replace(before: Pair, after: Pair): boolean {
     const key = [before.projectId, before.lower, before.higher];
     if (before.rev === 0) this.#insert.run(...key);
-    const { changes } = this.#update.run(
-      after.rev,
-      after.seq,
-      after.state,
-      after.requesterId,
-      after.receiverId,
-      after.connectionId,
-      after.message,
-      after.requestedAt?.getTime() ?? null,
-      after.respondedAt?.getTime() ?? null,
-      JSON.stringify(after.blocks),
-      ...key,
-      before.rev,
-    );
-    return changes === 1;
+    return this.#update.run(...valuesOf(after), ...key, before.rev).changes === 1;
   }
+
+  /** Stores a new pair; `false` when there is one of the two, or another one has its connection's id. */
+  add(pair: Pair): boolean {
+    const { projectId, lower, higher } = pair;
+    return this.#add.run(...valuesOf(pair), projectId, lower, higher).changes === 1;
+  }
+}
+
+/** What a pair's row holds beside its key, in the order of the statements. */
+function valuesOf(pair: Pair) {
+  return [
+    pair.rev,
+    pair.seq,
+    pair.state,
+    pair.requesterId,
+    pair.receiverId,
+    pair.connectionId,
+    pair.message,
+    pair.requestedAt?.getTime() ?? null,
+    pair.respondedAt?.getTime() ?? null,
+    JSON.stringify(pair.blocks),
+  ];
 }
 
 function toPair(found: unknown): Pair | null {

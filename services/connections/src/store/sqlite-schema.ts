@@ -30,4 +30,8 @@ export const migrations: readonly string[] = [
      id TEXT PRIMARY KEY, ended_at INTEGER NOT NULL, erase_at INTEGER) WITHOUT ROWID;
    CREATE INDEX ended_users_erase ON ended_users (erase_at) WHERE erase_at IS NOT NULL;
    CREATE INDEX pairs_higher ON pairs (project_id, higher);`,
+
+  // An id is of one connection of its project.
+  `DROP INDEX pairs_connection;
+   CREATE UNIQUE INDEX pairs_connection ON pairs (project_id, connection_id) WHERE connection_id IS NOT NULL;`,
 ];

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventEnvelope } from '@kith/contracts';
-import { openSqlite, SqliteOutbox, type StoreConfig, transaction } from '@kith/service';
+import { bulkTransaction, openSqlite, SqliteOutbox, type StoreConfig, transaction } from '@kith/service';
 import type { LivePair } from '../act.ts';
 import { entriesChange, lists, noTotals, type Totals, totalsChange } from '../listing.ts';
 import { type Pair, strangers } from '../pair.ts';
@@ -42,7 +42,7 @@ class SqliteStore implements ConnectionStore {
       `INSERT INTO heads (id, ${lists.join(', ')}) VALUES (?${', ?'.repeat(lists.length)})
          ON CONFLICT (id) DO UPDATE SET ${sums.join(', ')}`,
     );
-    this.#import = new SqliteImport(db, { pairs: this.#pairs, edges: this.#edges });
+    this.#import = new SqliteImport({ pairs: this.#pairs, edges: this.#edges });
   }
 
   async pairOf(projectId: string, one: string, other: string): Promise<Pair> {
@@ -85,7 +85,7 @@ class SqliteStore implements ConnectionStore {
   }
 
   async import(projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]> {
-    return transaction(this.#db, () => {
+    return bulkTransaction(this.#db, () => {
       const { outcomes, totals } = this.#import.add(pairs);
       for (const [ownerId, add] of totals) this.#add(projectId, ownerId, add);
       return outcomes;

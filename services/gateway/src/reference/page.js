@@ -1,3 +1,46 @@
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+// The project that requests are for: the one the page's address names, then the one of the token that is entered. The
+// document names none, as a request for a project of nobody's is refused.
+let project = new URLSearchParams(location.search).get('project');
+
+/** A copy of the document with the project as what its fields are filled with. */
+function filled(document) {
+  const parameter = document.components?.parameters?.ProjectId;
+  if (!parameter || !uuid.test(project)) return document;
+  const parameters = { ...document.components.parameters, ProjectId: { ...parameter, example: project } };
+  return { ...document, components: { ...document.components, parameters } };
+}
+
+/** The project an access token is for; `undefined` of what is no such token. */
+function projectOf(token) {
+  try {
+    const [, claims] = token.split('.');
+    return JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))).projectId;
+  } catch {
+    return undefined;
+  }
+}
+
+const fillProject = () => ({
+  statePlugins: {
+    spec: { wrapActions: { updateJsonSpec: (original) => (document) => original(filled(document)) } },
+    auth: {
+      wrapActions: {
+        authorize:
+          (original, { specActions, specSelectors }) =>
+          (given) => {
+            original(given);
+            const named = projectOf(given.userToken?.value);
+            if (!uuid.test(named) || named === project) return;
+            project = named;
+            specActions.updateJsonSpec(specSelectors.specJson().toJS());
+          },
+      },
+    },
+  },
+});
+
 // Shows the document of this server. Tokens stay in the page's memory, and go to this server alone.
 window.SwaggerUIBundle({
   url: '/openapi.json',
@@ -11,4 +54,5 @@ window.SwaggerUIBundle({
   persistAuthorization: false,
   // Swagger's validator would be a call to another server.
   validatorUrl: null,
+  plugins: [fillProject],
 });

@@ -1,8 +1,9 @@
 import { ApiError } from '@kith/service';
-import type { NextFunction } from 'express';
+import type { Request, Response } from 'express';
 import { splitTarget } from '../address.ts';
 import { writeAnswer } from '../answer.ts';
-import type { HttpRequest, HttpResponse } from '../exchange.ts';
+import type { Middleware } from '../app.ts';
+import { type Exchange, vary } from '../exchange.ts';
 import { readReference, type StaticFile } from './files.ts';
 
 const allow = 'GET, HEAD, OPTIONS';
@@ -14,9 +15,9 @@ const pagePolicy =
  * Serves `/openapi.json` and the reference page under `/docs`: a fixed list of files held in memory, outside of the
  * limits of any project (docs/adr/0015). What is not on the list is for the API to answer.
  */
-export function serveReference() {
+export function serveReference(): Middleware {
   const files = readReference();
-  return async (request: HttpRequest, response: HttpResponse, next: NextFunction): Promise<void> => {
+  return async (request, response, next): Promise<void> => {
     const [path] = splitTarget(request.url);
     const found = files.get(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
     if (!found) return next();
@@ -26,15 +27,19 @@ export function serveReference() {
       return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('Allow', allow);
+      response.locals.headers.Allow = allow;
       throw new ApiError('route/method-not-allowed');
     }
     await answerFile(request, response, found);
   };
 }
 
-async function answerFile(request: HttpRequest, response: HttpResponse, found: StaticFile): Promise<void> {
-  response.vary('Accept-Encoding');
+async function answerFile(
+  request: Request<Record<string, never>, unknown, unknown, unknown>,
+  response: Response<unknown, Exchange>,
+  found: StaticFile,
+): Promise<void> {
+  vary(response, 'Accept-Encoding');
   const isCompressed = request.acceptsEncodings('gzip', 'identity') === 'gzip';
   // Each encoding is a representation of its own (RFC 9110 section 8.8.3.3).
   const etag = `"${found.etag}${isCompressed ? '-gzip' : ''}"`;

@@ -1,70 +1,68 @@
-import { type ImportedUser, type ImportReason, importUsers, passwordHashKind } from '@kith/contracts';
-import { ApiError, derivedId, handler } from '@kith/service';
+import {
+  type ImportedUser,
+  type ImportReason,
+  type ImportResult,
+  importUsers,
+  passwordHashKind,
+} from '@kith/contracts';
+import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { markImported } from '../imported-hash.ts';
-import { newUser } from '../new-user.ts';
-import { withProfile } from '../profile.ts';
-import type { User } from '../store/index.ts';
-
-/** Most kinds of imported hashes in a project: a refused sign-in costs one of each. */
-const mostKinds = 4;
+import { kindRefusal } from '../hash-kinds.ts';
+import { differingFields, importedUserOf } from '../imported-user.ts';
+import type { ImportOutcome } from '../store/index.ts';
 
 /**
  * Imports users. Nothing is told of them: they begin at `seq` 0, and what changes from then on tells of itself
- * (docs/adr/0018). A row that is there already, by its id, changes nothing.
+ * (docs/adr/0018). A row of one who is there, by its id, changes nothing; `conflict` when it is not like it.
  */
 export const importUsersHandler = handler(importUsers, async ({ params, body }, app: AppContext) => {
   const { projectId } = params;
   if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
-  const kinds = await takenKinds(app, projectId, body.rows);
-  const isTaken = ({ passwordHash }: ImportedUser) =>
-    !passwordHash || kinds.has(passwordHashKind(passwordHash) ?? '');
-  const taken = body.rows.filter(isTaken);
+  const refusals = await kindRefusals(app, projectId, body.rows);
+  const isTaken = (index: number) => refusals[index] === null;
   const now = new Date();
+  const taken = body.rows.filter((_, index) => isTaken(index));
   const outcomes = await app.store.imports.add(
     projectId,
-    taken.map((row) => userOf(projectId, row, now)),
+    taken.map((row) => importedUserOf(projectId, row, now)),
   );
-  const rejected: { row: number; reason: ImportReason }[] = [];
-  let [imported, unchanged, at] = [0, 0, 0];
-  for (const [row, given] of body.rows.entries()) {
-    const outcome = isTaken(given) ? (outcomes[at++] ?? 'there') : 'too-many-hash-kinds';
-    if (outcome === 'stored') imported++;
-    else if (outcome === 'there') unchanged++;
-    else rejected.push({ row, reason: outcome });
+  const result: ImportResult = { imported: 0, unchanged: 0, rejected: [] };
+  let at = 0;
+  for (const [index, row] of body.rows.entries()) {
+    const outcome = refusals[index] ?? outcomes[at++];
+    if (outcome === undefined) throw new Error('The store has told too little.');
+    count(result, { index, row, outcome });
   }
-  return { imported, unchanged, rejected };
+  return result;
 });
 
-/** Notes the kinds of hashes that rows bring, before the rows: as many as a project may have. Gives those it has. */
-async function takenKinds(
+function count(
+  result: ImportResult,
+  of: { index: number; row: ImportedUser; outcome: ImportOutcome | ImportReason },
+): void {
+  const { index, row, outcome } = of;
+  if (outcome === 'stored') result.imported++;
+  else if (typeof outcome === 'string') result.rejected.push({ row: index, reason: outcome });
+  else {
+    const fields = differingFields(row, outcome.there);
+    if (fields.length === 0) result.unchanged++;
+    else result.rejected.push({ row: index, reason: 'conflict', fields });
+  }
+}
+
+/** Notes the kinds of hashes that rows bring, before the rows. Gives for each row why its kind can not be; null when it can. */
+async function kindRefusals(
   app: AppContext,
   projectId: string,
   rows: readonly ImportedUser[],
-): Promise<Set<string>> {
-  const known = await app.store.imports.hashKinds(projectId);
-  const given = new Set(rows.flatMap(({ passwordHash }) => passwordHashKind(passwordHash ?? '') ?? []));
-  const added = [...given].filter((kind) => !known.includes(kind));
-  if (added.length === 0 || known.length >= mostKinds) return new Set(known);
-  return new Set(await app.store.imports.noteHashKinds(projectId, added, mostKinds));
-}
-
-function userOf(projectId: string, row: ImportedUser, now: Date): User {
-  const { foreignId = null, email = null, passwordHash, role, reputation, isVerified, createdAt } = row;
-  const at = createdAt === undefined ? now : new Date(createdAt);
-  const names = {
-    projectId,
-    foreignId,
-    email,
-    passwordHash: passwordHash ? markImported(passwordHash) : null,
-  };
-  return {
-    ...newUser(names, withProfile(row), at),
-    id: row.id ?? derivedId('user', projectId, foreignId ?? ''),
-    role: role ?? 'visitor',
-    reputation: reputation ?? 0,
-    isVerified: isVerified ?? false,
-    lastActive: null,
-    seq: 0,
-  };
+): Promise<(ImportReason | null)[]> {
+  const given = rows.map(({ passwordHash }) => passwordHashKind(passwordHash ?? ''));
+  const kinds = new Set(given.filter((kind) => kind !== null));
+  if (kinds.size === 0) return given.map(() => null);
+  let known = await app.store.imports.hashKinds(projectId);
+  const added = [...kinds].filter((kind) => kindRefusal(known, kind) === null && !known.includes(kind));
+  const mayAdd = (those: readonly string[], kind: string) => kindRefusal(those, kind) === null;
+  if (added.length > 0) known = await app.store.imports.noteHashKinds(projectId, added, mayAdd);
+  const refusals = new Map([...kinds].map((kind) => [kind, kindRefusal(known, kind)]));
+  return given.map((kind) => (kind === null ? null : (refusals.get(kind) ?? null)));
 }

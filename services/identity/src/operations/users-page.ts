@@ -3,14 +3,26 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { publicUserOf } from '../user-views.ts';
 
-const pageSize = 100;
+const pageSize = 500;
+/** Half of what a message holds (`maxPayload`): profiles of the longest texts and metadata come a few at a time. */
+const pageBytes = 2 * 1024 * 1024;
 
 /** Gives other services all users, to rebuild their copies from. */
 export const usersPageHandler = internalHandler(usersPage, async ({ after }, app: AppContext) => {
-  const users = await app.store.people.page(after ?? '', pageSize);
-  const last = users.length === pageSize ? users.at(-1) : undefined;
-  return {
-    users: users.map((user) => ({ seq: user.seq, user: publicUserOf(user) })),
-    next: last ? `${last.projectId}|${last.id}` : null,
-  };
+  const found = await app.store.people.page(after ?? '', pageSize);
+  const all = found.map((user) => ({ seq: user.seq, user: publicUserOf(user) }));
+  const users = all.slice(0, fitting(all));
+  const isWhole = users.length === found.length && found.length < pageSize;
+  const last = isWhole ? undefined : users.at(-1)?.user;
+  return { users, next: last ? `${last.projectId}|${last.id}` : null };
 });
+
+/** How many of some values fit into a page, at least one. */
+function fitting(values: readonly unknown[]): number {
+  let bytes = 0;
+  for (const [index, value] of values.entries()) {
+    bytes += Buffer.byteLength(JSON.stringify(value));
+    if (bytes > pageBytes) return Math.max(index, 1);
+  }
+  return values.length;
+}

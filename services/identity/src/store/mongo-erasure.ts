@@ -1,7 +1,8 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { isMongoDuplicate, type MongoOutbox, outboxUpdate } from '@kith/service';
+import { failedWrites, type MongoOutbox, outboxUpdate } from '@kith/service';
 import type { Collection, Db, IndexDescription, UpdateFilter } from 'mongodb';
 import { userEvents } from '../user-events.ts';
+import { endedIds } from '../user-ids.ts';
 import { type DeletedUser, type ErasureStore, keepEndedMs, type User } from './index.ts';
 import { idOf, type Tombstone } from './mongo-user-document.ts';
 
@@ -31,6 +32,8 @@ export class MongoErasure implements ErasureStore {
     const stored = await this.#users.findOne(asRead);
     if (!stored) return 'stale';
     await this.#outbox.makeRoom('users', stored);
+    // Before it ends: of one who is still there, a mark says nothing.
+    await this.#noteEnd(user.projectId, endedIds(user));
     const gone = Object.keys(stored).filter((field) => !kept.includes(field));
     const { $set, $push } = outboxUpdate([event]);
     const mark = { rev: user.rev + 1, seq: event.aggregate.seq, deletedAt: new Date(event.occurredAt) };
@@ -57,13 +60,16 @@ export class MongoErasure implements ErasureStore {
     const others = { $gt: range.from, $lt: range.to, $ne: last };
     if (await this.#events.findOne({ _id: others })) return false;
     if (await this.#events.findOne({ _id: last, unpublished: { $exists: true } })) return false;
-    try {
-      const expireAt = new Date(Date.now() + keepEndedMs);
-      await this.#ended.insertOne({ _id: idOf(projectId, userId), expireAt });
-    } catch (error) {
-      if (!isMongoDuplicate(error)) throw error;
-    }
+    await this.#noteEnd(projectId, [userId]);
     await this.#users.deleteOne(mark);
     return true;
+  }
+
+  async #noteEnd(projectId: string, ids: readonly string[]): Promise<void> {
+    const expireAt = new Date(Date.now() + keepEndedMs);
+    const marks = ids.map((id) => ({ _id: idOf(projectId, id), expireAt }));
+    for (const _id of await failedWrites(this.#ended, marks)) {
+      await this.#ended.updateOne({ _id }, { $max: { expireAt } });
+    }
   }
 }

@@ -1,14 +1,22 @@
 import { failedWrites, isMongoDuplicate } from '@kith/service';
-import type { Collection, Db, Filter } from 'mongodb';
+import type { Collection, Db, Filter, WithId } from 'mongodb';
+import { endedIds } from '../user-ids.ts';
 import type { ImportOutcome, ImportStore } from './imports.ts';
 import type { User } from './index.ts';
-import { documentOf, idOf, type Tombstone, type UserDocument } from './mongo-user-document.ts';
+import { documentOf, idOf, type Tombstone, type UserDocument, userOf } from './mongo-user-document.ts';
 
 interface KindDocument {
   /** `<projectId>|<place>`: there are as many places as a project may have kinds, so requests at once can not exceed it. */
   _id: string;
   projectId: string;
   kind: string;
+}
+
+/** Users that are brought in at once, with the keys of the marks that each must not have. */
+interface Batch {
+  projectId: string;
+  endedKeys: ReadonlyMap<User, readonly string[]>;
+  outcomes: Map<User, ImportOutcome>;
 }
 
 /** Writes of one name that deadlock are tried again as often; see docs/adr/0010. */
@@ -18,52 +26,35 @@ const attempts = 10;
 export class MongoImports implements ImportStore {
   readonly #users: Collection<UserDocument>;
   readonly #kinds: Collection<KindDocument>;
-  readonly #ended: Collection<{ _id: string }>;
+  readonly #marks: Collection<{ _id: string }>;
 
   constructor(db: Db) {
     this.#users = db.collection('users');
     this.#kinds = db.collection('hashKinds');
-    this.#ended = db.collection('endedUsers');
+    this.#marks = db.collection('endedUsers');
   }
 
   async add(projectId: string, users: readonly User[]): Promise<ImportOutcome[]> {
-    const outcomes = new Map<string, ImportOutcome>();
-    const { there, elsewhere, ended } = await this.#taken(
-      projectId,
-      users.map(({ id }) => id),
-    );
-    for (const id of elsewhere) outcomes.set(id, 'id-taken');
-    for (const id of there) outcomes.set(id, 'there');
-    for (const id of ended) outcomes.set(id, 'deleted');
-    const asked = new Set<string>();
-    let left = users.filter(({ id }) => {
-      const isNew = !outcomes.has(id) && !asked.has(id);
-      asked.add(id);
-      return isNew;
-    });
-    for (let attempt = 0; left.length > 0; attempt++) {
-      if (attempt === attempts) throw new Error('Names were neither free nor taken, again and again.');
-      const failed = new Set(await failedWrites(this.#users, left.map(documentOf)));
-      for (const { id } of left) if (!failed.has(idOf(projectId, id))) outcomes.set(id, 'stored');
-      left = left.filter(({ id }) => failed.has(idOf(projectId, id)));
-      for (const user of left) {
-        const reason = await this.#reason(user);
-        if (reason) outcomes.set(user.id, reason);
-      }
-      left = left.filter(({ id }) => !outcomes.has(id));
+    const endedKeys = users.map((user) => [user, endedIds(user).map((id) => idOf(projectId, id))] as const);
+    const outcomes = new Map<User, ImportOutcome>();
+    const batch = { projectId, endedKeys: new Map(endedKeys), outcomes };
+    const isLeft = (user: User) => !outcomes.has(user);
+    for (let left = users, inVain = 0; left.length > 0; left = left.filter(isLeft)) {
+      if (inVain === attempts) throw new Error('Names were neither free nor taken, again and again.');
+      const before = outcomes.size;
+      await this.#addSome(batch, left);
+      inVain = outcomes.size === before ? inVain + 1 : 0;
     }
-    // Of two rows of one id the first is the user.
-    const told = new Set<string>();
-    return users.map(({ id }) => {
-      const outcome = told.has(id) ? 'there' : (outcomes.get(id) ?? 'there');
-      if (outcome === 'stored') told.add(id);
-      return outcome;
-    });
+    return users.flatMap((user) => outcomes.get(user) ?? []);
   }
 
-  async noteHashKinds(projectId: string, kinds: readonly string[], most: number): Promise<string[]> {
+  async noteHashKinds(
+    projectId: string,
+    kinds: readonly string[],
+    mayAdd: (known: readonly string[], kind: string) => boolean,
+  ): Promise<string[]> {
     for (const kind of kinds) {
-      for (let known = await this.hashKinds(projectId); !known.includes(kind) && known.length < most; ) {
+      for (let known = await this.hashKinds(projectId); !known.includes(kind) && mayAdd(known, kind); ) {
         try {
           await this.#kinds.insertOne({ _id: `${projectId}|${known.length}`, projectId, kind });
         } catch (error) {
@@ -109,35 +100,89 @@ export class MongoImports implements ImportStore {
     };
   }
 
-  /** Which ids are users of this project, which were, and which are of another project. */
-  async #taken(projectId: string, ids: readonly string[]) {
-    const projection = { _id: 0, userId: 1, projectId: 1, deletedAt: 1 };
-    const keys = new Map(ids.map((id) => [idOf(projectId, id), id]));
-    const users = this.#users.find<Partial<Tombstone>>({ userId: { $in: [...ids] } }, { projection });
-    const found = await users.toArray();
+  /** Tells what becomes of some users, at least of those whose ids and names nobody else is about to take. */
+  async #addSome(batch: Batch, users: readonly User[]): Promise<void> {
+    const { projectId, outcomes } = batch;
+    const { there, elsewhere } = await this.#holders(projectId, users);
     // Only then: an erasure that is finished in between has noted the id before its mark went.
-    const gone = await this.#ended.find({ _id: { $in: [...keys.keys()] } }).toArray();
-    const idsOf = (some: readonly Partial<Tombstone>[]) => some.flatMap(({ userId }) => userId ?? []);
+    const ended = await this.#ended(batch, users);
+    const hasEnded = new Set(ended);
+    const firsts = new Map<string, User>();
+    for (const user of users) {
+      const found = there.get(user.id);
+      if (found === 'ended' || (!found && hasEnded.has(user))) outcomes.set(user, 'deleted');
+      else if (found) outcomes.set(user, { there: found });
+      else if (elsewhere.has(user.id)) outcomes.set(user, 'id-taken');
+      // Others of the id wait for what becomes of the first.
+      else if (!firsts.has(user.id)) firsts.set(user.id, user);
+    }
+    const fresh = [...firsts.values()];
+    const failed = new Set(await failedWrites(this.#users, fresh.map(documentOf)));
+    const isStored = (user: User) => !failed.has(idOf(projectId, user.id));
+    const stored = fresh.filter(isStored);
+    for (const user of stored) outcomes.set(user, 'stored');
+    await this.#takeBackEnded(batch, stored);
+    const refused = fresh.filter((user) => !isStored(user));
+    for (const [user, reason] of await this.#reasons(projectId, refused)) outcomes.set(user, reason);
+  }
+
+  /** Who has these ids: users of this project, or marks of them, and users of others. */
+  async #holders(projectId: string, users: readonly User[]) {
+    const holders = this.#users.find({ userId: { $in: users.map(({ id }) => id) } });
+    const found: (WithId<UserDocument> | Tombstone)[] = await holders.toArray();
     const own = found.filter((one) => one.projectId === projectId);
     return {
-      there: idsOf(own.filter(({ deletedAt }) => !deletedAt)),
-      ended: [
-        ...idsOf(own.filter(({ deletedAt }) => deletedAt)),
-        ...gone.flatMap(({ _id }) => keys.get(_id) ?? []),
-      ],
-      elsewhere: idsOf(found.filter((one) => one.projectId !== projectId)),
+      there: new Map(
+        own.map((one) => [one.userId, isTombstone(one) ? ('ended' as const) : userOf(one)] as const),
+      ),
+      elsewhere: new Set(found.filter((one) => one.projectId !== projectId).map(({ userId }) => userId)),
     };
   }
 
-  /** Which of a user's names another has; none where the write was only given up. */
-  async #reason({ projectId, id, foreignId, email, username }: User): Promise<ImportOutcome | null> {
-    const _id = idOf(projectId, id);
-    const isThere = async (filter: Filter<UserDocument>) =>
-      (await this.#users.findOne(filter, { projection: { _id: 1 } })) !== null;
-    if (await isThere({ _id })) return 'there';
-    if (foreignId !== null && (await isThere({ projectId, foreignId }))) return 'foreign-id-taken';
-    if (email !== null && (await isThere({ projectId, email }))) return 'email-taken';
-    const usernameKey = username?.toLowerCase();
-    return usernameKey && (await isThere({ projectId, usernameKey })) ? 'username-taken' : null;
+  /** Which users have an id, or a foreign id, of one whose account has ended. */
+  async #ended({ endedKeys }: Batch, users: readonly User[]): Promise<User[]> {
+    const keysOf = (user: User) => endedKeys.get(user) ?? [];
+    if (users.length === 0) return [];
+    const marks = await this.#marks.find({ _id: { $in: users.flatMap(keysOf) } }).toArray();
+    const marked = new Set(marks.map(({ _id }) => _id));
+    return users.filter((user) => keysOf(user).some((key) => marked.has(key)));
   }
+
+  /** An account that ended between the look for it and the write has let go of its names: who got them goes again. */
+  async #takeBackEnded(batch: Batch, stored: readonly User[]): Promise<void> {
+    for (const user of await this.#ended(batch, stored)) {
+      const { projectId, id, rev, seq } = user;
+      await this.#users.deleteOne({ _id: idOf(projectId, id), rev, seq });
+      batch.outcomes.set(user, 'deleted');
+    }
+  }
+
+  /** Of users that were not stored, those of which another has a name; the write of the others was only given up. */
+  async #reasons(projectId: string, users: readonly User[]): Promise<[User, ImportOutcome][]> {
+    if (users.length === 0) return [];
+    const holders = await Promise.all(
+      names.map(async ({ field, of, reason }) => {
+        const given = users.flatMap((user) => of(user) ?? []);
+        if (given.length === 0) return { of, reason, byName: new Map<unknown, string>() };
+        const filter = { projectId, [field]: { $in: given } } as Filter<UserDocument>;
+        const found = await this.#users.find(filter, { projection: { userId: 1, [field]: 1 } }).toArray();
+        return { of, reason, byName: new Map(found.map((one) => [one[field], one.userId])) };
+      }),
+    );
+    return users.flatMap((user) => {
+      const taken = holders.find(({ of, byName }) => (byName.get(of(user)) ?? user.id) !== user.id);
+      return taken ? [[user, taken.reason] as [User, ImportOutcome]] : [];
+    });
+  }
+}
+
+/** What is unique of a user beside its id, in the order in which it is told. */
+const names = [
+  { field: 'foreignId', of: ({ foreignId }: User) => foreignId, reason: 'foreign-id-taken' },
+  { field: 'email', of: ({ email }: User) => email, reason: 'email-taken' },
+  { field: 'usernameKey', of: ({ username }: User) => username?.toLowerCase(), reason: 'username-taken' },
+] as const;
+
+function isTombstone(found: WithId<UserDocument> | Tombstone): found is Tombstone {
+  return found.deletedAt !== undefined;
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventEnvelope } from '@kith/contracts';
 import { type SqliteOutbox, transaction } from '@kith/service';
 import { userEvents } from '../user-events.ts';
+import { endedIds } from '../user-ids.ts';
 import { type DeletedUser, type ErasureStore, keepEndedMs, type User } from './index.ts';
 
 export const endedMigration = `
@@ -31,7 +32,8 @@ export class SqliteErasure implements ErasureStore {
       'SELECT projectId, id AS userId, seq, deletedAt FROM deleted_users ORDER BY deletedAt LIMIT ?',
     );
     this.#end = db.prepare(
-      'INSERT INTO ended_users (projectId, id, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      `INSERT INTO ended_users (projectId, id, until) VALUES (?, ?, ?)
+         ON CONFLICT (projectId, id) DO UPDATE SET until = max(until, excluded.until)`,
     );
     this.#forgetEnded = db.prepare('DELETE FROM ended_users WHERE until < ?');
     this.#isWaiting = db.prepare(
@@ -44,6 +46,7 @@ export class SqliteErasure implements ErasureStore {
     return transaction(this.#db, () => {
       if (this.#deleteUser.run(projectId, id, rev).changes === 0) return 'stale';
       this.#mark.run(projectId, id, event.aggregate.seq, Date.parse(event.occurredAt));
+      for (const ended of endedIds(user)) this.#end.run(projectId, ended, Date.now() + keepEndedMs);
       this.#outbox.add(event);
       return 'stored';
     });

@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { transaction } from '@kith/service';
+import { bulkTransaction } from '@kith/service';
+import { endedIds } from '../user-ids.ts';
 import type { ImportOutcome, ImportStore } from './imports.ts';
 import type { User } from './index.ts';
-import { insertUser, rowOf } from './sqlite-users.ts';
+import { insertUser, rowOf, userFields, userOf } from './sqlite-users.ts';
 
 export const importsMigration = `
   CREATE TABLE hash_kinds (projectId TEXT NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (projectId, kind)) WITHOUT ROWID;`;
@@ -12,8 +13,9 @@ export class SqliteImports implements ImportStore {
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #elsewhere: StatementSync;
-  readonly #isThere: StatementSync;
+  readonly #find: StatementSync;
   readonly #hasEnded: StatementSync;
+  readonly #anyEnded: StatementSync;
   readonly #byForeignId: StatementSync;
   readonly #byEmail: StatementSync;
   readonly #note: StatementSync;
@@ -26,10 +28,14 @@ export class SqliteImports implements ImportStore {
     this.#db = db;
     this.#insert = db.prepare(`${insertUser} ON CONFLICT DO NOTHING`);
     this.#elsewhere = db.prepare('SELECT 1 FROM users WHERE id = ? AND projectId <> ?');
-    this.#isThere = db.prepare('SELECT 1 FROM users WHERE projectId = ? AND id = ?');
+    this.#find = db.prepare(`SELECT ${userFields.join(', ')} FROM users WHERE projectId = ? AND id = ?`);
     this.#hasEnded = db.prepare(
       `SELECT 1 FROM deleted_users WHERE projectId = :projectId AND id = :id
-         UNION ALL SELECT 1 FROM ended_users WHERE projectId = :projectId AND id = :id`,
+         UNION ALL SELECT 1 FROM ended_users WHERE projectId = :projectId AND id = :id AND until > :now`,
+    );
+    this.#anyEnded = db.prepare(
+      `SELECT 1 FROM deleted_users WHERE projectId = :projectId
+         UNION ALL SELECT 1 FROM ended_users WHERE projectId = :projectId`,
     );
     this.#byForeignId = db.prepare('SELECT 1 FROM users WHERE projectId = ? AND foreignId = ?');
     this.#byEmail = db.prepare('SELECT 1 FROM users WHERE projectId = ? AND email = ?');
@@ -46,19 +52,27 @@ export class SqliteImports implements ImportStore {
     );
   }
 
-  async add(_projectId: string, users: readonly User[]): Promise<ImportOutcome[]> {
-    return transaction(this.#db, () => users.map((user) => this.#add(user)));
+  async add(projectId: string, users: readonly User[]): Promise<ImportOutcome[]> {
+    const now = Date.now();
+    return bulkTransaction(this.#db, () => {
+      const mayHaveEnded = this.#anyEnded.get({ projectId }) !== undefined;
+      return users.map((user) => this.#add(user, { mayHaveEnded, now }));
+    });
   }
 
-  async noteHashKinds(projectId: string, kinds: readonly string[], most: number): Promise<string[]> {
+  async noteHashKinds(
+    projectId: string,
+    kinds: readonly string[],
+    mayAdd: (known: readonly string[], kind: string) => boolean,
+  ): Promise<string[]> {
     for (const kind of kinds) {
-      if (this.#kinds.all(projectId).length < most) this.#note.run(projectId, kind);
+      if (mayAdd(this.#kindsOf(projectId), kind)) this.#note.run(projectId, kind);
     }
-    return this.hashKinds(projectId);
+    return this.#kindsOf(projectId);
   }
 
   async hashKinds(projectId: string): Promise<string[]> {
-    return this.#kinds.all(projectId).map(({ kind }) => kind as string);
+    return this.#kindsOf(projectId);
   }
 
   async replaceHash(
@@ -75,10 +89,16 @@ export class SqliteImports implements ImportStore {
     return { ids, foreignIds: rows.map((row) => ({ ...row }) as { foreignId: string; id: string }) };
   }
 
-  #add(user: User): ImportOutcome {
+  #kindsOf(projectId: string): string[] {
+    return this.#kinds.all(projectId).map(({ kind }) => kind as string);
+  }
+
+  #add(user: User, { mayHaveEnded, now }: { mayHaveEnded: boolean; now: number }): ImportOutcome {
     const { projectId, id, foreignId, email } = user;
-    if (this.#isThere.get(projectId, id)) return 'there';
-    if (this.#hasEnded.get({ projectId, id })) return 'deleted';
+    const there = userOf(this.#find.get(projectId, id));
+    if (there) return { there };
+    const hasEnded = (ended: string) => this.#hasEnded.get({ projectId, id: ended, now }) !== undefined;
+    if (mayHaveEnded && endedIds(user).some(hasEnded)) return 'deleted';
     if (this.#elsewhere.get(id, projectId)) return 'id-taken';
     if (this.#insert.run(rowOf(user)).changes > 0) return 'stored';
     if (this.#byForeignId.get(projectId, foreignId)) return 'foreign-id-taken';

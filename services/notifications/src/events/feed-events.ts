@@ -16,6 +16,8 @@ import { takeBackRequest } from './take-back.ts';
 export const feedEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-feed',
   events: [connectionRequested, connectionAccepted, connectionWithdrawn, connectionBlocked],
+  // After an outage a feed is to be in the order in which things happened, not mixed.
+  oneByOne: true,
   async apply(event: EventEnvelope, app: AppContext) {
     if (is(event, connectionRequested)) {
       const { connectionId, requesterId, receiverId } = event.data;

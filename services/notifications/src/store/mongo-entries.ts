@@ -1,4 +1,4 @@
-import { notGone, type RowFields } from '@kith/service';
+import { type RowFields, withContent } from '@kith/service';
 import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
 import type { Entry, Owner } from '../feed.ts';
 import { endOf, expiryBatch, placeOf } from './place.ts';
@@ -26,6 +26,8 @@ export const entryIndexes: readonly IndexDescription[] = [
   'keepUntil',
   'metadata.initiatorId',
 ].map(partial);
+
+const content = withContent('projectId');
 
 /** What is written of an entry. */
 export function rowOf(entry: Entry): Omit<EntryDocument, '_id' | 'rev'> {
@@ -57,13 +59,13 @@ export class MongoEntries {
 
   newest(owner: Owner, range: { upTo: number; skip: number; limit: number }): Promise<Entry[]> {
     const { upTo, skip, limit } = range;
-    const filter = { _id: { $gte: placeOf(owner, upTo), $lt: endOf(owner) }, ...notGone };
+    const filter = { _id: { $gte: placeOf(owner, upTo), $lt: endOf(owner) }, ...content };
     return this.#read(filter, { sort: { _id: 1 }, skip, limit });
   }
 
   following(owner: Owner, range: { after: number; upTo: number; limit: number }): Promise<Entry[]> {
     const { after, upTo, limit } = range;
-    const filter = { _id: { $gte: placeOf(owner, upTo), $lt: placeOf(owner, after) }, ...notGone };
+    const filter = { _id: { $gte: placeOf(owner, upTo), $lt: placeOf(owner, after) }, ...content };
     return this.#read(filter, { sort: { _id: -1 }, limit });
   }
 
@@ -86,7 +88,9 @@ export class MongoEntries {
     filter: Filter<EntryDocument>,
     options: { sort?: { _id: 1 | -1 }; skip?: number; limit: number },
   ): Promise<Entry[]> {
-    return (await this.#entries.find(filter, options).toArray()).map(entryOf);
+    // All rows in one answer: a server gives 101 of its own accord.
+    const found = this.#entries.find(filter, { ...options, batchSize: options.limit });
+    return (await found.toArray()).map(entryOf);
   }
 }
 

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import {
+  type Engine,
+  freePort,
+  mongoSpec,
+  natsSpec,
+  provideEngines,
+  redisSpec,
+} from '@kith/platform/engines';
+
+const run = promisify(execFile);
+
+/** Engines of this run's own, and how to keep them to some cores. */
+export interface BenchEngines extends AsyncDisposable {
+  mongodbUrl: string;
+  natsUrl: string;
+  redisUrl: string;
+  /** What runs them, for the report. */
+  images: Record<string, string>;
+  /** Keeps the containers of engines to cores, as `taskset` names them; undefined lets them run anywhere again. */
+  pin(engines: readonly Engine[], cores: string | undefined): Promise<void>;
+  /** Whether `pin` does anything: engines given by URL are somebody else's. */
+  canPin: boolean;
+}
+
+/** Uses MONGODB_URL, NATS_URL and REDIS_URL, or starts containers that are gone after the run. */
+export async function benchEngines(progress: (line: string) => void): Promise<BenchEngines> {
+  const provided = await provideEngines({ env: process.env, progress });
+  if (provided.kind === 'none') throw new Error(provided.reason);
+  if (provided.kind === 'urls') {
+    const { mongodbUrl, natsUrl, redisUrl } = provided;
+    return {
+      ...{ mongodbUrl, natsUrl, redisUrl },
+      images: { mongo: 'as given', nats: 'as given', redis: 'as given' },
+      canPin: false,
+      pin: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
+  }
+  const { mongo, nats, redis } = provided.images;
+  const name = `kith-bench-${randomBytes(4).toString('hex')}`;
+  const containers = { mongo: `${name}-mongo`, nats: `${name}-nats`, redis: `${name}-redis` };
+  const remove = async () => {
+    await run('docker', ['rm', '-f', '-v', ...Object.values(containers)]);
+  };
+  const ports = { nats: await freePort(), monitor: await freePort(), redis: await freePort() };
+  try {
+    // A port that Docker publishes goes through a process of its own or through address translation, which no deployment
+    // has between its parts: NATS and Redis are on the machine's own network, the database at its container's address.
+    const [toNats = '', script = ''] = natsSpec(nats).command.slice(1);
+    await start(containers.nats, nats, [
+      ...['sh', toNats],
+      script.replace('-m 8222', `-m ${ports.monitor} -a 127.0.0.1 -p ${ports.nats}`),
+    ]);
+    const redisCommand = [...redisSpec(redis).command, '--port', `${ports.redis}`, '--bind', '127.0.0.1'];
+    await start(containers.redis, redis, redisCommand);
+    await run('docker', ['run', '-d', '--name', containers.mongo, mongo, ...mongoSpec(mongo).command]);
+    const address = await addressOf(containers.mongo);
+    await Promise.all([
+      listens('127.0.0.1', ports.nats),
+      listens('127.0.0.1', ports.redis),
+      listens(address, mongoSpec(mongo).port),
+    ]);
+    const everywhere = `0-${availableParallelism() - 1}`;
+    return {
+      mongodbUrl: `mongodb://${address}:${mongoSpec(mongo).port}`,
+      natsUrl: `nats://127.0.0.1:${ports.nats}`,
+      redisUrl: `redis://127.0.0.1:${ports.redis}`,
+      images: { mongo, nats, redis },
+      canPin: true,
+      async pin(names, cores) {
+        for (const one of names) {
+          await run('docker', ['update', '--cpuset-cpus', cores ?? everywhere, containers[one]]);
+        }
+      },
+      [Symbol.asyncDispose]: remove,
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function start(name: string, image: string, command: readonly string[]): Promise<void> {
+  await run('docker', ['run', '-d', '--name', name, '--network', 'host', image, ...command]);
+}
+
+async function addressOf(container: string): Promise<string> {
+  const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
+  return (await run('docker', ['inspect', '-f', format, container])).stdout.trim();
+}
+
+/** Waits until something takes connections. */
+async function listens(host: string, port: number): Promise<void> {
+  const until = performance.now() + 60_000;
+  while (!(await isOpen(host, port))) {
+    if (performance.now() > until) throw new Error(`Nothing listens on ${host}:${port}.`);
+    await sleep(100);
+  }
+}
+
+function isOpen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const end = (found: boolean) => {
+      socket.destroy();
+      resolve(found);
+    };
+    socket.once('connect', () => end(true)).once('error', () => end(false));
+  });
+}

@@ -1,0 +1,27 @@
+// The consuming service on NATS and MongoDB. Asked on `<prefix>.bench.count` it says how many events it has applied, on
+// `<prefix>.bench.take` also how long that took, and begins anew.
+import { createLogger, NatsBus, runProcess } from '@kith/service';
+import { startConsumer } from './consumer.ts';
+import { Lags } from './lags.ts';
+
+await runProcess('connections', async ({ NATS_URL = '', MONGODB_URL = '', KITH_PREFIX = '', MOST = '' }) => {
+  const log = createLogger({ name: 'connections', level: 'warn' });
+  const bus = await NatsBus.connect({ url: NATS_URL, name: 'connections', prefix: KITH_PREFIX, log });
+  const lags = new Lags(Number(MOST));
+  const answer = (subject: string, of: () => unknown) =>
+    bus.serve(`${KITH_PREFIX}.bench.${subject}`, 'bench', async () => ({
+      headers: {},
+      body: new TextEncoder().encode(JSON.stringify(of())),
+    }));
+  await answer('count', () => lags.count);
+  await answer('take', () => lags.take());
+  const store = { kind: 'mongo', url: MONGODB_URL, database: `${KITH_PREFIX}_connections` } as const;
+  const service = await startConsumer(bus, { store, lags, system: 'nats' });
+  return {
+    log,
+    async stop() {
+      await service.stop();
+      await bus.close();
+    },
+  };
+});

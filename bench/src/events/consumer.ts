@@ -1,0 +1,53 @@
+import {
+  type Bus,
+  BusWrapper,
+  type ConsumeOptions,
+  createLogger,
+  type Delivery,
+  type Intake,
+  Metrics,
+  observedBus,
+  type RunningService,
+  type StoreConfig,
+} from '@kith/service';
+import { startConnections } from '../../../services/connections/src/index.ts';
+import type { Lags } from './lags.ts';
+
+/** A bus that notes the events which the copy of profiles has applied. */
+class NotingBus extends BusWrapper {
+  readonly #lags: Lags;
+
+  constructor(inner: Bus, lags: Lags) {
+    super(inner);
+    this.#lags = lags;
+  }
+
+  override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
+    if (options.durable !== 'connections-profiles') return super.consume(options, handle);
+    return super.consume(options, async (delivery) => {
+      await handle(delivery);
+      this.#lags.applied(occurredAt(delivery.body), Date.now());
+    });
+  }
+}
+
+const mark = Buffer.from('"occurredAt":"');
+const timeLength = '2026-01-01T00:00:00.000Z'.length;
+
+/** When an event occurred, without reading all of it once more. */
+function occurredAt(body: Uint8Array): number {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const from = text.indexOf(mark) + mark.length;
+  return Date.parse(text.toString('latin1', from, from + timeLength));
+}
+
+/** Starts the connections service, whose copy of users' profiles is what events are applied to. */
+export function startConsumer(
+  bus: Bus,
+  { store, lags, system }: { store: StoreConfig; lags: Lags; system: 'nats' | 'in_process' },
+): Promise<RunningService> {
+  const metrics = new Metrics({ process: true });
+  const observed = observedBus(new NotingBus(bus, lags), { metrics, system });
+  const log = createLogger({ name: 'connections', level: 'warn' });
+  return startConnections({ bus: observed, log, metrics, nodeEnv: 'production' }, { store });
+}

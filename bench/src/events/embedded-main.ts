@@ -1,0 +1,50 @@
+// The embedded form in one process, as `npm start` is: stores, relays and consumes on SQLite files in FOLDER. Prints what
+// it has shown as JSON.
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  createLogger,
+  InProcessBus,
+  openSqlite,
+  SqliteOutbox,
+  sqliteEventsTable,
+  transaction,
+} from '@kith/service';
+import { startConsumer } from './consumer.ts';
+import { Lags } from './lags.ts';
+import { measureForm } from './measure.ts';
+import { produce } from './producer.ts';
+
+const { FOLDER = '', EACH = '', BURST = '' } = process.env;
+const sizes = { each: Number(EACH), burst: Number(BURST) };
+const log = createLogger({ name: 'embedded', level: 'warn' });
+const bus = new InProcessBus({ prefix: 'bench', file: join(FOLDER, 'bus.sqlite'), log });
+const db = openSqlite({ file: join(FOLDER, 'producer.sqlite'), migrations: [sqliteEventsTable] });
+const outbox = new SqliteOutbox(db);
+const producer = {
+  ...{ bus, outbox },
+  store: async (events: readonly Parameters<SqliteOutbox['add']>[0][]) => {
+    for (const event of events) {
+      transaction(db, () => outbox.add(event));
+      // Each change is a request of its own.
+      await nextTurn();
+    }
+  },
+};
+const lags = new Lags(Math.max(2 * sizes.each, sizes.burst));
+await using undo = new AsyncDisposableStack();
+undo.defer(async () => {
+  await bus.close();
+  db.close();
+});
+const figures = await measureForm({
+  sizes,
+  progress: (line) => process.stderr.write(`${line}\n`),
+  produce: (phase, some) => produce(producer, phase, some),
+  async startConsumer() {
+    const store = { kind: 'sqlite', file: join(FOLDER, 'connections.sqlite') } as const;
+    undo.use(await startConsumer(bus, { store, lags, system: 'in_process' }));
+    return { pid: process.pid, bus, count: async () => lags.count, take: async () => lags.take() };
+  },
+});
+process.stdout.write(`${JSON.stringify(figures)}\n`);

@@ -1,0 +1,46 @@
+import { percentile } from '../summary.ts';
+
+/** What a consumer has done since it was last asked: when it applied events, and how long after they occurred. */
+export interface Applied {
+  count: number;
+  /** From the first to the last, in s. */
+  seconds: number;
+  /** Times from occurrence to applied, in ms. */
+  p50: number;
+  p99: number;
+  max: number;
+}
+
+/** Keeps the lags of events in memory that is taken once, so that keeping them does not show in what is measured. */
+export class Lags {
+  readonly #lags: Float64Array;
+  #count = 0;
+  #first = 0;
+  #last = 0;
+
+  /** @param most As many events as are counted between two takings. */
+  constructor(most: number) {
+    this.#lags = new Float64Array(most);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Notes an event that has been applied now; times in Unix ms. */
+  applied(occurredAt: number, now: number): void {
+    if (this.#count === 0) this.#first = now;
+    this.#last = now;
+    this.#lags[this.#count++] = Math.max(0, now - occurredAt);
+  }
+
+  /** Gives what was noted, and begins anew. */
+  take(): Applied {
+    const sorted = this.#lags.subarray(0, this.#count).toSorted();
+    const of = { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), max: sorted.at(-1) ?? 0 };
+    const seconds = (this.#last - this.#first) / 1_000;
+    const taken = { count: this.#count, seconds, ...of };
+    this.#count = 0;
+    return taken;
+  }
+}

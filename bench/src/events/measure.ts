@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Bus } from '@kith/service';
+import { median } from '../summary.ts';
+import type { Applied } from './lags.ts';
+import type { Phase, Some } from './producer.ts';
+import { type Watched, watch } from './watch.ts';
+
+/** What one form of the platform has shown. Rates are events a second, memory MiB. */
+export interface FormFigures {
+  publish: number;
+  relay: number;
+  consume: number;
+  burst: {
+    events: number;
+    /** Of the relay while it shares the machine with what stores the events and what consumes them. */
+    relay: number;
+    applied: Applied;
+    requests: Watched['requests'];
+    memory: { first: number; second: number };
+  };
+}
+
+/** A consuming process. */
+export interface Consumer {
+  pid: number;
+  /** Reaches it with requests. */
+  bus: Bus;
+  /** How many events it has applied since they were last taken. */
+  count(): Promise<number>;
+  take(): Promise<Applied>;
+}
+
+export interface FormParts {
+  produce(phase: Phase, some: Some): Promise<number>;
+  startConsumer(): Promise<Consumer>;
+  sizes: { each: number; burst: number };
+  progress: (line: string) => void;
+}
+
+/** Measures a form: its parts one after the other, then all together under a burst. */
+export async function measureForm(parts: FormParts): Promise<FormFigures> {
+  const { produce, progress } = parts;
+  const { each, burst } = parts.sizes;
+  const publish = await produce('publish', { from: 0, count: each });
+  progress(`publishing ${Math.round(publish)}/s`);
+  const relay = await produce('relay', { from: each, count: each });
+  progress(`relaying ${Math.round(relay)}/s`);
+  const consumer = await parts.startConsumer();
+  await applied(consumer, 2 * each);
+  const { count, seconds } = await consumer.take();
+  const consume = count / seconds;
+  progress(`consuming ${Math.round(consume)}/s`);
+  let relayed = 0;
+  const { memory, requests } = await watch(consumer.bus, consumer.pid, async () => {
+    const some = { from: 2 * each, count: burst };
+    [relayed] = await Promise.all([produce('burst', some), applied(consumer, burst)]);
+  });
+  const figures = {
+    events: burst,
+    relay: relayed,
+    applied: await consumer.take(),
+    requests,
+    memory: halves(memory),
+  };
+  progress(`a burst of ${burst}: applied at ${Math.round(burst / figures.applied.seconds)}/s`);
+  return { publish, relay, consume, burst: figures };
+}
+
+/** The medians of the first and the second half of what was sampled, without the first tenth, which is its start. */
+export function halves(samples: readonly number[]): { first: number; second: number } {
+  const warm = samples.slice(Math.ceil(samples.length / 10));
+  const middle = warm.length >> 1;
+  const of = (some: readonly number[]) => median(some.toSorted((a, b) => a - b));
+  return { first: of(warm.slice(0, middle)), second: of(warm.slice(middle)) };
+}
+
+const patienceMs = 60_000;
+
+/** Waits until so many events are applied; throws when no more are for a minute. */
+async function applied(consumer: Consumer, count: number): Promise<void> {
+  let seen = 0;
+  for (let since = Date.now(); seen < count; await pause(100)) {
+    const now = await consumer.count();
+    if (now > seen) since = Date.now();
+    seen = now;
+    if (Date.now() - since > patienceMs)
+      throw new Error(`Of ${count} events ${seen} were applied, then no more.`);
+  }
+}

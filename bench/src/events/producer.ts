@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { type EventEnvelope, eventSubject } from '@kith/contracts';
+import { type Bus, createLogger, Metrics, type Outbox, Relay } from '@kith/service';
+import { userEvent } from './user-events.ts';
+
+/** Where events are stored and told from, as the service that owns them does. */
+export interface Producer {
+  bus: Bus;
+  outbox: Outbox;
+  /** Stores events as the changes do that they tell of, each in the document of its own aggregate. */
+  store(events: readonly EventEnvelope[]): Promise<void>;
+}
+
+/**
+ * What is done with some events: `publish` them on the bus alone, store them and have a relay publish them when all are
+ * there (`relay`), or as they come (`burst`).
+ */
+export type Phase = 'publish' | 'relay' | 'burst';
+
+/** Events of the common order, from one on. */
+export interface Some {
+  from: number;
+  count: number;
+}
+
+/** As many as a relay takes at once. */
+const atOnce = 100;
+
+/** Does a phase; gives events a second. */
+export async function produce(producer: Producer, phase: Phase, some: Some): Promise<number> {
+  if (phase === 'publish') return publishing(producer.bus, some);
+  if (phase === 'relay') await storing(producer, some, () => {});
+  const metrics = new Metrics();
+  const published = async () => (await metrics.eventsPublished.get()).values[0]?.value ?? 0;
+  const log = createLogger({ name: 'bench', level: 'warn' });
+  const began = performance.now();
+  const relay = new Relay({ bus: producer.bus, outbox: producer.outbox, log, metrics });
+  try {
+    if (phase === 'burst') await storing(producer, some, () => relay.kick());
+    while ((await published()) < some.count) await pause(20);
+    return some.count / ((performance.now() - began) / 1_000);
+  } finally {
+    await relay.stop();
+  }
+}
+
+async function publishing(bus: Bus, some: Some): Promise<number> {
+  const began = performance.now();
+  await inChunks(some, async (events) => {
+    await Promise.all(
+      events.map((event) =>
+        bus.publish({
+          subject: eventSubject(bus.prefix, event),
+          id: event.id,
+          body: new TextEncoder().encode(JSON.stringify(event)),
+        }),
+      ),
+    );
+  });
+  return some.count / ((performance.now() - began) / 1_000);
+}
+
+function storing(producer: Producer, some: Some, stored: () => void): Promise<void> {
+  return inChunks(some, async (events) => {
+    await producer.store(events);
+    stored();
+  });
+}
+
+async function inChunks({ from, count }: Some, work: (events: EventEnvelope[]) => Promise<void>) {
+  for (let at = 0; at < count; at += atOnce) {
+    const length = Math.min(atOnce, count - at);
+    await work(Array.from({ length }, (_, place) => userEvent(from + at + place)));
+    // In one process with a consumer nothing of this waits: others get their turn.
+    await nextTurn();
+  }
+}

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { type EventEnvelope, userCreated, userUpdated } from '@kith/contracts';
+import { makeEvent } from '@kith/service';
+import { profileOf } from '../whole/seed.ts';
+
+const projectId = '00000000-0000-4000-8000-000000000000';
+/** Users whose events alternate, so that the events of one user do not come together. */
+const users = 1_000;
+/** Of each user: the first tells that it was created, the others that it was changed. */
+const each = 5;
+
+/** The event at a place in the benchmark's order of events, which is the same in every process; it occurs now. */
+export function userEvent(at: number): EventEnvelope {
+  const block = Math.floor(at / (users * each));
+  const user = block * users + (at % users);
+  const seq = Math.floor((at % (users * each)) / users) + 1;
+  const id = `00000000-0000-4000-8000-${(user + 1).toString(16).padStart(12, '0')}`;
+  return {
+    ...makeEvent(seq === 1 ? userCreated : userUpdated, {
+      projectId,
+      actorId: id,
+      aggregate: { type: 'user', id, seq },
+      data: { ...profileOf(projectId, id, user), bannerFileId: null, avatarFileId: null },
+      occurredAt: new Date(),
+    }),
+    id: randomUUID(),
+  };
+}

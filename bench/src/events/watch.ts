@@ -1,0 +1,49 @@
+import { blocksPage } from '@kith/contracts';
+import { ask, type Bus, InFlight } from '@kith/service';
+import { residentBytes } from '../processes.ts';
+import { percentile } from '../summary.ts';
+
+const everyMs = 20;
+
+/** What was seen of a process while it was watched. */
+export interface Watched {
+  /** Its resident memory in MiB, about twice a second. */
+  memory: number[];
+  /** How long a trivial request took to be answered, in ms, from when it was due. */
+  requests: { p50: number; p99: number; max: number; failed: number };
+}
+
+/**
+ * Watches a process that serves connections until `work` is done: how much memory it takes, and how it answers a trivial
+ * request every 20 ms, whether the one before was answered or not.
+ */
+export async function watch(bus: Bus, pid: number, work: () => Promise<void>): Promise<Watched> {
+  const memory: number[] = [];
+  const times: number[] = [];
+  const asked = new InFlight();
+  let failed = 0;
+  let due = performance.now();
+  const request = async (at: number) => {
+    try {
+      const context = { requestId: 'bench', deadline: Date.now() + 5_000 };
+      await ask(bus, blocksPage, { after: null }, context);
+      times.push(performance.now() - at);
+    } catch {
+      failed++;
+    }
+  };
+  const asking = setInterval(() => {
+    for (; due <= performance.now(); due += everyMs) asked.track(request(due));
+  }, everyMs);
+  const sampling = setInterval(() => memory.push(residentBytes(pid) / 2 ** 20), 500);
+  try {
+    await work();
+  } finally {
+    clearInterval(asking);
+    clearInterval(sampling);
+  }
+  await asked.idle();
+  times.sort((a, b) => a - b);
+  const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
+  return { memory, requests: { p50, p99, max: times.at(-1) ?? 0, failed } };
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { listEntities, listSubCollections } from '@kith/contracts';
+import { Turns } from '@kith/service';
+import { serveAlone } from '../../../libs/testing/src/index.ts';
+import { type CollectionRecord, newCollection } from '../../../services/collections/src/collection.ts';
+import { listEntities as listEntitiesHandler } from '../../../services/collections/src/operations/list-entities.ts';
+import { listSubCollections as listSubCollectionsHandler } from '../../../services/collections/src/operations/list-sub-collections.ts';
+import { entityPlace, savedKey } from '../../../services/collections/src/store/entity-place.ts';
+import { openStore } from '../../../services/collections/src/store/index.ts';
+import { collectionsMove } from '../../../services/collections/src/store/move.ts';
+import { placeOf } from '../../../services/collections/src/store/place.ts';
+import { endingWith } from './connections.ts';
+import { interleave } from './interleave.ts';
+import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
+
+/** One user's collections: some with as many below them, some with as many entities in them as these lengths say. */
+export function collectionsLayout(of: { children: number[]; entities: number[] }): Layout {
+  const owner = { projectId: randomUUID(), userId: randomUUID() };
+  const root = newCollection(owner, { name: 'root', parent: null });
+  const below = (parent: CollectionRecord, age = 0, entityCount = 0): CollectionRecord => {
+    const record = newCollection(owner, { name: 'collection', parent });
+    return { ...record, entityCount, createdAt: firstMs + age, updatedAt: firstMs + age };
+  };
+  const parents = of.children.map((size, age) => ({ size, record: below(root, age) }));
+  const shelves = of.entities.map((size, age) => ({ size, record: below(root, age, size) }));
+
+  function* rows(): Generator<SeedRow> {
+    for (const record of [root, ...[...parents, ...shelves].map((one) => one.record)]) yield rowOf(record);
+    yield* interleave([
+      ...parents.map(({ size, record }) => ({ size, rows: childrenOf(record, size) })),
+      ...shelves.map(({ size, record }) => ({ size, rows: entitiesOf(record, size) })),
+    ]);
+  }
+
+  function* childrenOf(parent: CollectionRecord, size: number): Generator<SeedRow> {
+    for (let age = 0; age < size; age++) yield rowOf(below(parent, age));
+  }
+
+  const targetOf = ({ size, record }: { size: number; record: CollectionRecord }): Target => {
+    return { size, ...owner, params: { collectionId: record.id } };
+  };
+  return {
+    move: collectionsMove,
+    rows,
+    kinds: [
+      {
+        name: 'sub-collections',
+        title: 'collections below one',
+        spec: listSubCollections,
+        hasNumbers: false,
+        hasQuery: false,
+        targets: parents.map(targetOf),
+      },
+      {
+        name: 'entities',
+        title: 'entities in a collection',
+        spec: listEntities,
+        hasNumbers: true,
+        hasQuery: false,
+        targets: shelves.map(targetOf),
+      },
+    ],
+    async serve(config) {
+      const store = await openStore(config);
+      const parts = { store, relay: { kick: () => undefined }, turns: new Turns() };
+      const handlers = [listSubCollectionsHandler, listEntitiesHandler];
+      return endingWith(
+        await serveAlone(handlers, (bus) => ({ ...parts, bus }), { checkOutput: false }),
+        store,
+      );
+    },
+  };
+}
+
+function rowOf(record: CollectionRecord): SeedRow {
+  const { projectId, userId, id, parentId, name, entityCount, rev, seq } = record;
+  const owner = { place: placeOf(record), project_id: projectId, user_id: userId };
+  const ancestors = JSON.stringify(record.ancestors);
+  const times = { created_at: record.createdAt, updated_at: record.updatedAt };
+  const row = { id, parent_id: parentId, ancestors, name, entity_count: entityCount, rev, seq };
+  return { table: 'collections', row: { ...owner, ...row, ...times, purge_depth: null } };
+}
+
+function* entitiesOf(collection: CollectionRecord, size: number): Generator<SeedRow> {
+  for (let age = 0; age < size; age++) yield entityRow(collection, age);
+}
+
+function entityRow(collection: CollectionRecord, age: number): SeedRow {
+  const entity = { entityId: `entity ${age}`, addedAt: firstMs + age, metadata: null };
+  return {
+    table: 'entities',
+    row: {
+      place: entityPlace(collection, entity),
+      saved: savedKey(collection, entity.entityId),
+      collection_id: collection.id,
+      entity_id: entity.entityId,
+      added_at: entity.addedAt,
+      metadata: 'null',
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { listConnections, listReceivedRequests } from '@kith/contracts';
+import type { Relay } from '@kith/service';
+import { serveAlone } from '../../../libs/testing/src/index.ts';
+import { type Entry, entryKey, type ListName } from '../../../services/connections/src/listing.ts';
+import { listHandler } from '../../../services/connections/src/operations/list.ts';
+import { listReceivedHandler } from '../../../services/connections/src/operations/list-received.ts';
+import { openStore } from '../../../services/connections/src/store/index.ts';
+import { connectionsMove } from '../../../services/connections/src/store/move.ts';
+import { profileOf } from '../whole/seed.ts';
+import { interleave } from './interleave.ts';
+import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
+
+/** Connections each of the others has. */
+const each = 10;
+
+/**
+ * Users with connections and with requests that wait, in these lengths, and others beside them: `others` rows of as many
+ * users as it takes with ten each.
+ */
+export function connectionsLayout(of: { established: number[]; pending: number[]; others: number }): Layout {
+  const projectId = randomUUID();
+  const people = Array.from({ length: of.others / each }, () => randomUUID());
+  const target = (size: number): Target => ({ size, projectId, userId: randomUUID(), params: {} });
+  const established = of.established.map(target);
+  const received = of.pending.map(target);
+
+  function* rows(): Generator<SeedRow> {
+    for (const [at, id] of people.entries()) {
+      const user = JSON.stringify(profileOf(projectId, id, at));
+      const keys = { usernameKey: `user${at}`, nameKey: `person number ${at}` };
+      yield { table: 'profiles', row: { id: `${projectId}|${id}`, seq: 1, user, ...keys } };
+    }
+    yield* interleave([
+      ...established.map(({ userId, size }) => ({ size, rows: list(userId, 'established', size) })),
+      ...received.map(({ userId, size }) => ({ size, rows: list(userId, 'received', size) })),
+      { size: of.others, rows: theirs() },
+    ]);
+  }
+
+  function* theirs(): Generator<SeedRow> {
+    for (const userId of people) yield* list(userId, 'established', each);
+  }
+
+  function* list(ownerId: string, name: ListName, size: number): Generator<SeedRow> {
+    const totals = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0, [name]: size };
+    yield { table: 'heads', row: { id: `${projectId}|${ownerId}`, ...totals } };
+    for (let age = size; age > 0; age--) {
+      const at = new Date(firstMs - age * 1_000);
+      const userId = people[(age * 7_919) % people.length] as string;
+      const connectedAt = name === 'established' ? at : null;
+      const common = { projectId, ownerId, list: name, message: null, requestedAt: at, connectedAt };
+      const entry: Entry = { ...common, id: randomUUID(), userId };
+      const times = { requested_at: at.getTime(), connected_at: connectedAt?.getTime() ?? null };
+      const row = { key: entryKey(entry), id: entry.id, user_id: userId, message: null, ...times };
+      yield { table: 'edges', row };
+    }
+  }
+
+  return {
+    move: connectionsMove,
+    rows,
+    kinds: [
+      {
+        name: 'connections',
+        title: 'connections',
+        spec: listConnections,
+        hasNumbers: true,
+        hasQuery: true,
+        targets: established,
+      },
+      {
+        name: 'pending',
+        title: 'requests that wait',
+        spec: listReceivedRequests,
+        hasNumbers: true,
+        hasQuery: false,
+        targets: received,
+      },
+    ],
+    async serve(config) {
+      const store = await openStore(config);
+      const relay = { kick: () => undefined } as unknown as Relay;
+      const served = await serveAlone([listHandler, listReceivedHandler], (bus) => ({ store, bus, relay }), {
+        checkOutput: false,
+      });
+      return endingWith(served, store);
+    },
+  };
+}
+
+/** What is served, with its store closed at its end. */
+export function endingWith<Served extends AsyncDisposable>(
+  bus: Served,
+  store: { close(): Promise<void> },
+): { bus: Served } & AsyncDisposable {
+  return {
+    bus,
+    async [Symbol.asyncDispose]() {
+      await bus[Symbol.asyncDispose]();
+      await store.close();
+    },
+  };
+}

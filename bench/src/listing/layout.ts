@@ -1,0 +1,39 @@
+import type { OperationSpec } from '@kith/contracts';
+import type { Bus, MovedRow, ServiceMove, StoreConfig } from '@kith/service';
+
+/** A row of a service's table, in the terms of its store on SQLite. */
+export interface SeedRow {
+  table: string;
+  row: MovedRow;
+}
+
+/** A list of a known length, and who asks for it. */
+export interface Target {
+  size: number;
+  projectId: string;
+  userId: string;
+  params: Record<string, string>;
+}
+
+/** A kind of list, in several lengths. */
+export interface Kind {
+  name: string;
+  title: string;
+  spec: OperationSpec;
+  /** Whether its pages have numbers; the others are walked by cursor alone. */
+  hasNumbers: boolean;
+  /** Whether it can be searched. */
+  hasQuery: boolean;
+  targets: readonly Target[];
+}
+
+/** A service's data for the row: its lists, and how they are served. */
+export interface Layout {
+  /** How rows become documents, and how the schema is made. */
+  move: ServiceMove;
+  kinds: readonly Kind[];
+  rows(): Iterable<SeedRow>;
+  serve(config: StoreConfig): Promise<{ bus: Bus } & AsyncDisposable>;
+}
+
+export const firstMs = Date.UTC(2026, 0, 1);

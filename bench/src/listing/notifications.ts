@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { listNotifications } from '@kith/contracts';
+import { Turns } from '@kith/service';
+import { serveAlone } from '../../../libs/testing/src/index.ts';
+import { type Entry, emptyFeed, type Owner } from '../../../services/notifications/src/feed.ts';
+import { listHandler } from '../../../services/notifications/src/operations/list.ts';
+import { openStore } from '../../../services/notifications/src/store/index.ts';
+import { notificationsMove } from '../../../services/notifications/src/store/move.ts';
+import { feedKey, placeOf } from '../../../services/notifications/src/store/place.ts';
+import { endingWith } from './connections.ts';
+import { interleave } from './interleave.ts';
+import { firstMs, type Layout, type SeedRow } from './layout.ts';
+
+const keepMs = 10 * 365 * 24 * 3_600_000;
+
+/** Users with as many notifications as these lengths say. */
+export function notificationsLayout(sizes: number[]): Layout {
+  const projectId = randomUUID();
+  const targets = sizes.map((size) => ({ size, projectId, userId: randomUUID(), params: {} }));
+
+  function* rows(): Generator<SeedRow> {
+    yield* interleave(
+      targets.map(({ size, userId }) => ({ size, rows: feedOf({ projectId, userId }, size) })),
+    );
+  }
+
+  return {
+    move: notificationsMove,
+    rows,
+    kinds: [
+      {
+        name: 'notifications',
+        title: 'notifications',
+        spec: listNotifications,
+        hasNumbers: true,
+        hasQuery: false,
+        targets,
+      },
+    ],
+    async serve(config) {
+      const store = await openStore(config);
+      const parts = { store, relay: { kick: () => undefined }, turns: new Turns(), keepMs };
+      return endingWith(
+        await serveAlone([listHandler], (bus) => ({ ...parts, bus }), { checkOutput: false }),
+        store,
+      );
+    },
+  };
+}
+
+function* feedOf(owner: Owner, size: number): Generator<SeedRow> {
+  const feed = JSON.stringify({ ...emptyFeed, seq: size, total: size, unread: size });
+  yield { table: 'feeds', row: { id: feedKey(owner), rev: 1, feed } };
+  for (let seq = 1; seq <= size; seq++) yield entryRow(owner, seq);
+}
+
+function entryRow(owner: Owner, seq: number): SeedRow {
+  const createdAt = firstMs + seq * 1_000;
+  const metadata = {
+    connectionId: randomUUID(),
+    initiatorId: randomUUID(),
+    initiatorName: 'Person',
+    initiatorUsername: 'person',
+    initiatorAvatar: null,
+  };
+  const entry: Entry = {
+    ...{ ...owner, id: randomUUID(), type: 'connection-request', metadata },
+    ...{ createdAt, keepUntil: createdAt + keepMs, seq, readAt: null },
+  };
+  return {
+    table: 'entries',
+    row: {
+      place: placeOf(owner, seq),
+      project_id: owner.projectId,
+      user_id: owner.userId,
+      id: entry.id,
+      request_of: metadata.connectionId,
+      keep_until: entry.keepUntil,
+      entry: JSON.stringify(entry),
+    },
+  };
+}

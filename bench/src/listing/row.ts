@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StoreConfig } from '@kith/service';
+import { collectionsLayout } from './collections.ts';
+import { connectionsLayout } from './connections.ts';
+import type { Layout } from './layout.ts';
+import { type ListFigures, measureKind } from './measure.ts';
+import { notificationsLayout } from './notifications.ts';
+import { seed } from './seed.ts';
+
+export type EngineName = 'sqlite' | 'mongodb';
+
+/** What was measured of one kind of list on one engine. */
+export interface KindFigures {
+  engine: EngineName;
+  kind: string;
+  title: string;
+  lists: ListFigures[];
+}
+
+export interface ListingOptions {
+  mongodbUrl: string;
+  folder: string;
+  /** Longest list of the longest kinds; the others end at a tenth. */
+  longest: number;
+  /** Rows of others beside the connections. */
+  others: number;
+  rounds: number;
+  progress: (line: string) => void;
+}
+
+const shortest = 100;
+
+/** Measures every kind of list on both engines, one service's data at a time. */
+export async function measureListing(options: ListingOptions): Promise<KindFigures[]> {
+  const found: KindFigures[] = [];
+  for (const engine of ['sqlite', 'mongodb'] as const) {
+    // Made anew for each engine: what is stored is the same but for its ids.
+    for (const [service, make] of Object.entries(layoutsOf(options))) {
+      found.push(...(await measureLayout(options, { engine, service, layout: make() })));
+    }
+  }
+  return found;
+}
+
+/** Each service's data, to be made when its turn comes. */
+export function layoutsOf({ longest, others }: Pick<ListingOptions, 'longest' | 'others'>) {
+  const long = powers(longest);
+  const short = powers(Math.min(longest, 100_000));
+  return {
+    connections: () => connectionsLayout({ established: long, pending: short, others }),
+    collections: () => collectionsLayout({ children: short, entities: long }),
+    notifications: () => notificationsLayout(long),
+  };
+}
+
+/** Stores a service's data on an engine and measures its lists. */
+export async function measureLayout(
+  { mongodbUrl, folder, rounds, progress }: ListingOptions,
+  of: { engine: EngineName; service: string; layout: Layout },
+): Promise<KindFigures[]> {
+  const { engine, service, layout } = of;
+  const place = mkdtempSync(join(folder, 'listing-'));
+  const database = `benchlisting${process.pid}_${service}`;
+  const config: StoreConfig =
+    engine === 'sqlite'
+      ? { kind: 'sqlite', file: join(place, 'store.sqlite') }
+      : { kind: 'mongo', url: mongodbUrl, database };
+  try {
+    const started = performance.now();
+    const rows = await seed(config, layout);
+    const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+    progress(`listing: ${rows} rows of ${service} stored on ${engine} in ${seconds} s`);
+    await using served = await layout.serve(config);
+    const found: KindFigures[] = [];
+    for (const kind of layout.kinds) {
+      const lists = await measureKind(served.bus, kind, rounds);
+      const first = lists.map(({ pages }) => pages.first?.median.ms.toFixed(2)).join(', ');
+      progress(`listing: ${kind.title} on ${engine}, page 1 in ms: ${first}`);
+      found.push({ engine, kind: kind.name, title: kind.title, lists });
+    }
+    return found;
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+    if (config.kind === 'mongo') await dropDatabase(config);
+  }
+}
+
+/** 100, 1,000 and so on, up to a length. */
+function powers(longest: number): number[] {
+  const sizes: number[] = [];
+  for (let size = shortest; size <= longest; size *= 10) sizes.push(size);
+  return sizes;
+}
+
+async function dropDatabase({ url, database }: { url: string; database: string }): Promise<void> {
+  const { MongoClient } = await import('mongodb');
+  await using client = new MongoClient(url);
+  await client.db(database).dropDatabase();
+}

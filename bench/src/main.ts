@@ -1,0 +1,62 @@
+// `npm run bench`: measures the rows in one go and writes bench/RESULTS.md.
+//   --quick        the rows that answer within five minutes; RESULTS.md stays as it is
+//   --json         ends with one line, the figures as a JSON object
+//   --only a,b     these rows alone; RESULTS.md stays as it is
+//   --before DIR   measures the gateway of another checkout beside this one's
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { benchEngines } from './engines.ts';
+import { provideTools } from './load/tools.ts';
+import { describeMachine } from './machine.ts';
+import { report } from './report.ts';
+import type { Row, RowResult } from './row.ts';
+import { rows } from './rows.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    before: { type: 'string' },
+  },
+});
+const wanted = values.only?.split(',');
+const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
+if (unknown) {
+  fail(`There is no row ${unknown}; there are ${rows.map(({ name }) => name).join(', ')}.`);
+}
+if (process.platform !== 'linux') fail('The benchmark reads CPU times the way Linux tells them.');
+
+const progress = (line: string) => process.stderr.write(`  ${line}\n`);
+const folder = mkdtempSync(join(tmpdir(), 'kith-bench-'));
+try {
+  const tools = await provideTools(progress);
+  await using engines = await benchEngines(progress);
+  const context = { engines, tools, folder, isQuick: values.quick, before: values.before, progress };
+  const results: { row: Row; result: RowResult }[] = [];
+  for (const row of rows) {
+    if (wanted ? !wanted.includes(row.name) : values.quick && !row.isQuick) continue;
+    progress(`${row.title} …`);
+    results.push({ row, result: await row.measure(context) });
+  }
+  const command = ['npm run bench', ...(wanted || values.quick ? ['--'] : [])];
+  if (values.quick) command.push('--quick');
+  if (wanted) command.push(`--only ${wanted.join(',')}`);
+  const text = report(command.join(' '), describeMachine(engines.images), results);
+  if (values.quick || wanted) process.stdout.write(text);
+  else writeFileSync(fileURLToPath(new URL('../RESULTS.md', import.meta.url)), text);
+  if (values.json) {
+    const json = Object.fromEntries(results.map(({ row, result }) => [row.name, result.json]));
+    process.stdout.write(`${JSON.stringify(json)}\n`);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}

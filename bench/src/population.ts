@@ -1,0 +1,73 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { exportJWK, type JWK, SignJWT } from 'jose';
+import { seeded, seededUuid, zipf } from './random.ts';
+
+/** A user whose requests are part of the load. */
+export interface Person {
+  userId: string;
+  projectId: string;
+  token: string;
+}
+
+/** One request of the load: who asks, and from where. */
+export interface Asked {
+  person: Person;
+  /** The client's address, as the proxy in front tells it. */
+  address: string;
+}
+
+export interface Population {
+  people: readonly Person[];
+  addresses: readonly string[];
+  /** In this order, over and over. */
+  requests: readonly Asked[];
+  /** What the tokens are verified with. */
+  publicKey: string;
+  jwk: JWK;
+}
+
+export const issuer = 'kith';
+export const audience = 'kith.dev';
+const kid = 'bench';
+
+/**
+ * Makes 1,000 users in 100 projects who ask from 500 addresses, both by Zipf's law, so that a cache holds what a cache
+ * would hold. Ids and order are the same in every run, keys and tokens are not.
+ */
+export async function makePopulation(
+  options: { users?: number; projects?: number; addresses?: number; requests?: number } = {},
+): Promise<Population> {
+  const { users = 1_000, projects = 100, addresses = 500, requests = 50_000 } = options;
+  const random = seeded(7);
+  const projectIds = Array.from({ length: projects }, () => seededUuid(random));
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const people = await Promise.all(
+    Array.from({ length: users }, async (_, at): Promise<Person> => {
+      const person = { userId: seededUuid(random), projectId: projectIds[at % projects] as string };
+      const claims = { projectId: person.projectId, sid: seededUuid(random), role: 'user' };
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'RS256', kid })
+        .setSubject(person.userId)
+        .setJti(seededUuid(random))
+        .setIssuedAt()
+        .setExpirationTime('1d')
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .sign(privateKey);
+      return { ...person, token };
+    }),
+  );
+  const places = Array.from({ length: addresses }, (_, at) => `10.7.${at >> 8}.${at & 255}`);
+  const person = zipf(users, random);
+  const place = zipf(addresses, random);
+  return {
+    people,
+    addresses: places,
+    requests: Array.from({ length: requests }, () => ({
+      person: people[person()] as Person,
+      address: places[place()] as string,
+    })),
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' },
+  };
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
+
+/** A process of the benchmark. */
+export interface Running {
+  readonly pid: number;
+  /** What it said when it was ready. */
+  readonly ready: { url?: string };
+  stop(): Promise<void>;
+}
+
+const startMs = 60_000;
+
+/** Starts a script with this Node, on the given cores where they matter, and waits for its `{type: 'ready'}`. */
+export async function startScript(
+  script: string,
+  options: { env: NodeJS.ProcessEnv; log: string; cores?: string | undefined; flags?: readonly string[] },
+): Promise<Running> {
+  const log = openSync(options.log, 'a', 0o600);
+  const command = [process.execPath, ...(options.flags ?? []), script];
+  const [program = '', ...words] = options.cores ? ['taskset', '-c', options.cores, ...command] : command;
+  const child = spawn(program, words, { env: options.env, stdio: ['ignore', log, log, 'ipc'] });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const ready = await Promise.race([
+    readyOf(child),
+    exited.then(() => {
+      throw new Error(`${script} ended before it was ready; its log is ${options.log}.`);
+    }),
+  ]);
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    async stop() {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await exited;
+      clearTimeout(late);
+    },
+  };
+}
+
+function readyOf(child: ChildProcess): Promise<Running['ready']> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error('A process of the benchmark was not ready in time.'));
+    }, startMs);
+    child.on('message', (message: { type?: string; url?: string }) => {
+      if (message.type !== 'ready') return;
+      clearTimeout(timer);
+      resolve(message.url ? { url: message.url } : {});
+    });
+  });
+}
+
+/** Linux counts a process's time in ticks of 10 ms (`getconf CLK_TCK`). */
+const tickMicros = 10_000;
+
+/** CPU time a process has used so far, in user and system mode, in µs (proc(5)). Linux alone tells it this way. */
+export function cpuMicros(pid: number): number {
+  // The name in the second field may hold spaces; it ends at the last bracket.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * tickMicros;
+}
+
+/** Resident memory of a process, in bytes. */
+export function residentBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) * 1024;
+}
+
+/** CPU time of the whole machine so far, in µs: of processes by their script or name, in all, and unused. */
+export interface MachineTime {
+  processes: Record<string, number>;
+  used: number;
+  idle: number;
+}
+
+/** Reads the CPU times of all processes and of the machine (proc(5)). */
+export function cpuByName(): MachineTime {
+  const processes: Record<string, number> = {};
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const name = nameOf(pid);
+      processes[name] = (processes[name] ?? 0) + cpuMicros(Number(pid));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0] = line
+    .trim()
+    .split(/\s+/)
+    .slice(1)
+    .map((ticks) => Number(ticks) * tickMicros);
+  return { processes, used: user + nice + system + irq + softirq, idle: idle + wait };
+}
+
+/** The last two folders and the file of a Node script, else the program's name. */
+function nameOf(pid: string): string {
+  const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  const script = words.find((word) => /\.(ts|mjs)$/.test(word));
+  if (script) return script.split('/').slice(-4).join('/');
+  return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+}

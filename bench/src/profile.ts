@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface CpuProfile {
+  nodes: { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[];
+  samples: number[];
+  timeDeltas: number[];
+}
+
+/** Where a process was, as shares of the time it was busy; largest first. */
+export type Shares = [where: string, share: number][];
+
+/** Starting up is not what is asked about, in µs. */
+const skipped = 2_000_000;
+
+/**
+ * Sums up the newest CPU profile of a folder by package or part. V8 takes its samples by the clock: a system call that woke
+ * somebody else on this core lasts until the process runs again.
+ */
+export function readProfile(folder: string): Shares {
+  const name = readdirSync(folder)
+    .filter((file) => file.endsWith('.cpuprofile'))
+    .toSorted()
+    .at(-1);
+  if (!name) return [];
+  const profile = JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
+  const places = placesOf(profile);
+  const sums = new Map<string, number>();
+  let busy = 0;
+  let passed = 0;
+  for (const [at, id] of profile.samples.entries()) {
+    const micros = profile.timeDeltas[at] ?? 0;
+    passed += micros;
+    const place = places.get(id) ?? '';
+    if (passed < skipped || place === 'idle') continue;
+    busy += micros;
+    sums.set(place, (sums.get(place) ?? 0) + micros);
+  }
+  return [...sums]
+    .map(([place, micros]): [string, number] => [place, micros / busy])
+    .toSorted((a, b) => b[1] - a[1]);
+}
+
+/** Which part each node of a profile belongs to: its own, or for what is Node's or native that of its caller. */
+function placesOf({ nodes }: CpuProfile): Map<number, string> {
+  const parents = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const places = new Map<number, string>();
+  for (const { id, callFrame } of nodes) {
+    const { functionName, url } = callFrame;
+    if (functionName === '(idle)') places.set(id, 'idle');
+    else if (functionName === '(garbage collector)') places.set(id, 'garbage collection');
+    else {
+      const isWrite = !url && /^write/.test(functionName);
+      let at: number | undefined = id;
+      let place: string | undefined;
+      while (at !== undefined && place === undefined) {
+        place = partOf(byId.get(at)?.callFrame.url ?? '');
+        at = parents.get(at);
+      }
+      places.set(id, `${place ?? 'Node itself'}${isWrite ? ', system calls that write' : ''}`);
+    }
+  }
+  return places;
+}
+
+function partOf(url: string): string | undefined {
+  const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
+  if (library) return library;
+  const own = /\/(services|libs)\/([^/]+)\//.exec(url)?.[2];
+  if (own) return `@kith/${own}`;
+  return url.startsWith('node:_http') ? "Node's HTTP" : undefined;
+}

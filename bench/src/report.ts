@@ -1,0 +1,24 @@
+import { type Row, type RowResult, table } from './row.ts';
+
+/** RESULTS.md of a run, which `command` has made. */
+export function report(
+  command: string,
+  machine: readonly (readonly [string, string])[],
+  results: readonly { row: Row; result: RowResult }[],
+): string {
+  const verdicts = results.flatMap(({ result }) => result.verdicts);
+  const judged = verdicts.map(({ target, found, isReached }) => [
+    target,
+    found,
+    isReached ? 'yes' : '**no**',
+  ]);
+  return [
+    '# What was measured',
+    `Made by \`${command}\`; what each row is and how to read it stands in [README.md](README.md). One run, on one machine: ratios within it mean something, its absolute numbers do not.`,
+    table(['', ''], machine),
+    '## Targets',
+    table(['target', 'found', 'reached'], judged),
+    ...results.flatMap(({ row, result }) => [`## ${row.title}`, result.markdown]),
+    '',
+  ].join('\n\n');
+}

@@ -1,0 +1,70 @@
+import type { BenchEngines } from './engines.ts';
+import type { LoadTools } from './load/tools.ts';
+
+/** What every row is measured with. */
+export interface BenchContext {
+  engines: BenchEngines;
+  tools: LoadTools;
+  /** A folder of the run's own, gone after it: logs, requests, profiles. */
+  folder: string;
+  /** Whether the whole run is to end within five minutes. */
+  isQuick: boolean;
+  /** Another checkout, to be measured beside this one where a row can. */
+  before?: string | undefined;
+  progress: (line: string) => void;
+}
+
+/** A target of the project, and whether this run has reached it. */
+export interface Verdict {
+  target: string;
+  found: string;
+  isReached: boolean;
+}
+
+export interface RowResult {
+  /** The row's part of the JSON object. */
+  json: unknown;
+  /** The row's part of RESULTS.md, without its title. */
+  markdown: string;
+  verdicts: Verdict[];
+}
+
+/** One row of the benchmark. */
+export interface Row {
+  /** Its name in the JSON object and for `--only`. */
+  name: string;
+  title: string;
+  /** Whether `--quick` measures it, too. */
+  isQuick: boolean;
+  measure(context: BenchContext): Promise<RowResult>;
+}
+
+/** A verdict on a ratio that has to be at least so much. */
+export function atLeast(what: string, ratio: number, least: number): Verdict {
+  return { target: `${what}: at least ${least}`, found: ratio.toFixed(2), isReached: ratio >= least };
+}
+
+/** A verdict on a number that may be at most so much. */
+export function atMost(what: string, value: number, most: number, unit = ''): Verdict {
+  return {
+    target: `${what}: at most ${most}${unit}`,
+    found: `${value.toFixed(2)}${unit}`,
+    isReached: value <= most,
+  };
+}
+
+/** A table in Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** A number for a table: whole from a hundred on, else with two digits behind the point. */
+export function figure(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : value.toFixed(2);
+}
+
+/** A median with what the rounds spread over. */
+export function spread(median: number, least: number, most: number): string {
+  return `${figure(median)} (${figure(least)}–${figure(most)})`;
+}

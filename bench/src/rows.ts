@@ -1,0 +1,21 @@
+import { eventsRow } from './events/events-row.ts';
+import { gatewayRow } from './gateway/gateway-row.ts';
+import { openRow } from './gateway/open-row.ts';
+import { listingRow } from './listing/listing-row.ts';
+import type { Row } from './row.ts';
+import { scalingRow } from './scaling/row.ts';
+import { signingRow } from './signing/signing-row.ts';
+import { startRow } from './start/start-row.ts';
+import { wholeRow } from './whole/whole-row.ts';
+
+/** The rows in the order they are measured in. */
+export const rows: readonly Row[] = [
+  gatewayRow,
+  openRow,
+  wholeRow,
+  signingRow,
+  scalingRow,
+  eventsRow,
+  startRow,
+  listingRow,
+];

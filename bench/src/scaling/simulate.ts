@@ -1,0 +1,72 @@
+import { seeded } from '../random.ts';
+
+/** A part a request passes through: so many processes of one thread, each busy for `micros` with a request. */
+export interface Stage {
+  name: string;
+  processes: number;
+  micros: number;
+}
+
+export interface Simulated {
+  rps: number;
+  p50: number;
+  p99: number;
+}
+
+interface Arrival {
+  at: number;
+  client: number;
+  stage: number;
+}
+
+/**
+ * Simulates a closed loop: `clients` ask, wait for the answer, and ask again. Processes of all stages share `cores`, first
+ * come, first served, each process works on one request at a time, and work takes exponentially distributed times about
+ * its mean. Times of answers in ms.
+ */
+export function simulateClosedLoop(options: {
+  stages: readonly Stage[];
+  cores: number;
+  clients: number;
+  requests: number;
+  seed?: number;
+}): Simulated {
+  const { stages, cores, clients, requests } = options;
+  const random = seeded(options.seed ?? 3);
+  const takes = (mean: number) => -Math.log(1 - random()) * mean;
+  /** Work that waits for a core and a process of its stage, oldest first. */
+  const waiting: Arrival[] = Array.from({ length: clients }, (_, client) => ({ at: 0, client, stage: 0 }));
+  const busy = stages.map(() => 0);
+  const running: { until: number; work: Arrival }[] = [];
+  const asked = new Array<number>(clients).fill(0);
+  const times: number[] = [];
+  let now = 0;
+  while (times.length < requests) {
+    for (let at = 0; at < waiting.length && running.length < cores; ) {
+      const work = waiting[at] as Arrival;
+      const stage = stages[work.stage] as Stage;
+      if ((busy[work.stage] as number) >= stage.processes) {
+        at += 1;
+        continue;
+      }
+      waiting.splice(at, 1);
+      busy[work.stage] = (busy[work.stage] as number) + 1;
+      running.push({ until: now + takes(stage.micros), work });
+    }
+    running.sort((one, other) => one.until - other.until);
+    const done = running.shift();
+    if (!done) throw new Error('Nobody works in the simulation.');
+    now = done.until;
+    const { client, stage } = done.work;
+    busy[stage] = (busy[stage] as number) - 1;
+    const next = stage + 1;
+    if (next === stages.length) {
+      times.push(now - (asked[client] as number));
+      asked[client] = now;
+    }
+    waiting.push({ at: now, client, stage: next % stages.length });
+  }
+  times.sort((a, b) => a - b);
+  const percentile = (share: number) => (times[Math.floor(times.length * share)] as number) / 1_000;
+  return { rps: (requests / now) * 1e6, p50: percentile(0.5), p99: percentile(0.99) };
+}

@@ -1,0 +1,46 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import {
+  countConnections,
+  countNotifications,
+  getJwks,
+  getRootCollection,
+  type OperationSpec,
+  type ServiceName,
+  signTestingJwt,
+} from '@kith/contracts';
+import type { Bus } from '@kith/service';
+import { callerOf, callOperation, type OperationCall } from '../../../libs/testing/src/call-operation.ts';
+
+const asUser = (): OperationCall => ({ projectId: randomUUID(), caller: callerOf(randomUUID(), 'user') });
+
+/** What each service is asked first: something that takes its store, or its keys. */
+const questions: Record<ServiceName, () => [OperationSpec, OperationCall]> = {
+  identity: () => [getJwks, {}],
+  crypto: () => [signTestingJwt, { projectId, body: signingBody(projectId) }],
+  connections: () => [countConnections, asUser()],
+  collections: () => [getRootCollection, asUser()],
+  notifications: () => [countNotifications, asUser()],
+};
+const projectId = randomUUID();
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+/** A token to be signed for a project. */
+export function signingBody(project: string): object {
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const payload = { id: randomUUID(), name: 'Person', role: 'user' };
+  return { projectId: project, privateKey: Buffer.from(pem).toString('base64'), payload };
+}
+
+/** Asks a service on the bus; throws unless it answers as it should. */
+export async function askService(bus: Bus, name: ServiceName): Promise<void> {
+  const [spec, call] = questions[name]();
+  const { status, text } = await callOperation(bus, spec, call);
+  if (status !== spec.status) throw new Error(`${name} answers ${status}: ${text}`);
+}
+
+/** Asks a gateway, which asks identity. */
+export async function askGateway(url: string): Promise<void> {
+  const answer = await fetch(`${url}${getJwks.path}`);
+  if (!answer.ok) throw new Error(`The gateway answers ${answer.status}: ${await answer.text()}`);
+  await answer.arrayBuffer();
+}

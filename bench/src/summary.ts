@@ -1,0 +1,36 @@
+/** Medians over the rounds, what they spread over, and the sum of what was wrong. */
+export interface Figures<Sample> {
+  median: Sample;
+  least: Sample;
+  most: Sample;
+  rounds: Sample[];
+  wrong: number;
+}
+
+/** Sums up the rounds of a measurement, field by field. */
+export function summary<Sample extends object>(rounds: Sample[], wrong = 0): Figures<Sample> {
+  const by = (pick: (sorted: number[]) => number) => {
+    const fields = Object.keys(rounds[0] ?? {}) as (keyof Sample)[];
+    const of = (field: keyof Sample) => rounds.map((round) => Number(round[field])).toSorted((a, b) => a - b);
+    return Object.fromEntries(fields.map((field) => [field, pick(of(field))])) as Sample;
+  };
+  return {
+    median: by(median),
+    least: by((sorted) => sorted[0] ?? 0),
+    most: by((sorted) => sorted.at(-1) ?? 0),
+    rounds,
+    wrong,
+  };
+}
+
+/** The value that so large a share of sorted ones does not exceed; 0 where there are none. */
+export function percentile(sorted: ArrayLike<number>, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+/** The median of sorted values. */
+export function median(sorted: number[]): number {
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2;
+}

@@ -1,0 +1,66 @@
+import type { ImportResult } from '@kith/contracts';
+import type { Batch } from './batches.ts';
+
+/** Requests at once: enough that the platform never waits for a file to be read. */
+const atOnce = 4;
+
+export interface InOrderOptions {
+  /** Ends early by the signal, when another has failed. */
+  send(batch: Batch, signal: AbortSignal): Promise<ImportResult>;
+  /** Told of each batch once it is answered, one after the other, in the order of the file. */
+  settle(batch: Batch, result: ImportResult): Promise<void>;
+}
+
+/**
+ * Has a few batches under way at once, and settles them in the order of the file: what is settled is a beginning of it,
+ * without a gap. A batch that shares a name with one before it is sent when that is done, so that the first row of a name
+ * has it, and a parent is there before what is in it.
+ */
+export class InOrder {
+  readonly #options: InOrderOptions;
+  readonly #underWay = new Map<Batch, Promise<void>>();
+  readonly #failed = new AbortController();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: InOrderOptions) {
+    this.#options = options;
+  }
+
+  /** Sends a batch as soon as there is room. Rejects when this one, or one before it, has failed. */
+  async add(batch: Batch): Promise<void> {
+    while (this.#underWay.size >= atOnce || this.#hangsOnOthers(batch)) await this.#oldest();
+    const answer = this.#options.send(batch, this.#failed.signal);
+    // Awaited in its turn; a failure before that is not to end the process.
+    answer.catch(() => undefined);
+    const before = this.#last;
+    const settled = (async () => {
+      await before;
+      await this.#options.settle(batch, await answer);
+      this.#underWay.delete(batch);
+    })();
+    settled.catch(() => this.#failed.abort());
+    this.#underWay.set(batch, settled);
+    this.#last = settled;
+  }
+
+  /** Resolves when all is settled. Rejects when something has failed; nothing after that is settled. */
+  end(): Promise<void> {
+    return this.#last;
+  }
+
+  async #oldest(): Promise<void> {
+    const [oldest] = this.#underWay.values();
+    await oldest;
+  }
+
+  #hangsOnOthers({ takes, needs }: Batch): boolean {
+    for (const { takes: taken } of this.#underWay.keys())
+      if (isAnyIn(takes, taken) || isAnyIn(needs, taken)) return true;
+    return false;
+  }
+}
+
+function isAnyIn(names: ReadonlySet<string>, all: ReadonlySet<string>): boolean {
+  for (const name of names) if (all.has(name)) return true;
+  return false;
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { readRow } from './read-row.ts';
+
+const shape = {
+  foreignId: z.string().min(1),
+  passwordHash: z.string().optional(),
+  createdAt: z.iso.datetime({ error: 'It must be an ISO 8601 time.' }),
+  reputation: z.number().optional(),
+  place: z.object({ city: z.string() }).optional(),
+};
+const needsName = (row: { passwordHash?: string | undefined }) => row.passwordHash !== undefined;
+const strict = z.strictObject(shape);
+const right = { foreignId: '1', createdAt: '2020-01-02T03:04:05Z' };
+
+const reasonOf = (value: unknown, schema: z.ZodObject = strict) => {
+  const read = readRow(Buffer.from(JSON.stringify(value)), schema);
+  return read && 'reason' in read ? read.reason : undefined;
+};
+
+test('a field that is not there is told as missing, not as wrong', () => {
+  expect(reasonOf({ foreignId: '1' })).toBe('createdAt: It is missing.');
+  expect(reasonOf({ ...right, place: {} })).toBe('place.city: It is missing.');
+  expect(reasonOf({ ...right, createdAt: 'soon' })).toBe('createdAt: It must be an ISO 8601 time.');
+  expect(reasonOf({ ...right, reputation: '7' })).toBe('reputation: It must be a number.');
+  expect(reasonOf(right)).toBeUndefined();
+});
+
+test('what the contract says of one of two fields stays', () => {
+  const either = strict.refine(needsName, {
+    path: ['passwordHash'],
+    error: 'passwordHash or key is needed.',
+  });
+  expect(reasonOf(right, either)).toBe('passwordHash: passwordHash or key is needed.');
+});
+
+test('a line that is no object says so', () => {
+  for (const value of [[1, 2], 7, null, 'x'])
+    expect(reasonOf(value)).toBe('Each line must be a JSON object.');
+});
+
+test('an unknown field is named, with the one that it may be, however the schema refuses it', () => {
+  const caught = z.object(shape).catchall(z.never({ error: 'There is no such field.' }));
+  for (const schema of [strict, caught]) {
+    const told = (field: string) => reasonOf({ ...right, [field]: 'a secret' }, schema);
+    expect(told('password_hash')).toBe('password_hash: There is no such field; it may be passwordHash.');
+    expect(told('PasswordHash')).toBe('PasswordHash: There is no such field; it may be passwordHash.');
+    expect(told('passwordHsh')).toBe('passwordHsh: There is no such field; it may be passwordHash.');
+    expect(told('plan')).toBe('plan: There is no such field.');
+    // It is missing only because it has another name.
+    expect(reasonOf({ foreignId: '1', created_at: '' }, schema)).toBe(
+      'created_at: There is no such field; it may be createdAt.',
+    );
+    const many = Object.fromEntries(
+      Array.from({ length: 5 }, (_, index) => [`\u001b${index}${'x'.repeat(99)}`, 1]),
+    );
+    const reason = reasonOf({ ...right, ...many }, schema);
+    expect(reason).toMatch(/^ 0x{62}: There is no such field\. .* So it is with 2 more\.$/);
+  }
+});

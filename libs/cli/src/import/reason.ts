@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+/** Names that are no fields can be anything: only so many are told, and none longer. */
+const mostNames = 3;
+const longestName = 64;
+
+/** Why a line is no row, in a sentence for whoever mends it. It names fields, and quotes no values. */
+export function reasonOf(value: unknown, { issues }: z.ZodError, schema: z.ZodObject): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return 'Each line must be a JSON object.';
+  // First: a field that is missing is often there under another name.
+  const unknown = issues.flatMap((issue) => unknownIn(issue, schema));
+  if (unknown.length > 0) return unknownFields(unknown, schema);
+  const [issue] = issues;
+  if (!issue) return 'It is no row.';
+  const field = issue.path.join('.');
+  const sentence = sentenceOf(value, issue);
+  return field ? `${field}: ${sentence}` : sentence;
+}
+
+function sentenceOf(value: object, issue: Issue): string {
+  // What the contract itself says of what is missing (one of two fields, say) is as clear as can be.
+  if (issue.code !== 'custom' && valueAt(value, issue.path) === undefined) return 'It is missing.';
+  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
+    return `It must be ${/^[aeio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}.`;
+  return issue.message;
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const name of path) at = (at as Record<PropertyKey, unknown> | null | undefined)?.[name];
+  return at;
+}
+
+/** The names that an issue says are no fields, however the schema refuses them. */
+function unknownIn(issue: Issue, { shape }: z.ZodObject): string[] {
+  const [field] = issue.path;
+  if (issue.code === 'unrecognized_keys') return issue.path.length === 0 ? issue.keys : [];
+  return typeof field === 'string' && !Object.hasOwn(shape, field) ? [field] : [];
+}
+
+function unknownFields(names: readonly string[], { shape }: z.ZodObject): string {
+  const told = names.slice(0, mostNames).map((name) => {
+    const near = Object.keys(shape).find((known) => isNear(known, name));
+    return `${shown(name)}: There is no such field${near ? `; it may be ${near}` : ''}.`;
+  });
+  const others = names.length - told.length;
+  return `${told.join(' ')}${others > 0 ? ` So it is with ${others} more.` : ''}`;
+}
+
+function shown(name: string): string {
+  return name.replaceAll(/\p{C}/gu, ' ').slice(0, longestName);
+}
+
+/** The same but for case, underscores and hyphens, or but for one letter. */
+function isNear(known: string, name: string): boolean {
+  const [one, other] = [known, name].map((text) => text.toLowerCase().replaceAll(/[_-]/g, '')) as [
+    string,
+    string,
+  ];
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start++;
+  let end = 0;
+  const shorter = Math.min(one.length, other.length);
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++;
+  return Math.max(one.length, other.length) - start - end <= 1;
+}

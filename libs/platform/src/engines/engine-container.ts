@@ -1,0 +1,56 @@
+import { GenericContainer, type WaitStrategy } from 'testcontainers';
+import { owner, ownerLabel } from './cleanup.ts';
+import { isRunning } from './handle.ts';
+import { type EnginePorts, untilReady } from './probes.ts';
+import type { ContainerSpec } from './specs.ts';
+
+/** A container of an engine, which is reached from this machine only and started once the engine is ready. */
+export class EngineContainer extends GenericContainer {
+  constructor(spec: ContainerSpec, name: string, ports: EnginePorts) {
+    super(spec.image);
+    const bound = [{ container: spec.port, host: ports.client }];
+    if (spec.monitorPort && ports.monitor) bound.push({ container: spec.monitorPort, host: ports.monitor });
+    this.withName(name)
+      .withEnvironment(spec.env)
+      .withLabels({ [ownerLabel]: owner })
+      .withBindMounts(spec.mounts.map((mount) => ({ ...mount, mode: 'ro' as const })))
+      .withExposedPorts(...bound)
+      // The reaper's image can't be had everywhere; `cleanup.ts` does its work.
+      .withAutoCleanup(false)
+      .withWaitStrategy(new UntilReady(spec, name, ports));
+    if (spec.command.length > 0) this.withCommand(spec.command);
+    // testcontainers binds to every address, which would open a database without a password to the network.
+    this.hostConfig.PortBindings = Object.fromEntries(
+      bound.map(({ container, host }) => [
+        `${container}/tcp`,
+        [{ HostIp: '127.0.0.1', HostPort: `${host}` }],
+      ]),
+    );
+  }
+}
+
+class UntilReady implements WaitStrategy {
+  readonly #wait: () => Promise<void>;
+  #timeoutMs = 90_000;
+
+  constructor({ engine }: ContainerSpec, name: string, ports: EnginePorts) {
+    this.#wait = () => untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name) });
+  }
+
+  waitUntilReady(): Promise<void> {
+    return this.#wait();
+  }
+
+  withStartupTimeout(timeoutMs: number): this {
+    this.#timeoutMs = timeoutMs;
+    return this;
+  }
+
+  isStartupTimeoutSet(): boolean {
+    return true;
+  }
+
+  getStartupTimeout(): number {
+    return this.#timeoutMs;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+
+/**
+ * Headers as the client sends them, written once instead of kept as a map. Names and values have been checked before
+ * (`checkedMessage`). Measured for the nine lines of a request: 0.4 µs instead of 3.1 µs (bench/README.md).
+ */
+class WrittenHeaders {
+  readonly #lines: string;
+
+  constructor(from: Record<string, string>) {
+    let lines = 'NATS/1.0\r\n';
+    for (const name in from) lines += `${name}: ${from[name]}\r\n`;
+    this.#lines = `${lines}\r\n`;
+  }
+
+  /** All that the client asks of headers it publishes. */
+  encode(): Uint8Array {
+    return Buffer.from(this.#lines);
+  }
+}
+
+/** Writes a message's headers for the client's `publish`. */
+export function encodeHeaders(from: Record<string, string>): MsgHdrs {
+  return new WrittenHeaders(from) as unknown as MsgHdrs;
+}
+
+/** Reads a message's headers. */
+export function decodeHeaders({ headers: from }: Pick<Msg, 'headers'>): Record<string, string> {
+  const to: Record<string, string> = {};
+  if (from) for (const name of from.keys()) to[name] = from.get(name);
+  return to;
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEnvelope } from '@kith/contracts';
+import {
+  eventKey,
+  eventsIndexes,
+  MongoOutbox,
+  type OutboxFields,
+  openMongo,
+  outboxFields,
+  outboxIndex,
+  outboxUpdate,
+} from '@kith/service';
+import { availableEngines, createStore } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+
+const schema = { version: 1, collections: { things: [outboxIndex], events: eventsIndexes } };
+const documents = 60;
+/** Events of a document. */
+const each = 8;
+const projectId = randomUUID();
+
+const event = (id: string, seq: number): EventEnvelope => ({
+  id: randomUUID(),
+  type: 'thing.made',
+  version: 1,
+  projectId,
+  occurredAt: new Date().toISOString(),
+  actorId: null,
+  aggregate: { type: 'thing', id, seq },
+  data: {},
+});
+
+describe.runIf(availableEngines().includes('containers'))('the outboxes of many documents', () => {
+  test('are copied each event once, with what is added while several relays copy', async () => {
+    await using place = await createStore('containers');
+    if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
+    const { db, close } = await openMongo({ ...place.config, schema });
+    try {
+      const things = db.collection<OutboxFields & { _id: string }>('things');
+      const ids = Array.from({ length: documents }, (_, at) => `thing-${at}`);
+      const all = ids.flatMap((id) => Array.from({ length: each }, (_, at) => event(id, at + 1)));
+      const [first, later] = [new Map<string, EventEnvelope>(), Map.groupBy(all, (one) => one.aggregate.id)];
+      for (const [id, events] of later) first.set(id, events.shift() as EventEnvelope);
+      await things.insertMany([...first].map(([_id, one]) => ({ _id, ...outboxFields([one]) })));
+      const relays = [new MongoOutbox(db, ['things']), new MongoOutbox(db, ['things'])];
+      const adding = Promise.all(
+        [...later].map(async ([_id, events]) => {
+          for (const one of events) await things.updateOne({ _id }, outboxUpdate([one]) as object);
+        }),
+      );
+      let isAdded = false;
+      void adding.then(() => {
+        isAdded = true;
+      });
+      const filled = () => things.countDocuments({ outboxAt: { $exists: true } });
+      do {
+        await Promise.all(relays.map((outbox) => outbox.unpublished(documents / 3)));
+      } while (!isAdded || (await filled()) > 0);
+      await adding;
+
+      const copied = await (relays[0] as MongoOutbox).unpublished(1_000);
+      expect(copied.map(({ key }) => key).toSorted()).toEqual(all.map(eventKey).toSorted());
+      expect(await things.countDocuments({ outbox: { $exists: true } })).toBe(0);
+    } finally {
+      await close();
+    }
+  });
+});

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { eventSubject } from '@kith/contracts';
+import { type Bus, Metrics } from '@kith/service';
+import { availableEngines, createBus, waitFor } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { subscribe, subscription } from '../src/events/subscribe.ts';
+
+const made = { type: 'thing.made', version: 1, data: z.object({ name: z.string() }) } as const;
+
+describe.each(availableEngines())('a subscription (%s)', (engine) => {
+  let bus: Bus & AsyncDisposable;
+  beforeEach(async () => {
+    bus = await createBus(engine);
+  });
+  afterEach(() => bus[Symbol.asyncDispose]());
+
+  const tell = async (name: string) => {
+    const content = {
+      id: randomUUID(),
+      type: made.type,
+      version: made.version,
+      projectId: randomUUID(),
+      occurredAt: new Date().toISOString(),
+      actorId: null,
+      aggregate: { type: 'thing', id: randomUUID(), seq: 1 },
+      data: { name },
+    };
+    const body = new TextEncoder().encode(JSON.stringify(content));
+    await bus.publish({ subject: eventSubject(bus.prefix, content), id: content.id, body });
+  };
+  const follow = (apply: (name: string) => Promise<void>) =>
+    subscribe(
+      subscription({ durable: 'test-things', events: [made], apply: ({ data }) => apply(data.name) }),
+      { bus, metrics: new Metrics(), app: undefined },
+    );
+
+  test('applies each event once and waits at its end for those it works on', async () => {
+    const applied: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const intake = await follow(async (name) => {
+      if (name === 'last') {
+        begun.resolve();
+        await gate.promise;
+      }
+      applied.push(name);
+    });
+    const names = Array.from({ length: 20 }, (_, at) => `name-${at}`);
+    for (const name of names) await tell(name);
+    await waitFor(() => applied.length >= names.length);
+    await tell('last');
+    await begun.promise;
+    const ended = intake.drain().then(() => [...applied]);
+    gate.resolve();
+    expect((await ended).toSorted()).toEqual([...names, 'last'].toSorted());
+  });
+
+  // In process nothing is gained by it: databases there answer at once.
+  test.runIf(engine === 'containers')('does not hold up others for one that takes long', async () => {
+    const applied: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const intake = await follow(async (name) => {
+      if (name === 'slow') await gate.promise;
+      applied.push(name);
+    });
+    await tell('slow');
+    await tell('quick');
+    await waitFor(() => applied.includes('quick'));
+    expect(applied).toEqual(['quick']);
+    gate.resolve();
+    await waitFor(() => applied.length === 2);
+    await intake.drain();
+  });
+});

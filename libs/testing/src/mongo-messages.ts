@@ -1,0 +1,30 @@
+import { BSON, type Document } from 'mongodb';
+
+/** A message between a driver and MongoDB, as the wire protocol has it (OP_MSG). */
+export interface MongoMessage {
+  requestId: number;
+  /** The request this answers; 0 in a request. */
+  responseTo: number;
+  /** The command, or its answer. */
+  body: Document;
+}
+
+const headLength = 16;
+const opMsg = 2013;
+
+/** Puts the messages of one direction of a connection together from their chunks. */
+export function mongoMessages(each: (message: MongoMessage) => void): (chunk: Buffer) => void {
+  let left: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    left = Buffer.concat([left, chunk]);
+    while (left.length >= headLength && left.length >= left.readInt32LE(0)) {
+      const message = left.subarray(0, left.readInt32LE(0));
+      left = left.subarray(message.length);
+      if (message.readInt32LE(12) !== opMsg) continue;
+      // Four bytes of flags, and one that says that the body follows.
+      const from = headLength + 5;
+      const body = BSON.deserialize(message.subarray(from, from + message.readInt32LE(from)));
+      each({ requestId: message.readInt32LE(4), responseTo: message.readInt32LE(8), body });
+    }
+  };
+}

@@ -1,0 +1,18 @@
+import { type Bus, createLogger, Metrics, type OperationHandler, serveOperation } from '@kith/service';
+import { createBus } from './parts.ts';
+
+/**
+ * Serves operations on a bus in this process, without what their service does in the background. Answers are checked
+ * against the contract, unless `checkOutput` is `false`, as in production.
+ */
+export async function serveAlone<App>(
+  handlers: readonly OperationHandler<App>[],
+  appOn: (bus: Bus) => App,
+  { checkOutput = true }: { checkOutput?: boolean } = {},
+): Promise<Bus & AsyncDisposable> {
+  const bus = await createBus('embedded');
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const options = { bus, log, metrics: new Metrics(), app: appOn(bus), checkOutput };
+  for (const handler of handlers) await serveOperation(handler, options);
+  return bus;
+}

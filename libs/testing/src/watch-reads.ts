@@ -1,0 +1,125 @@
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StoreConfig } from '@kith/service';
+import { type Document, MongoClient } from 'mongodb';
+import { layLine } from './line.ts';
+import { mongoMessages } from './mongo-messages.ts';
+import { type Plan, planOfCommand, planOfSelect } from './query-plan.ts';
+import { waitFor } from './wait-for.ts';
+
+/** A question a store has asked its database. */
+export interface Read {
+  /** What it reads: a collection, or a table. */
+  table: string;
+  /** What was asked: a command with its collection, or SQL. */
+  asked: string;
+  /** How the database goes about it. */
+  plan(): Promise<Plan>;
+}
+
+/** A store that is watched, for whoever opens it by this configuration. */
+export interface WatchedStore extends AsyncDisposable {
+  config: StoreConfig;
+  /**
+   * Does something, and gives the questions of each round trip: what is asked after an answer has come is in a later trip
+   * than what was answered. SQLite has no trips: all its questions are in one.
+   */
+  tripsOf(work: () => Promise<unknown>): Promise<Read[][]>;
+}
+
+/** Watches what a store asks: MongoDB at the end of a line that is listened to, SQLite in this process. */
+export async function watchReads(config: StoreConfig): Promise<WatchedStore> {
+  return config.kind === 'mongo' ? watchMongo(config) : watchSqlite(config);
+}
+
+/** Connections a driver has at hand: making one takes a trip of its own, which is none of the store's. */
+const atHand = 12;
+/** What a driver sends on its own. */
+const housekeeping = /^(hello|ismaster|ping|endsessions|sasl.*|killcursors)$/i;
+
+async function watchMongo(config: StoreConfig & { kind: 'mongo' }): Promise<WatchedStore> {
+  await using undo = new AsyncDisposableStack();
+  const client = undo.use(new MongoClient(config.url));
+  const db = client.db(config.database);
+  let trips: Document[][] = [];
+  /** How many trips have been answered. */
+  let answered = 0;
+  /** Connections that have been greeted. */
+  let ready = 0;
+  const tap = () => {
+    let isReady = false;
+    const open = new Map<number, number>();
+    const ofClient = mongoMessages(({ requestId, body }) => {
+      if (housekeeping.test(Object.keys(body)[0] ?? '')) return;
+      open.set(requestId, answered);
+      trips[answered] ??= [];
+      trips[answered]?.push(body);
+    });
+    const ofServer = mongoMessages(({ responseTo }) => {
+      answered = Math.max(answered, (open.get(responseTo) ?? -1) + 1);
+      open.delete(responseTo);
+    });
+    return (from: 'client' | 'server', chunk: Buffer) => {
+      if (from === 'client') return ofClient(chunk);
+      if (!isReady) ready++;
+      isReady = true;
+      ofServer(chunk);
+    };
+  };
+  const url = new URL(config.url);
+  url.port ||= '27017';
+  const line = undo.use(await layLine(url, tap));
+  url.host = line.address;
+  url.searchParams.set('directConnection', 'true');
+  url.searchParams.set('minPoolSize', String(atHand));
+  const ends = undo.move();
+  return {
+    config: { ...config, url: url.href },
+    async tripsOf(work) {
+      await waitFor(() => ready >= atHand, { what: 'connections' });
+      trips = [];
+      answered = 0;
+      await work();
+      return trips.map((commands) =>
+        commands.map((command) => ({
+          table: String(Object.values(command)[0]),
+          asked: Object.entries(command)[0]?.join(' ') ?? '',
+          plan: () => planOfCommand(db, command),
+        })),
+      );
+    },
+    [Symbol.asyncDispose]: () => ends.disposeAsync(),
+  };
+}
+
+function watchSqlite(config: StoreConfig & { kind: 'sqlite' }): WatchedStore {
+  return {
+    config,
+    async tripsOf(work) {
+      const asked: string[] = [];
+      const { all, get } = StatementSync.prototype;
+      const listening = <Method extends (...values: never[]) => unknown>(original: Method) =>
+        function (this: StatementSync, ...values: Parameters<Method>) {
+          const rows = original.apply(this, values);
+          // With the values in their places.
+          asked.push(this.expandedSQL);
+          return rows;
+        };
+      Object.assign(StatementSync.prototype, { all: listening(all), get: listening(get) });
+      try {
+        await work();
+      } finally {
+        Object.assign(StatementSync.prototype, { all, get });
+      }
+      const reads = asked.map((sql) => ({
+        table: /\bFROM (\w+)/.exec(sql)?.[1] ?? '',
+        asked: sql,
+        async plan() {
+          using db = new DatabaseSync(config.file, { readOnly: true, timeout: 5_000 });
+          return planOfSelect(db, sql);
+        },
+      }));
+      return [reads];
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { availableEngines, createStore, runUntilDeath } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { lists } from '../src/listing.ts';
+import { openStore } from '../src/store/index.ts';
+import { perform } from './support/pairs.ts';
+
+const writer = new URL('./support/dying-writer.ts', import.meta.url);
+
+describe.each(availableEngines())('totals and lists of writers that die, %s', (engine) => {
+  it.each(['request', 'accept', 'disconnect'] as const)(
+    'are whole or absent when the process dies before any of its writes: %s',
+    { timeout: 120_000 },
+    async (action) => {
+      await using place = await createStore(engine);
+      await using ends = new AsyncDisposableStack();
+      const store = ends.adopt(await openStore(place.config), (opened) => opened.close());
+      const projectId = randomUUID();
+      const seen = new Set<string>();
+      for (let number = 1; ; number++) {
+        const [ann, bob] = [randomUUID(), randomUUID()];
+        const asks = { projectId, userId: ann, otherId: bob };
+        const answers = { projectId, userId: bob, otherId: ann };
+        if (action !== 'request') await perform(store, { ...asks, action: 'request' });
+        if (action === 'disconnect') await perform(store, { ...answers, action: 'accept' });
+        const by = action === 'request' ? asks : answers;
+        const end = await runUntilDeath(writer, { store: place.config, ...by, action, number });
+        // Who reads a list first puts it right; the pair is the truth.
+        const found: Record<string, number> = {};
+        for (const ownerId of [ann, bob]) {
+          for (const list of lists) {
+            const of = { projectId, ownerId, list, from: { skip: 0 }, limit: 10 };
+            const { entries, total } = await store.list(of);
+            expect([list, entries.length]).toEqual([list, total]);
+            if (total > 0) found[`${ownerId === ann ? 'ann' : 'bob'} ${list}`] = total;
+          }
+        }
+        const { state } = await store.pairOf(projectId, ann, bob);
+        expect(found).toEqual(
+          {
+            none: {},
+            pending: { 'ann sent': 1, 'bob received': 1 },
+            accepted: { 'ann established': 1, 'bob established': 1 },
+            declined: {},
+          }[state],
+        );
+        const after = { request: 'pending', accept: 'accepted', disconnect: 'none' }[action];
+        if (end.acknowledged) expect(state).toBe(after);
+        seen.add(state);
+        if (!end.killed) break;
+      }
+      expect(seen.size).toBe(2);
+    },
+  );
+});

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import {
+  listBlocks,
+  listConnections,
+  listReceivedRequests,
+  listSentRequests,
+  listUserConnections,
+  type OperationSpec,
+} from '@kith/contracts';
+import type { Bus, Relay } from '@kith/service';
+import {
+  availableEngines,
+  callerOf,
+  callOperation,
+  createStore,
+  type Read,
+  serveAlone,
+  type WatchedStore,
+  watchReads,
+} from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Entry, type ListName, lists } from '../src/listing.ts';
+import { listHandler } from '../src/operations/list.ts';
+import { listBlocksHandler } from '../src/operations/list-blocks.ts';
+import { listOfUserHandler } from '../src/operations/list-of-user.ts';
+import { listReceivedHandler } from '../src/operations/list-received.ts';
+import { listSentHandler } from '../src/operations/list-sent.ts';
+import { withBlock } from '../src/pair.ts';
+import type { ConnectionStore } from '../src/store/index.ts';
+import { openStore } from '../src/store/index.ts';
+import { unknownUser } from '../src/unknown-user.ts';
+import { storeLongList } from './support/long-list.ts';
+import { connectAt, eventOf } from './support/pairs.ts';
+
+const handlers = [listHandler, listSentHandler, listReceivedHandler, listBlocksHandler, listOfUserHandler];
+const specs = {
+  established: listConnections,
+  sent: listSentRequests,
+  received: listReceivedRequests,
+  blocks: listBlocks,
+} as const;
+/** Beyond what a list skips at once with reading its total. */
+const long = 20_100;
+
+describe.each(availableEngines())('what a list asks of its database, %s', (engine) => {
+  const ends = new AsyncDisposableStack();
+  const projectId = randomUUID();
+  const ann = randomUUID();
+  let bus: Bus;
+  let watched: WatchedStore;
+  let store: ConnectionStore;
+  /** Ann's connections in their order. */
+  let connections: Entry[];
+
+  beforeAll(async () => {
+    const place = ends.use(await createStore(engine));
+    watched = ends.use(await watchReads(place.config));
+    store = ends.adopt(await openStore(watched.config), (opened) => opened.close());
+    const relay = { kick: () => undefined } as unknown as Relay;
+    bus = ends.use(await serveAlone(handlers, (own) => ({ store, bus: own, relay })));
+    const of = { projectId, ownerId: ann };
+    const pages: Entry[] = [];
+    for (const list of Object.keys(specs) as ListName[]) {
+      const stored = await storeLongList(place.config, {
+        ...of,
+        list,
+        count: list === 'established' ? long : 300,
+      });
+      if (list === 'established') connections = stored;
+      pages.push(...stored.slice(0, 160), ...stored.slice(19_900));
+    }
+    const users = [ann, ...pages.map(({ userId }) => userId)];
+    const profiles = users.map((id) => ({ seq: 1, user: unknownUser(projectId, id, new Date(0)) }));
+    await store.profiles.keepAll(profiles);
+  });
+  afterAll(() => ends.disposeAsync());
+
+  async function read(
+    spec: OperationSpec,
+    given: { by?: string | null; owner?: string; query?: string } = {},
+  ) {
+    const { by = ann, owner = ann, query = '' } = given;
+    const params: Record<string, string> = spec === listUserConnections ? { userId: owner } : {};
+    let answer: Awaited<ReturnType<typeof callOperation>> | undefined;
+    const trips = await watched.tripsOf(async () => {
+      const caller = by ? callerOf(by) : null;
+      answer = await callOperation(bus, spec, { projectId, caller, params, query });
+    });
+    expect(answer?.status).toBe(200);
+    return { trips, body: answer!.body, next: answer!.next };
+  }
+
+  /** At most two trips, the rows a range of their key, and the profiles of a page one question. */
+  async function expectFlat(trips: Read[][]): Promise<void> {
+    expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
+    const rows = trips.flat().filter(({ table }) => table === 'edges');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { plan } of rows) expect(await plan()).toMatchObject({ isKeyRange: true });
+    const joined = trips[1]?.filter(({ table }) => table === 'profiles') ?? [];
+    expect(joined.length).toBeLessThanOrEqual(1);
+  }
+
+  const idsOf = (body: { connections: { id: string }[] }) => body.connections.map(({ id }) => id);
+  const expected = (from: number, to: number) => connections.slice(from, to).map(({ id }) => id);
+
+  it.each(Object.entries(specs))('%s: any page in two round trips, along the key', async (list, spec) => {
+    const first = await read(spec, { query: 'limit=100' });
+    await expectFlat(first.trips);
+    const second = await read(spec, { query: first.next! });
+    await expectFlat(second.trips);
+    await expectFlat((await read(spec, { query: 'limit=20&page=7' })).trips);
+    const items = (body: Record<string, { id: string }[]>) =>
+      (body.connections ?? body.requests ?? body.data)!.map(({ id }) => id);
+    expect(lists).toContain(list);
+    expect(new Set([...items(first.body), ...items(second.body)]).size).toBe(200);
+  });
+
+  it('the thousandth page by number, too; beyond, and past the end, it stays right', async () => {
+    const page = async (number: number) => read(listConnections, { query: `page=${number}` });
+    const thousandth = await page(1_000);
+    await expectFlat(thousandth.trips);
+    expect(idsOf(thousandth.body)).toEqual(expected(19_980, 20_000));
+    const deeper = await page(1_003);
+    expect(idsOf(deeper.body)).toEqual(expected(20_040, 20_060));
+    expect(deeper.body.pagination).toMatchObject({ totalCount: long, hasNextPage: true });
+    for (const number of [1_006, 1_007, 50_000]) {
+      const { body, next } = await page(number);
+      expect([idsOf(body), next]).toEqual([expected(20 * (number - 1), 20 * number), undefined]);
+      expect(body.pagination).toMatchObject({ totalCount: long, hasNextPage: false });
+    }
+  });
+
+  it("a user's list, for nobody and for one who hides nobody", async () => {
+    for (const by of [null, randomUUID()]) {
+      for (const [query, from] of [
+        ['', 0],
+        ['page=1000', 19_980],
+      ] as const) {
+        const { trips, body } = await read(listUserConnections, { by, query });
+        await expectFlat(trips);
+        expect(idsOf(body)).toEqual(expected(from, from + 20));
+      }
+    }
+  });
+
+  describe("a user's list without those whom the caller hides", () => {
+    const count = 40;
+    const rea = randomUUID();
+    let all: Entry[];
+    beforeAll(async () => {
+      for (let second = 0; second < count; second++) {
+        const otherId = randomUUID();
+        const at = new Date(Date.UTC(2026, 0, 1) + second * 1_000);
+        await connectAt(store, { projectId, userId: rea, otherId, at });
+      }
+      const of = { projectId, ownerId: rea, list: 'established' as const };
+      all = (await store.list({ ...of, from: { skip: 0 }, limit: 100 })).entries;
+      const users = [rea, ...all.map(({ userId }) => userId)];
+      const profiles = users.map((id) => ({ seq: 1, user: unknownUser(projectId, id, new Date(0)) }));
+      await store.profiles.keepAll(profiles);
+    });
+
+    async function block(blockerId: string, otherId: string): Promise<void> {
+      const at = new Date();
+      const before = await store.pairOf(projectId, blockerId, otherId);
+      const after = withBlock(before, { userId: blockerId, at })!;
+      expect(await store.change(before, after, eventOf(after, blockerId, at))).toBe(true);
+    }
+
+    it.each([
+      ['nobody of them', []],
+      ['the first and the last', [0, 39]],
+      ['some', [1, 2, 7, 15, 16, 30]],
+      ['more than are read to spare', Array.from({ length: 25 }, (_, at) => at + 5)],
+      ['all', Array.from({ length: count }, (_, at) => at)],
+    ])('%s', async (what, hidden) => {
+      const bob = randomUUID();
+      await block(bob, randomUUID());
+      for (const at of hidden) await block(bob, all[at]!.userId);
+      const visible = all.filter((_, at) => !hidden.includes(at)).map(({ id }) => id);
+      const page = async (query: string) => {
+        const { trips, body, next } = await read(listUserConnections, { by: bob, owner: rea, query });
+        if (hidden.length <= 20) await expectFlat(trips);
+        expect(body.pagination.totalCount).toBe(visible.length);
+        return { ids: idsOf(body), next };
+      };
+      for (const limit of [3, 7, 50]) {
+        const last = Math.ceil(count / limit) + 1;
+        for (let number = 1; number <= last; number++) {
+          const { ids, next } = await page(`limit=${limit}&page=${number}`);
+          expect([what, ids]).toEqual([what, visible.slice((number - 1) * limit, number * limit)]);
+          expect(next !== undefined).toBe(number * limit < visible.length);
+        }
+        const walked: string[] = [];
+        for (let next: string | undefined = `limit=${limit}`; next !== undefined; ) {
+          const answer: Awaited<ReturnType<typeof page>> = await page(next);
+          walked.push(...answer.ids);
+          next = answer.next;
+        }
+        expect(walked).toEqual(visible);
+      }
+    });
+  });
+});

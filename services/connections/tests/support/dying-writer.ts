@@ -1,0 +1,22 @@
+import type { StoreConfig } from '@kith/service';
+import { dieBeforeWrite } from '@kith/testing';
+import type { Action } from '../../src/machine.ts';
+import { openStore } from '../../src/store/index.ts';
+import { perform } from './pairs.ts';
+
+/** What the child is told: who does what about whom, and before which of its writes to die. */
+export interface DyingChange {
+  store: StoreConfig;
+  projectId: string;
+  userId: string;
+  otherId: string;
+  action: Action;
+  number: number;
+}
+
+const { store: config, number, ...of }: DyingChange = JSON.parse(process.argv[2] ?? '{}');
+const store = await openStore(config);
+dieBeforeWrite(number);
+await perform(store, of);
+process.stdout.write('acknowledged');
+await store.close();

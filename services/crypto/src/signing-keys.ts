@@ -1,0 +1,51 @@
+import { hash, type KeyObject } from 'node:crypto';
+import { readSigningKey } from './signing-key.ts';
+
+interface Kept {
+  key: KeyObject;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Keys that were signed with a moment ago, in memory alone, under the SHA-256 of how they came. OpenSSL prepares each key
+ * object at its first signature: a fresh object for every request took twice the CPU time of one that is used again
+ * (530–640 µs and 255–285 µs, side by side; docs/adr/0021).
+ */
+export class SigningKeys {
+  readonly #kept = new Map<string, Kept>();
+  readonly #max: number;
+  readonly #lifeMs: number;
+
+  /** @param options.lifeMs How long after it came a key is dropped, used or not. */
+  constructor(options: { max?: number; lifeMs?: number } = {}) {
+    this.#max = options.max ?? 100;
+    this.#lifeMs = options.lifeMs ?? 60_000;
+  }
+
+  /** How many keys are held. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** Reads a key, or takes the one read before. Throws as `readSigningKey` does. */
+  read(privateKey: string): KeyObject {
+    const digest = hash('sha256', privateKey, 'base64');
+    const kept = this.#kept.get(digest);
+    if (kept) return kept.key;
+    const key = readSigningKey(privateKey);
+    const timer = setTimeout(() => this.#drop(digest), this.#lifeMs).unref();
+    this.#kept.set(digest, { key, timer });
+    if (this.#kept.size > this.#max) this.#drop(this.#kept.keys().next().value as string);
+    return key;
+  }
+
+  /** Drops all keys. */
+  clear(): void {
+    for (const digest of this.#kept.keys()) this.#drop(digest);
+  }
+
+  #drop(digest: string): void {
+    clearTimeout(this.#kept.get(digest)?.timer);
+    this.#kept.delete(digest);
+  }
+}

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ImportedUser } from '@kith/contracts';
+import { importedHash, markImported } from './imported-hash.ts';
+import { newUser } from './new-user.ts';
+import { withProfile } from './profile.ts';
+import type { User } from './store/index.ts';
+import { foreignUserId } from './user-ids.ts';
+
+/** The user that a row describes, at `seq` 0: nothing is told of it (docs/adr/0018). */
+export function importedUserOf(projectId: string, row: ImportedUser, now: Date): User {
+  const { foreignId = null, email = null, passwordHash, role, reputation, isVerified, createdAt } = row;
+  const at = createdAt === undefined ? now : new Date(createdAt);
+  const names = {
+    projectId,
+    foreignId,
+    email,
+    passwordHash: passwordHash ? markImported(passwordHash) : null,
+  };
+  return {
+    ...newUser(names, withProfile(row), at),
+    id: row.id ?? foreignUserId(projectId, foreignId ?? ''),
+    role: role ?? 'visitor',
+    reputation: reputation ?? 0,
+    isVerified: isVerified ?? false,
+    lastActive: null,
+    seq: 0,
+  };
+}
+
+/**
+ * The fields that a row gives and that are stored otherwise; a field that it leaves out says nothing. A hash in whose place
+ * is one of our own, since its user has signed in, can not be compared.
+ */
+export function differingFields(row: ImportedUser, stored: User): string[] {
+  const described = importedUserOf(stored.projectId, row, stored.createdAt);
+  const given = (Object.keys(row) as (keyof ImportedUser)[]).filter((field) => row[field] !== undefined);
+  return given.filter((field) => {
+    const isReplaced = stored.passwordHash !== null && importedHash(stored.passwordHash) === null;
+    if (field === 'passwordHash' && row.passwordHash && isReplaced) return false;
+    return !isDeepStrictEqual(asJson(described[field]), asJson(stored[field]));
+  });
+}
+
+/** As it comes out of a store: without the sign of a zero, say. */
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { listNotifications } from '@kith/contracts';
+import { type Bus, Turns } from '@kith/service';
+import {
+  availableEngines,
+  callerOf,
+  callOperation,
+  createStore,
+  serveAlone,
+  type WatchedStore,
+  watchReads,
+} from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listHandler } from '../src/operations/list.ts';
+import { openStore } from '../src/store/index.ts';
+import { storeFeed } from './support/long-feed.ts';
+
+const count = 20_100;
+
+describe.each(availableEngines())('what a list asks of its database (%s)', (engine) => {
+  const ends = new AsyncDisposableStack();
+  const owner = { projectId: randomUUID(), userId: randomUUID() };
+  let watched: WatchedStore;
+  let bus: Bus;
+  /** Newest first. */
+  let ids: string[];
+
+  beforeAll(async () => {
+    const { config } = ends.use(await createStore(engine));
+    watched = ends.use(await watchReads(config));
+    const store = ends.adopt(await openStore(watched.config), (opened) => opened.close());
+    const parts = { store, relay: { kick: () => undefined }, turns: new Turns(), keepMs: 1_000 };
+    bus = ends.use(await serveAlone([listHandler], (own) => ({ ...parts, bus: own })));
+    ids = await storeFeed(config, owner, count);
+  });
+  afterAll(() => ends.disposeAsync());
+
+  /** Reads a page, and expects two round trips at most, its rows a range of their key. */
+  async function page(query: string) {
+    let answer: Awaited<ReturnType<typeof callOperation>> | undefined;
+    const trips = await watched.tripsOf(async () => {
+      const asked = { projectId: owner.projectId, caller: callerOf(owner.userId), query };
+      answer = await callOperation(bus, listNotifications, { ...asked, form: '/v7', wireVersion: 'v7' });
+    });
+    expect(answer?.status).toBe(200);
+    expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
+    const rows = trips.flat().filter(({ table }) => table === 'entries');
+    for (const { plan } of rows) expect(await plan()).toMatchObject({ isKeyRange: true });
+    const { data, pagination } = answer!.body;
+    expect(pagination.totalItems).toBe(count);
+    return { rows: rows.length, ids: data.map(({ id }: { id: string }) => id), next: answer!.next };
+  }
+
+  it('is two round trips for any page, along the key', async () => {
+    const first = await page('limit=50');
+    expect(first).toMatchObject({ rows: 1, ids: ids.slice(0, 50) });
+    expect((await page(first.next!)).ids).toEqual(ids.slice(50, 100));
+    for (const number of [7, 1_000, 1_003, 1_005]) {
+      const from = 20 * (number - 1);
+      expect(await page(`limit=20&page=${number}`)).toMatchObject({
+        rows: 1,
+        ids: ids.slice(from, from + 20),
+      });
+    }
+  });
+
+  it('is nothing past the end, without reading rows', async () => {
+    for (const number of [1_006, 50_000]) {
+      expect(await page(`limit=20&page=${number}`)).toMatchObject({ rows: 0, ids: [], next: undefined });
+    }
+  });
+});

@@ -1,0 +1,43 @@
+import { userCreated, userUpdated } from '@kith/contracts';
+import { describe, expect, it } from 'vitest';
+import { Lags } from '../bench/src/events/lags.ts';
+import { halves } from '../bench/src/events/measure.ts';
+import { userEvent } from '../bench/src/events/user-events.ts';
+import { eventSchema } from '../libs/contracts/src/events/index.ts';
+
+describe('the events of the benchmark', () => {
+  it('are of the contract, and of each user one that creates it and then changes without gaps', () => {
+    const events = Array.from({ length: 12_000 }, (_, at) => userEvent(at));
+    const byUser = Map.groupBy(events, ({ aggregate }) => aggregate.id);
+    expect(byUser.size).toBe(3_000);
+    for (const [id, own] of byUser) {
+      expect(own.map(({ aggregate }) => aggregate.seq)).toEqual(own.map((_, at) => at + 1));
+      expect(own.map(({ type }) => type)).toEqual(
+        own.map((_, at) => (at === 0 ? userCreated : userUpdated).type),
+      );
+      expect(own.length).toBeLessThanOrEqual(5);
+      expect(own[0]?.data).toMatchObject({ id });
+    }
+    expect(() => eventSchema(userCreated).parse(events[0])).not.toThrow();
+    expect(() => eventSchema(userUpdated).parse(events[1_000])).not.toThrow();
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
+
+  it('tells lags from occurrence to applied, and begins anew when they are taken', () => {
+    const lags = new Lags(200);
+    for (let at = 0; at < 200; at++) lags.applied(1_000, 1_000 + at * 10);
+    expect(lags.take()).toEqual({ count: 200, seconds: 1.99, p50: 1_000, p99: 1_980, max: 1_990 });
+    // A clock that runs behind is no event from the future.
+    lags.applied(5_000, 4_000);
+    expect(lags.take()).toEqual({ count: 1, seconds: 0, p50: 0, p99: 0, max: 0 });
+    expect(lags.count).toBe(0);
+  });
+
+  it('compares memory by medians of halves, without what came first', () => {
+    const growing = [50, 50, ...Array.from({ length: 18 }, (_, at) => at + 1)];
+    expect(halves(growing)).toEqual({ first: 5, second: 14 });
+    // One sample that is far off moves neither.
+    growing[19] = 9_000;
+    expect(halves(growing)).toEqual({ first: 5, second: 14 });
+  });
+});

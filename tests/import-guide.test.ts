@@ -1,0 +1,61 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  importedCollection,
+  importedConnection,
+  importedEntity,
+  importedUser,
+  importResult,
+} from '@kith/contracts';
+import { startPlatform } from '@kith/testing';
+import { expect, it } from 'vitest';
+import { accessOf, kith } from './support/command.ts';
+import { readBlocks, shownAs } from './support/guide.ts';
+import { kithWordsIn } from './support/kith-words.ts';
+
+it('the guide of importing brings in what it shows, and prints what it says', async () => {
+  const blocks = await readBlocks('import.md');
+  const of = (language: string) => blocks.filter((block) => block.language === language);
+  const [rows, [commands], [printed]] = [of('jsonl'), of('bash'), of('text')];
+  const folder = await mkdtemp(join(tmpdir(), 'kith-guide-'));
+  await using platform = await startPlatform();
+  try {
+    for (const [index, name] of ['users', 'connections', 'collections', 'entities'].entries()) {
+      const text = rows[index]!.text.replace('$2b$10$…', `$2b$10$${'a'.repeat(53)}`);
+      await writeFile(join(folder, `${name}.jsonl`), text);
+    }
+    const env = { ...accessOf(platform), KITH_CWD: folder };
+    const [create = [], load = []] = kithWordsIn(commands!);
+    const made = await kith([...create, '--json'], env);
+    const { id } = JSON.parse(made.stdout)[0];
+    const said = await kith(
+      load.map((word) => (word === '4c4a…' ? id : word)),
+      env,
+    );
+    expect([said.code, said.stderr]).toEqual([0, said.stderr]);
+    expect(said.stdout.trim()).toMatch(shownAs(printed!.text));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
+it('the guide of importing has every field and every reason, and no other', async () => {
+  const text = await readFile(new URL('../docs/import.md', import.meta.url), 'utf8');
+  const namesIn = (section: string) => {
+    const part = text.split(/^## /m).find((one) => one.startsWith(`${section}\n`)) ?? '';
+    const cells = [...part.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = '']) => [
+      ...cell.matchAll(/`([^`]+)`/g),
+    ]);
+    return cells.map(([, name]) => name).toSorted();
+  };
+  const sections = {
+    Users: importedUser,
+    Connections: importedConnection,
+    Collections: importedCollection,
+    Entities: importedEntity,
+  };
+  for (const [section, { shape }] of Object.entries(sections))
+    expect(namesIn(section), section).toEqual(Object.keys(shape).toSorted());
+  expect(namesIn('Reasons')).toEqual(importResult.shape.rejected.element.shape.reason.options.toSorted());
+});
