@@ -17,6 +17,7 @@ import {
 import type { TestUser } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { refusesStrangers } from '../support/surface/guards.ts';
+import { importedRow } from '../support/surface/imported-row.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
 
@@ -271,10 +272,10 @@ export const imports = surfaceSuite('imports', (world) => {
     '%s: bad rows are refused whole, and projects that there are not',
     async (_, spec) => {
       const code = `${spec.feature}/invalid-body` as const;
-      for (const rows of [undefined, 'x', [], Array.from({ length: 1001 }, () => briefOf(spec))]) {
+      for (const rows of [undefined, 'x', [], Array.from({ length: 1001 }, () => importedRow(spec))]) {
         await world.refused(spec, given(rows), code, { field: 'rows' });
       }
-      const row = briefOf(spec);
+      const row = importedRow(spec);
       await world.refused(spec, given([row, 7]), code, { field: 'rows.1' });
       const misspelt = { ...row, password_hash: 'x' };
       await world.refused(spec, given([row, misspelt]), code, { field: 'rows.1.password_hash' });
@@ -283,13 +284,3 @@ export const imports = surfaceSuite('imports', (world) => {
     },
   );
 });
-
-/** The row with only what an operation's rows have to have: a thousand of them fit into a body. */
-function briefOf(spec: OperationSpec): object {
-  const [id, brief] = ['00000000-0000-4000-8000-00000000000d', '2020-01-02T03:04:05Z'];
-  if (spec === importUsers) return { id };
-  if (spec === importConnections)
-    return { requesterForeignId: 'x', receiverForeignId: 'y', requestedAt: brief };
-  if (spec === importCollections) return { userForeignId: 'x', id, name: 'x', createdAt: brief };
-  return { userForeignId: 'x', entityId: 'x', addedAt: brief };
-}

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ErrorCode, type OperationSpec, operations, serviceOf } from '@kith/contracts';
 import { fragileStore, type Line, layLine, startEngines, type TestUser } from '@kith/testing';
 import { expect, it } from 'vitest';
+import { importedRow } from '../support/surface/imported-row.ts';
 import { classes, sides } from '../support/surface/parts.ts';
 import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
 import type { Given } from '../support/surface/surface.ts';
@@ -81,7 +82,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       name: 'x',
       collectionName: 'x',
       entityId: 'x',
-      rows: [importedRow],
+      rows: [importedRow(spec)],
     };
     const token = spec.auth === 'operator' ? world.operatorToken : ada.accessToken;
     return {
@@ -96,20 +97,6 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     };
   }
 });
-
-/** A row of any import: each reads what it knows. */
-const importedRow = {
-  id: '00000000-0000-4000-8000-00000000000d',
-  foreignId: 'x',
-  userForeignId: 'x',
-  requesterForeignId: 'x',
-  receiverForeignId: 'y',
-  requestedAt: '2026-01-02T03:04:05.678Z',
-  createdAt: '2026-01-02T03:04:05.678Z',
-  addedAt: '2026-01-02T03:04:05.678Z',
-  name: 'x',
-  entityId: 'x',
-};
 
 describeSurface([serverErrors], {
   async prepare(engine) {

@@ -24,6 +24,8 @@ export interface SigningSample {
 export interface SigningRow {
   kith: Figures<SigningSample>;
   openssl: Figures<{ rps: number }>;
+  /** Node alone, without a service around it. */
+  node: Figures<{ rps: number }>;
   cores: Cores | null;
 }
 
@@ -101,17 +103,19 @@ export async function measureSigning(options: SigningOptions): Promise<SigningRo
     await load(options.seconds);
     const kith: SigningSample[] = [];
     const openssl: { rps: number }[] = [];
+    const node: { rps: number }[] = [];
     let wrong = 0;
     for (let round = 1; round <= options.rounds; round++) {
       const { wrong: more, ...sample } = await load(options.seconds);
       wrong += more;
       kith.push(sample);
       openssl.push({ rps: await opensslRate(options.seconds, cores?.signing) });
+      node.push({ rps: await nodeRate(options.seconds, cores?.signing) });
       progress(
         `round ${round} of ${options.rounds}: signing ${Math.round(sample.rps)}/s, openssl ${Math.round(openssl.at(-1)?.rps ?? 0)}/s`,
       );
     }
-    return { kith: summary(kith, wrong), openssl: summary(openssl), cores };
+    return { kith: summary(kith, wrong), openssl: summary(openssl), node: summary(node), cores };
   } finally {
     await Promise.all(running.map((process) => process.stop()));
   }
@@ -147,6 +151,14 @@ async function opensslRate(seconds: number, cores: string | undefined): Promise<
   const rate = /^rsa\s+2048 bits\s+\S+s\s+\S+s\s+([\d.]+)/m.exec(stdout)?.[1];
   if (!rate) throw new Error('openssl speed has printed no rate of RSA signatures.');
   return Number(rate);
+}
+
+async function nodeRate(seconds: number, cores: string | undefined): Promise<number> {
+  const script = fileURLToPath(new URL('node-alone.ts', import.meta.url));
+  const command = [...(cores ? ['taskset', '-c', cores] : []), process.execPath, script];
+  const [program = '', ...words] = command;
+  const env = { PATH: process.env.PATH, SECONDS: String(seconds) };
+  return Number((await run(program, words, { env })).stdout);
 }
 
 function serviceMain(name: string): string {

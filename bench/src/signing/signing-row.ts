@@ -10,7 +10,7 @@ export const signingRow: Row = {
     const { natsUrl, redisUrl } = engines;
     const cores = engines.canPin ? { signing: '0', others: '1' } : null;
     if (cores) await engines.pin(['nats', 'redis'], cores.others);
-    const { kith, openssl } = await measureSigning({
+    const { kith, openssl, node } = await measureSigning({
       ...{ natsUrl, redisUrl, folder, cores, progress },
       wrk: tools.wrk,
       rounds: isQuick ? 2 : 5,
@@ -19,12 +19,13 @@ export const signingRow: Row = {
     });
     await engines.pin(['nats', 'redis'], undefined);
     const pinned = cores
-      ? `The crypto service and, in its turn, \`openssl speed -elapsed rsa2048\` ran on core ${cores.signing}, all else on core ${cores.others}.`
+      ? `The crypto service and, in their turn, \`openssl speed -elapsed rsa2048\` and Node alone ran on core ${cores.signing}, all else on core ${cores.others}.`
       : 'Nothing was pinned: the engines were given by URL.';
     return {
       json: {
         kith: { ...kith.median, rps: Math.round(kith.median.rps), wrong: kith.wrong },
         openssl: openssl.median,
+        node: node.median,
       },
       markdown: [
         table(
@@ -41,6 +42,13 @@ export const signingRow: Row = {
               '',
               '',
               figure(1e6 / openssl.median.rps),
+            ],
+            [
+              'Node alone, one key object',
+              spread(node.median.rps, node.least.rps, node.most.rps),
+              '',
+              '',
+              '',
             ],
           ],
         ),

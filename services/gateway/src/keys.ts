@@ -60,7 +60,10 @@ export class Keys {
     const unknown = !this.#current?.kids.has(kid);
     // One that is being fetched is waited for; without any keys each request may ask, as nothing else can be done.
     const cooled = !this.#current || performance.now() - this.#triedAt >= this.#options.cooldownMs;
-    if (unknown && (this.#fetching || cooled)) await this.#refresh();
+    const joined = this.#fetching !== undefined;
+    if (unknown && (joined || cooled)) await this.#refresh();
+    // One that was under way may have asked before there was anybody to answer.
+    if (joined && !this.#current) await this.#refresh();
     if (!this.#current) throw new ApiError('gateway/unavailable');
     return this.#current;
   }

@@ -7,11 +7,16 @@ export function Dialog(props: { title: string; onClose(): void; children(close: 
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
+  const close = () => {
+    // Closed before it is taken away, so that the focus goes back to where it was.
+    dialog.current?.close();
+    // At once: by the time of the event somebody may have asked to open it again.
+    props.onClose();
+  };
   return (
     <dialog ref={dialog} className="dialog" aria-labelledby={id} onClose={props.onClose}>
       <h2 id={id}>{props.title}</h2>
-      {/* Closed before it is taken away, so that the focus goes back to where it was. */}
-      {props.children(() => dialog.current?.close())}
+      {props.children(close)}
     </dialog>
   );
 }

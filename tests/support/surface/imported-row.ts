@@ -1,0 +1,11 @@
+import { importCollections, importConnections, importUsers, type OperationSpec } from '@kith/contracts';
+
+/** A row with only what the rows of an import have to have: a thousand of them fit into a body. */
+export function importedRow(spec: OperationSpec): object {
+  const [id, brief] = ['00000000-0000-4000-8000-00000000000d', '2020-01-02T03:04:05Z'];
+  if (spec === importUsers) return { id };
+  if (spec === importConnections)
+    return { requesterForeignId: 'x', receiverForeignId: 'y', requestedAt: brief };
+  if (spec === importCollections) return { userForeignId: 'x', id, name: 'x', createdAt: brief };
+  return { userForeignId: 'x', entityId: 'x', addedAt: brief };
+}
