@@ -49,7 +49,7 @@ export async function openLoad(load: OpenLoad): Promise<Loaded> {
   await writeFile(targets, `${lines.join('\n')}\n`, { mode: 0o600 });
   try {
     const words = [
-      ...['-format=json', '-lazy', `-targets=${targets}`, `-max-body=${keptBytes}`],
+      ...['-format=json', `-targets=${targets}`, `-max-body=${keptBytes}`],
       ...[`-rate=${Math.round(load.rate)}/1s`, `-duration=${load.seconds}s`],
       ...['-connections=512', '-max-connections=512'],
     ];
