@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** A process of the benchmark. */
 export interface Running {
@@ -104,4 +105,9 @@ function nameOf(pid: string): string {
   const script = words.find((word) => /\.(ts|mjs)$/.test(word));
   if (script) return script.split('/').slice(-4).join('/');
   return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+}
+
+/** The script that runs a service, or the gateway, as a process. */
+export function serviceMain(name: string): string {
+  return fileURLToPath(new URL(`../../services/${name}/src/main.ts`, import.meta.url));
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { countForeignAnswers } from '../load/check-each.ts';
 import { closedLoad } from '../load/closed.ts';
+import type { LoadOptions } from '../load/options.ts';
 import { writeRequests } from '../load/request-file.ts';
 import { pageFor, samplePage } from '../page.ts';
 import { makePopulation } from '../population.ts';
@@ -19,15 +20,7 @@ export interface GatewaySample {
 
 export type GatewayRow = Record<StackName, Figures<GatewaySample>>;
 
-export interface GatewayOptions {
-  natsUrl: string;
-  redisUrl: string;
-  wrk: string;
-  folder: string;
-  rounds: number;
-  seconds: number;
-  connections: number;
-  progress: (line: string) => void;
+export interface GatewayOptions extends LoadOptions {
   only?: readonly StackName[] | undefined;
   profile?: string | undefined;
   before?: string | undefined;

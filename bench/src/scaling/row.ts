@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type StackSettings, startStacks } from '../gateway/stacks.ts';
 import { closedLoad } from '../load/closed.ts';
@@ -63,7 +64,7 @@ export const scalingRow: Row = {
 };
 
 function describe(points: readonly Point[]) {
-  const cores = 2;
+  const cores = availableParallelism();
   const rows = points.map((point) => {
     const { rps, p50, gateways, clients } = point;
     const stages = stagesOf(point);
@@ -110,16 +111,17 @@ function describe(points: readonly Point[]) {
 
 function stagesOf({ parts, gateways }: Point): Stage[] {
   const micros = (name: string) => parts[name] ?? 0;
+  const threads = availableParallelism();
   return [
     { name: 'load', processes: gateways, micros: micros('wrk') },
     { name: 'gateway', processes: gateways, micros: micros('gateway') / 2 },
     { name: 'redis', processes: 1, micros: micros('redis-server') },
-    // nats-server has threads; two cores are all there are.
-    { name: 'nats, question', processes: 2, micros: micros('nats-server') / 2 },
+    // nats-server has threads, as many as there are cores.
+    { name: 'nats, question', processes: threads, micros: micros('nats-server') / 2 },
     { name: 'service', processes: 1, micros: micros('service') },
-    { name: 'nats, reply', processes: 2, micros: micros('nats-server') / 2 },
+    { name: 'nats, reply', processes: threads, micros: micros('nats-server') / 2 },
     { name: 'gateway, answer', processes: gateways, micros: micros('gateway') / 2 },
-    { name: 'kernel', processes: 2, micros: micros('others') },
+    { name: 'kernel', processes: threads, micros: micros('others') },
   ];
 }
 

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { closedLoad } from '../load/closed.ts';
+import type { LoadOptions } from '../load/options.ts';
 import { samplePage } from '../page.ts';
 import { audience, issuer, makePopulation } from '../population.ts';
-import { cpuMicros, type Running, startScript } from '../processes.ts';
+import { cpuMicros, type Running, serviceMain, startScript } from '../processes.ts';
 import { seeded, zipf } from '../random.ts';
 import { type Figures, summary } from '../summary.ts';
 
@@ -35,16 +36,8 @@ interface Cores {
   others: string;
 }
 
-export interface SigningOptions {
-  natsUrl: string;
-  redisUrl: string;
-  wrk: string;
-  folder: string;
-  rounds: number;
-  seconds: number;
-  connections: number;
+export interface SigningOptions extends LoadOptions {
   cores: Cores | null;
-  progress: (line: string) => void;
 }
 
 /** Measures `sign-testing-jwt` over HTTP and OpenSSL's own rate, in turn, on the same cores. */
@@ -159,8 +152,4 @@ async function nodeRate(seconds: number, cores: string | undefined): Promise<num
   const [program = '', ...words] = command;
   const env = { PATH: process.env.PATH, SECONDS: String(seconds) };
   return Number((await run(program, words, { env })).stdout);
-}
-
-function serviceMain(name: string): string {
-  return fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url));
 }

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { closedLoad } from '../load/closed.ts';
+import type { LoadOptions } from '../load/options.ts';
 import { writeRequests } from '../load/request-file.ts';
 import { samplePage } from '../page.ts';
 import { audience, issuer, makePopulation } from '../population.ts';
-import { cpuMicros, type Running, startScript } from '../processes.ts';
+import { cpuMicros, type Running, serviceMain, startScript } from '../processes.ts';
 import { type Figures, summary } from '../summary.ts';
 import { seedConnections } from './seed.ts';
 
@@ -27,18 +28,10 @@ export interface WholeRow {
   cores: { database: string; others: string } | null;
 }
 
-export interface WholeOptions {
+export interface WholeOptions extends LoadOptions {
   mongodbUrl: string;
-  natsUrl: string;
-  redisUrl: string;
-  wrk: string;
-  folder: string;
-  rounds: number;
-  seconds: number;
-  connections: number;
   /** Where the database's container has been pinned to, and all else is to be; null leaves it to the machine. */
   cores: { database: string; others: string } | null;
-  progress: (line: string) => void;
 }
 
 /** The body varies with what is stored, so its length is found out by asking once. */
@@ -183,8 +176,4 @@ async function dropDatabase(url: string, database: string): Promise<void> {
   const client = new MongoClient(url);
   await client.db(database).dropDatabase();
   await client.close();
-}
-
-function serviceMain(name: string): string {
-  return fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url));
 }

@@ -103,19 +103,7 @@ export class Keys {
 
   async #ask(): Promise<KeySet> {
     const { bus, timeoutMs } = this.#options;
-    const headers = encodeContext({
-      requestId: 'gateway-keys',
-      projectId: null,
-      caller: null,
-      clientIp: '',
-      userAgent: '',
-      wireVersion: 'v6',
-      form: '',
-      deadline: Date.now() + timeoutMs,
-      params: {},
-      query: '',
-      traceparent: null,
-    });
+    const headers = encodeContext({ requestId: 'gateway-keys', deadline: Date.now() + timeoutMs });
     const reply = await bus.request(
       rpcSubject(bus.prefix, getJwks),
       { headers, body: new Uint8Array() },
