@@ -11,8 +11,9 @@ RUN mkdir -p /etc/kith && for user in server operator gateway identity crypto co
 RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
 ENV NODE_COMPILE_CACHE=/var/cache/kith
 USER node
-# What Node has compiled of the services, with which they start for half the work. It keeps it for one user alone.
-RUN ["node", "--input-type=module", "-e", "await import('@kith/platform')"]
+# What Node has compiled of the services, with which they start for half the work. It keeps it for one user and the same
+# flags alone.
+RUN ["node", "--min-semi-space-size=16", "--input-type=module", "-e", "await import('@kith/platform')"]
 HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "scripts/healthcheck.mjs"]
 
 # Makes the NATS users: see docker-compose.yml.
@@ -20,22 +21,26 @@ FROM base AS nats-setup
 HEALTHCHECK NONE
 CMD ["node", "libs/platform/src/nats/setup.ts", "/etc/kith"]
 
-FROM base AS crypto
-CMD ["node", "services/crypto/src/main.ts"]
+# As in libs/platform/src/node-flags.ts.
+FROM base AS service
+ENTRYPOINT ["node", "--min-semi-space-size=16"]
 
-FROM base AS identity
-CMD ["node", "services/identity/src/main.ts"]
+FROM service AS crypto
+CMD ["services/crypto/src/main.ts"]
 
-FROM base AS connections
-CMD ["node", "services/connections/src/main.ts"]
+FROM service AS identity
+CMD ["services/identity/src/main.ts"]
 
-FROM base AS collections
-CMD ["node", "services/collections/src/main.ts"]
+FROM service AS connections
+CMD ["services/connections/src/main.ts"]
 
-FROM base AS notifications
-CMD ["node", "services/notifications/src/main.ts"]
+FROM service AS collections
+CMD ["services/collections/src/main.ts"]
 
-FROM base AS gateway
+FROM service AS notifications
+CMD ["services/notifications/src/main.ts"]
+
+FROM service AS gateway
 ENV PORT=8080
 EXPOSE 8080
-CMD ["node", "services/gateway/src/main.ts"]
+CMD ["services/gateway/src/main.ts"]

@@ -46,7 +46,9 @@ function findNode() {
 
 install();
 const [script = '', ...words] = process.argv.slice(2);
-const child = spawn(findNode(), [join(root, script), ...words], {
+// As in libs/platform/src/node-flags.ts, for the services that the embedded form runs in this process.
+const flags = ['--min-semi-space-size=16'];
+const child = spawn(findNode(), [...flags, join(root, script), ...words], {
   cwd: root,
   // Types are stripped and modules compiled once, not at every start.
   env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'kith-compiled'), ...process.env },

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { nodeFlags } from '@kith/platform';
 
 /** A process of the benchmark. */
 export interface Running {
@@ -11,6 +12,7 @@ export interface Running {
 }
 
 const startMs = 60_000;
+const isService = /\/services\/[^/]+\/src\/main\.ts$/;
 
 /** Starts a script with this Node, on the given cores where they matter, and waits for its `{type: 'ready'}`. */
 export async function startScript(
@@ -18,7 +20,9 @@ export async function startScript(
   options: { env: NodeJS.ProcessEnv; log: string; cores?: string | undefined; flags?: readonly string[] },
 ): Promise<Running> {
   const log = openSync(options.log, 'a', 0o600);
-  const command = [process.execPath, ...(options.flags ?? []), script];
+  // A service runs as it does everywhere else, a peer as its users would run it.
+  const usual = isService.test(script) ? nodeFlags : [];
+  const command = [process.execPath, ...usual, ...(options.flags ?? []), script];
   const [program = '', ...words] = options.cores ? ['taskset', '-c', options.cores, ...command] : command;
   const child = spawn(program, words, { env: options.env, stdio: ['ignore', log, log, 'ipc'] });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

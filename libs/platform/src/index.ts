@@ -13,6 +13,7 @@ export {
 } from './embedded.ts';
 export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
 export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';
+export { nodeFlags } from './node-flags.ts';
 export { operatorToken } from './operator-token.ts';
 export { refuseTakenPort } from './port-taken.ts';
 export { type ProcessName, type ServiceProcess, startServiceProcess } from './processes.ts';

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { ServiceName } from '@kith/contracts';
 import { StartError } from '@kith/service';
+import { nodeFlags } from './node-flags.ts';
 
 /** What runs as a process of its own. */
 export type ProcessName = ServiceName | 'gateway';
@@ -40,7 +41,7 @@ export async function startServiceProcess(
   options: { env: NodeJS.ProcessEnv; logFile: string },
 ): Promise<ServiceProcess> {
   const log = openSync(options.logFile, 'a', 0o600);
-  const child = spawn(process.execPath, [mainOf(name)], {
+  const child = spawn(process.execPath, [...nodeFlags, mainOf(name)], {
     env: options.env,
     stdio: ['ignore', log, 'pipe', 'ipc'],
   });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ErrorCode } from '@kith/contracts';
 import { z } from 'zod';
 import { ApiError } from './errors.ts';
@@ -29,5 +29,5 @@ export function decodeCursor(cursor: string, binding: readonly string[], code: E
 }
 
 function digest(binding: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(binding)).digest('base64url').slice(0, 16);
+  return hash('sha256', JSON.stringify(binding), 'base64url').slice(0, 16);
 }

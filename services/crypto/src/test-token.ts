@@ -1,39 +1,48 @@
+import { sign } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { BodyOf, signTestingJwt } from '@kith/contracts';
 import { ApiError } from '@kith/service';
-import { type JWTPayload, SignJWT } from 'jose';
 import type { AppContext } from './app.ts';
 
 type Asked = BodyOf<typeof signTestingJwt>;
 
 const lifeSeconds = 300;
+const header = encode({ alg: 'RS256', typ: 'JWT' });
+/** With a callback Node signs on its thread pool, so that the loop stays free. */
+const signBytes = promisify(sign);
 
 /**
- * Signs a token for tests with the caller's own key (SPEC A6). The key stays in memory for a minute: it reaches no
- * log, no disk and no answer. jose signs on the thread pool, so that the loop stays free.
+ * Signs a token for tests with the caller's own key: a JWS in its compact form (SPEC A6, RFC 7515 section 7.1). The key
+ * stays in memory for a minute: it reaches no log, no disk and no answer. Measured side by side on one core: jose, which
+ * goes through Web Crypto, signs a sixth less (docs/adr/0021).
  */
 export async function signTestToken(asked: Asked, app: AppContext): Promise<string> {
   try {
-    const now = Math.floor(Date.now() / 1000);
-    return await new SignJWT(claimsOf(asked.payload))
-      .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
-      .setSubject(asked.payload.id)
-      .setIssuer(asked.projectId)
-      .setAudience(app.tokenAudience)
-      .setIssuedAt(now)
-      .setExpirationTime(now + lifeSeconds)
-      .sign(app.keys.read(asked.privateKey));
+    const content = `${header}.${encode(claimsOf(asked, app.tokenAudience))}`;
+    const signature = await signBytes('sha256', Buffer.from(content), app.keys.read(asked.privateKey));
+    return `${content}.${signature.toString('base64url')}`;
   } catch (error) {
     // Without the cause: nothing that has seen the key goes further than its message.
     throw new ApiError('crypto/server-error', { details: (error as Error).message });
   }
 }
 
-/** `name` and `role` are claims where they are strings; `userData` is the payload as it came. */
-function claimsOf(payload: Asked['payload']): JWTPayload {
+/** `name` and `role` are claims where they are strings; `userData` is the payload as it came. Times in seconds. */
+function claimsOf({ projectId, payload }: Asked, audience: string): Record<string, unknown> {
   const { name, role } = payload;
+  const now = Math.floor(Date.now() / 1000);
   return {
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof role === 'string' ? { role } : {}),
     userData: payload,
+    sub: payload.id,
+    iss: projectId,
+    aud: audience,
+    iat: now,
+    exp: now + lifeSeconds,
   };
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }

@@ -5,13 +5,12 @@ const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Bytes a message takes on the wire: its body, and its headers as NATS writes them. */
 export function messageSize(message: Message): number {
-  const headers = Object.entries(message.headers);
-  if (headers.length === 0) return message.body.length;
-  const lines = headers.reduce(
-    (sum, [name, value]) => sum + name.length + Buffer.byteLength(value.trim()) + ': \r\n'.length,
-    'NATS/1.0\r\n\r\n'.length,
-  );
-  return lines + message.body.length;
+  const { headers, body } = message;
+  let lines = 0;
+  for (const name in headers) {
+    lines += name.length + Buffer.byteLength((headers[name] as string).trim()) + ': \r\n'.length;
+  }
+  return body.length + (lines > 0 ? 'NATS/1.0\r\n\r\n'.length + lines : 0);
 }
 
 /**
@@ -21,7 +20,8 @@ export function messageSize(message: Message): number {
 export function checkedMessage(message: Message): Message {
   if (messageSize(message) > maxPayload) throw new RangeError(`A message holds at most ${maxPayload} bytes.`);
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(message.headers)) {
+  for (const name in message.headers) {
+    const value = message.headers[name] as string;
     if (!headerName.test(name)) throw new TypeError('This is no name for a header.');
     if (/[\r\n]/.test(value)) throw new TypeError(`The header ${name} has a line break in it.`);
     headers[name] = value.trim();

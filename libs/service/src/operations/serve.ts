@@ -12,7 +12,7 @@ import { messageSize } from '../bus/message.ts';
 import { ApiError, DeadlinePassed } from '../errors.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { traceFields } from '../telemetry/traceparent.ts';
-import { decodeContext } from './context.ts';
+import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
 import { codeHeader, errorReply, statusHeader, successReply } from './reply.ts';
 import { parseJsonObject, validateRequest } from './validate.ts';
@@ -32,14 +32,16 @@ export function serveOperation<App>(
   options: ServeOptions<App>,
 ): Promise<Intake> {
   const { spec } = served;
-  return serveSubject(rpcSubject(options.bus.prefix, spec), spec, options, async (message, log) => {
-    const { params, query, ...context } = decodeContext(message.headers);
+  return serveSubject(rpcSubject(options.bus.prefix, spec), spec, options, async (message, asked) => {
+    const { params, query, ...context } = asked.context;
     const valid = validateRequest(spec, { body: parseJsonObject(message.body), query, params });
     const headers: Record<string, string> = {};
     const request = {
       ...context,
       ...valid,
-      log,
+      get log() {
+        return asked.log();
+      },
       setHeader: (name: string, value: string) => {
         headers[name] = value;
       },
@@ -59,11 +61,16 @@ export function serveInternal<App>(
   options: ServeOptions<App>,
 ): Promise<Intake> {
   const { spec } = served;
-  return serveSubject(internalSubject(options.bus.prefix, spec), spec, options, async (message) => {
-    const body = spec.body.parse(parseJsonObject(message.body));
-    const output = await served.handle(body as never, options.app, decodeContext(message.headers));
-    return successReply(200, output, {});
-  });
+  return serveSubject(
+    internalSubject(options.bus.prefix, spec),
+    spec,
+    options,
+    async (message, { context }) => {
+      const body = spec.body.parse(parseJsonObject(message.body));
+      const output = await served.handle(body as never, options.app, context);
+      return successReply(200, output, {});
+    },
+  );
 }
 
 interface Named {
@@ -73,28 +80,39 @@ interface Named {
   invalid?: Readonly<Record<string, ErrorCode>>;
 }
 
+interface Asked {
+  context: RequestContext;
+  /** Writes lines with the request's id; made with the first of them, as most requests have none. */
+  log: () => Logger;
+}
+
 function serveSubject<App>(
   subject: string,
   spec: Named,
   options: ServeOptions<App>,
-  work: (message: Message, log: Logger) => Promise<Message>,
+  work: (message: Message, asked: Asked) => Promise<Message>,
 ): Promise<Intake> {
   const { bus, metrics } = options;
   return bus.serve(subject, serviceOf(spec), async (message) => {
-    const { requestId, deadline, traceparent } = decodeContext(message.headers);
+    const context = decodeContext(message.headers);
+    const { requestId, deadline, traceparent } = context;
     const operation = spec.name;
-    const log = options.log.child({ requestId, ...traceFields(traceparent), operation });
+    let child: Logger | undefined;
+    const log = () => {
+      child ??= options.log.child({ requestId, ...traceFields(traceparent), operation });
+      return child;
+    };
     const expired = (): undefined => {
       metrics.operationsExpired.inc({ operation });
       metrics.operations.inc({ operation, outcome: 'expired', code: '' });
-      log.warn('not worked on: its deadline has passed');
+      log().warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
     const stop = metrics.operationSeconds.startTimer({ operation: spec.name });
     metrics.operationsInFlight.inc();
     let reply: Message | undefined;
     try {
-      reply = await work(message, log);
+      reply = await work(message, { context, log });
       // The bus would not carry it, and the caller would wait in vain.
       if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
     } catch (error) {
@@ -104,7 +122,9 @@ function serveSubject<App>(
     if (!reply) return expired();
     const seconds = stop({ status: reply.headers[statusHeader] ?? '' });
     metrics.operations.inc({ operation, ...outcomeOf(reply) });
-    log.debug({ status: reply.headers[statusHeader], ms: Math.round(seconds * 1e4) / 10 }, 'served');
+    if (options.log.isLevelEnabled('debug')) {
+      log().debug({ status: reply.headers[statusHeader], ms: Math.round(seconds * 1e4) / 10 }, 'served');
+    }
     return reply;
   });
 }
@@ -116,9 +136,9 @@ function outcomeOf({ headers }: Message): { outcome: string; code: string } {
 }
 
 /** The one funnel of a service: a code the contract lists goes out, all else is `<feature>/server-error`, logged. */
-function failureReply(spec: Named, error: unknown, log: Logger): Message {
+function failureReply(spec: Named, error: unknown, log: Asked['log']): Message {
   if (error instanceof ApiError && isListed(spec, error.code)) return errorReply(error.code, error);
-  log.error({ err: error }, 'operation failed');
+  log().error({ err: error }, 'operation failed');
   const code = `${spec.feature}/server-error`;
   return errorReply(isErrorCode(code) ? code : 'gateway/server-error');
 }

@@ -26,11 +26,11 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
 /** Levels a body may nest; what walks or writes JSON recurses, and would overflow the stack on a few thousand. */
 const deepest = 100;
 
-function isTooDeep(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) return true;
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+function isTooDeep(value: unknown, depth = 0): boolean {
+  if (depth > deepest) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  for (const name in value) {
+    if (isTooDeep(value[name as keyof typeof value], depth + 1)) return true;
   }
   return false;
 }
