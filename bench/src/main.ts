@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { benchEngines } from './engines.ts';
-import { provideTools } from './load/tools.ts';
+import { provideWrk } from './load/provide-wrk.ts';
 import { describeMachine } from './machine.ts';
 import { report } from './report.ts';
 import type { Row, RowResult } from './row.ts';
@@ -24,6 +24,7 @@ const { values } = parseArgs({
   },
 });
 const wanted = values.only?.split(',');
+const isWhole = !wanted && !values.quick;
 const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
 if (unknown) {
   fail(`There is no row ${unknown}; there are ${rows.map(({ name }) => name).join(', ')}.`);
@@ -33,27 +34,37 @@ if (process.platform !== 'linux') fail('The benchmark reads CPU times the way Li
 const progress = (line: string) => process.stderr.write(`  ${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), 'kith-bench-'));
 try {
-  const tools = await provideTools(progress);
+  const wrk = await provideWrk(progress);
   await using engines = await benchEngines(progress);
-  const context = { engines, tools, folder, isQuick: values.quick, before: values.before, progress };
+  const context = { engines, wrk, folder, isQuick: values.quick, before: values.before, progress };
+  const command = ['npm run bench', ...(isWhole ? [] : ['--'])];
+  if (values.quick) command.push('--quick');
+  if (wanted) command.push(`--only ${wanted.join(',')}`);
+  const machine = describeMachine(engines.images);
   const results: { row: Row; result: RowResult }[] = [];
+  let text = '';
   for (const row of rows) {
     if (wanted ? !wanted.includes(row.name) : values.quick && !row.isQuick) continue;
     progress(`${row.title} …`);
-    results.push({ row, result: await row.measure(context) });
+    results.push({ row, result: await row.measure(context).catch(unmeasured) });
+    text = report(command.join(' '), machine, results);
+    // After each row, so that a run that is broken off leaves what it has measured.
+    if (isWhole) writeFileSync(fileURLToPath(new URL('../RESULTS.md', import.meta.url)), text);
   }
-  const command = ['npm run bench', ...(wanted || values.quick ? ['--'] : [])];
-  if (values.quick) command.push('--quick');
-  if (wanted) command.push(`--only ${wanted.join(',')}`);
-  const text = report(command.join(' '), describeMachine(engines.images), results);
-  if (values.quick || wanted) process.stdout.write(text);
-  else writeFileSync(fileURLToPath(new URL('../RESULTS.md', import.meta.url)), text);
+  if (!isWhole) process.stdout.write(text);
   if (values.json) {
     const json = Object.fromEntries(results.map(({ row, result }) => [row.name, result.json]));
     process.stdout.write(`${JSON.stringify(json)}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** A row that has failed does not take the others with it; the run ends with 1. */
+function unmeasured(error: Error): RowResult {
+  process.exitCode = 1;
+  progress(`not measured: ${error.stack}`);
+  return { json: null, markdown: `Was not measured: ${error.message}`, verdicts: [] };
 }
 
 function fail(sentence: string): never {

@@ -1,10 +1,10 @@
 import type { BenchEngines } from './engines.ts';
-import type { LoadTools } from './load/tools.ts';
 
 /** What every row is measured with. */
 export interface BenchContext {
   engines: BenchEngines;
-  tools: LoadTools;
+  /** The program that makes the load. */
+  wrk: string;
   /** A folder of the run's own, gone after it: logs, requests, profiles. */
   folder: string;
   /** Whether the whole run is to end within five minutes. */

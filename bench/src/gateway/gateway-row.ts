@@ -20,11 +20,11 @@ export const gatewayRow: Row = {
   name: 'gateway',
   title: 'Gateway only',
   isQuick: true,
-  async measure({ engines, tools, folder, isQuick, before, progress }) {
+  async measure({ engines, wrk, folder, isQuick, before, progress }) {
     const { natsUrl, redisUrl } = engines;
     const row = await measureGateways({
       ...{ natsUrl, redisUrl, folder, before, progress },
-      wrk: tools.wrk,
+      wrk,
       rounds: isQuick ? 3 : 7,
       seconds: isQuick ? 3 : 8,
       connections: 32,
@@ -38,7 +38,7 @@ export const gatewayRow: Row = {
     const profile = join(folder, 'profile');
     await measureGateways({
       ...{ natsUrl, redisUrl, folder, progress, profile, only: ['kith'] },
-      wrk: tools.wrk,
+      wrk,
       rounds: 1,
       seconds: isQuick ? 3 : 8,
       connections: 32,

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { closedLoad } from '../load/closed.ts';
-import { openLoad } from '../load/open.ts';
 import { writeRequests } from '../load/request-file.ts';
+import { closedLoad, openLoad } from '../load/wrk.ts';
 import { pageFor, samplePage } from '../page.ts';
 import { type Asked, makePopulation } from '../population.ts';
 import { residentBytes } from '../processes.ts';
@@ -17,7 +16,7 @@ export const openRow: Row = {
   name: 'open-loop',
   title: 'Open loop at 70 % of the most',
   isQuick: false,
-  async measure({ engines, tools, folder, progress }) {
+  async measure({ engines, wrk, folder, progress }) {
     const { natsUrl, redisUrl } = engines;
     const population = await makePopulation();
     const page = samplePage();
@@ -29,12 +28,11 @@ export const openRow: Row = {
     }));
     const body = pageFor(page)(population.people[0]?.userId ?? '');
     const expected = { length: body.length, front: body.subarray(0, 64).toString() };
-    const closed = { wrk: tools.wrk, url: kith.url, requests, seconds: 20, connections: 32, expected };
+    const closed = { wrk, url: kith.url, requests, seconds: 20, connections: 32, expected };
     await closedLoad({ ...closed, seconds: 5 });
     const most = await closedLoad(closed);
     const rate = share * (most.answered / most.seconds);
     const minutes = 10;
-    const vegeta = await tools.vegeta();
     progress(`${Math.round(rate)} requests/s for ${minutes} minutes`);
 
     const memory: { seconds: number; bytes: number }[] = [];
@@ -43,9 +41,9 @@ export const openRow: Row = {
       memory.push({ seconds: (performance.now() - began) / 1_000, bytes: residentBytes(kith.gateway.pid) });
     }, sampleMs);
     const seconds = minutes * 60;
-    const loaded = await openLoad({
-      ...{ vegeta, url: kith.url, requests: population.requests, path, rate, seconds, folder },
-    }).finally(() => clearInterval(sampling));
+    const loaded = await openLoad({ ...closed, connections: 512, rate, seconds }).finally(() =>
+      clearInterval(sampling),
+    );
 
     const mean = (from: number, to: number) => {
       const some = memory.filter((one) => one.seconds >= from && one.seconds < to).map(({ bytes }) => bytes);
@@ -78,7 +76,7 @@ export const openRow: Row = {
             ],
           ],
         ),
-        'vegeta asks at a fixed rate over up to 512 connections; a request counts from when it was due.',
+        'wrk asks at a fixed rate over 512 connections; a request counts from when it was due.',
       ].join('\n\n'),
       verdicts: [
         atMost('open loop: p99 over p50', loaded.p99 / loaded.p50, 5),

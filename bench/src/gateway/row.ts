@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { countForeignAnswers } from '../load/check-each.ts';
-import { closedLoad } from '../load/closed.ts';
 import type { LoadOptions } from '../load/options.ts';
 import { writeRequests } from '../load/request-file.ts';
+import { closedLoad } from '../load/wrk.ts';
 import { pageFor, samplePage } from '../page.ts';
 import { makePopulation } from '../population.ts';
 import { cpuMicros } from '../processes.ts';

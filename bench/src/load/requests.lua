@@ -45,6 +45,11 @@ function response(status, headers, body)
   end
 end
 
+-- Times in ms: the median, the 99th percentile and the longest.
+function report(threads, latency)
+  return latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000
+end
+
 function done(summary, latency, requests)
   local answered, wrong, firstWrong = 0, 0, ""
   for _, thread in ipairs(threads) do
@@ -54,9 +59,9 @@ function done(summary, latency, requests)
   end
   local errors = summary.errors
   wrong = wrong + errors.connect + errors.read + errors.write + errors.timeout
+  local p50, p99, longest = report(threads, latency)
   io.write(string.format(
     '{"answered":%d,"seconds":%.4f,"wrong":%d,"p50":%.4f,"p99":%.4f,"max":%.4f,"firstWrong":"%s"}\n',
-    answered, summary.duration / 1e6, wrong,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000,
+    answered, summary.duration / 1e6, wrong, p50, p99, longest,
     firstWrong:gsub('[^%w %.,:{}/%-]', "'")))
 end

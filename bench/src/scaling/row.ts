@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type StackSettings, startStacks } from '../gateway/stacks.ts';
-import { closedLoad } from '../load/closed.ts';
 import { writeRequests } from '../load/request-file.ts';
+import { closedLoad } from '../load/wrk.ts';
 import { pageFor, samplePage } from '../page.ts';
 import { makePopulation } from '../population.ts';
 import { cpuByName } from '../processes.ts';
@@ -27,7 +27,7 @@ export const scalingRow: Row = {
   name: 'scaling',
   title: 'Scaling out',
   isQuick: false,
-  async measure({ engines, tools, folder, isQuick, progress }) {
+  async measure({ engines, wrk, folder, isQuick, progress }) {
     const { natsUrl, redisUrl } = engines;
     const population = await makePopulation();
     const page = samplePage();
@@ -46,7 +46,7 @@ export const scalingRow: Row = {
         Promise.all(
           urls.map((url) => {
             const connections = Math.ceil(32 / urls.length);
-            return closedLoad({ wrk: tools.wrk, url, requests, seconds, connections, expected });
+            return closedLoad({ wrk, url, requests, seconds, connections, expected });
           }),
         );
       await load(isQuick ? 1 : 4);

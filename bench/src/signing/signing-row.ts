@@ -6,13 +6,13 @@ export const signingRow: Row = {
   name: 'signing',
   title: 'sign-testing-jwt',
   isQuick: true,
-  async measure({ engines, tools, folder, isQuick, progress }) {
+  async measure({ engines, wrk, folder, isQuick, progress }) {
     const { natsUrl, redisUrl } = engines;
     const cores = engines.canPin ? { signing: '0', others: '1' } : null;
     if (cores) await engines.pin(['nats', 'redis'], cores.others);
     const { kith, openssl, node } = await measureSigning({
       ...{ natsUrl, redisUrl, folder, cores, progress },
-      wrk: tools.wrk,
+      wrk,
       rounds: isQuick ? 2 : 5,
       seconds: isQuick ? 3 : 8,
       connections: 32,

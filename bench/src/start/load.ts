@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { caller } from '@kith/platform';
 import { createPeople } from '../../../libs/testing/src/people.ts';
-import { closedLoad, type Loaded } from '../load/closed.ts';
 import { writeRequests } from '../load/request-file.ts';
+import { closedLoad, type Loaded } from '../load/wrk.ts';
 import type { Asked } from '../population.ts';
 import { signingBody } from './probes.ts';
 

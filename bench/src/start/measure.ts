@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ProcessName, type ServiceProcess, serviceNames, startServiceProcess } from '@kith/platform';
 import { createLogger, NatsBus } from '@kith/service';
 import { eraseEngines } from '../../../libs/testing/src/erase-engines.ts';
-import type { Loaded } from '../load/closed.ts';
+import type { Loaded } from '../load/wrk.ts';
 import { residentBytes } from '../processes.ts';
 import { type Figures, summary } from '../summary.ts';
 import { embeddedStart } from './embedded-start.ts';

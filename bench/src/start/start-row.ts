@@ -6,12 +6,12 @@ export const startRow: Row = {
   name: 'start',
   title: 'Starts and memory',
   isQuick: false,
-  async measure({ engines, tools, folder, isQuick, progress }) {
+  async measure({ engines, wrk, folder, isQuick, progress }) {
     const { natsUrl, mongodbUrl, redisUrl } = engines;
-    const seconds = isQuick ? 10 : 60;
+    const seconds = isQuick ? 10 : 600;
     const figures = await measureStart({
       ...{ natsUrl, mongodbUrl, redisUrl, folder, progress, seconds },
-      wrk: tools.wrk,
+      wrk,
       rounds: 5,
     });
     const { processes, load, embedded } = figures;

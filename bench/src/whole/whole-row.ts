@@ -6,7 +6,7 @@ export const wholeRow: Row = {
   name: 'whole',
   title: 'Whole path with the database',
   isQuick: true,
-  async measure({ engines, tools, folder, isQuick, progress }) {
+  async measure({ engines, wrk, folder, isQuick, progress }) {
     const { mongodbUrl, natsUrl, redisUrl } = engines;
     const cores = engines.canPin ? { database: '0', others: '1' } : null;
     if (cores) {
@@ -15,7 +15,7 @@ export const wholeRow: Row = {
     }
     const row = await measureWhole({
       ...{ mongodbUrl, natsUrl, redisUrl, folder, cores, progress },
-      wrk: tools.wrk,
+      wrk,
       rounds: isQuick ? 2 : 5,
       seconds: isQuick ? 4 : 10,
       connections: 32,

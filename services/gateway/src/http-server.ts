@@ -48,6 +48,8 @@ export async function startHttpServer(options: {
     requestTimeout: timeouts.request,
     keepAliveTimeout: timeouts.keepAlive,
     connectionsCheckingInterval: Math.min(1_000, timeouts.headers),
+    // A request without a body is no stream to be ended, resumed and destroyed (docs/adr/0023).
+    optimizeEmptyRequests: true,
     // Node would answer these two itself, without the envelope.
     requireHostHeader: false,
   });

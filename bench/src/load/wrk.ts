@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const script = fileURLToPath(new URL('requests.lua', import.meta.url));
 
 /** What a load found; times in ms. */
 export interface Loaded {
@@ -30,13 +29,29 @@ export interface ClosedLoad {
 }
 
 /** Loads an address with wrk: each connection asks again as soon as it is answered. */
-export async function closedLoad(load: ClosedLoad): Promise<Loaded> {
+export function closedLoad(load: ClosedLoad): Promise<Loaded> {
+  return runWrk('requests.lua', load, []);
+}
+
+/** @param load.rate Requests a second, sent whether the earlier ones are answered or not. */
+export type OpenLoad = ClosedLoad & { rate: number };
+
+/**
+ * Loads an address with wrk at a constant rate. A request's time counts from when it was due, so that waiting for a slow
+ * server counts (see `open.lua`).
+ */
+export function openLoad(load: OpenLoad): Promise<Loaded> {
+  return runWrk('open.lua', load, [String(load.rate)]);
+}
+
+async function runWrk(script: string, load: ClosedLoad, more: readonly string[]): Promise<Loaded> {
   const { expected } = load;
   const command = [
     ...(load.cores ? ['taskset', '-c', load.cores] : []),
     load.wrk,
     ...['-t', '1', '-c', String(load.connections), '-d', `${load.seconds}s`, '--timeout', '10s'],
-    ...['-s', script, load.url, '--', load.requests, String(expected.length), expected.front],
+    ...['-s', fileURLToPath(new URL(script, import.meta.url)), load.url],
+    ...['--', load.requests, String(expected.length), expected.front, ...more],
   ];
   const [program = '', ...words] = command;
   const { stdout } = await run(program, words, { maxBuffer: 1 << 20 });
