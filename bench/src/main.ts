@@ -43,11 +43,11 @@ try {
   const machine = describeMachine(engines.images);
   const results: { row: Row; result: RowResult }[] = [];
   let text = '';
-  for (const row of rows) {
-    if (wanted ? !wanted.includes(row.name) : values.quick && !row.isQuick) continue;
+  const chosen = rows.filter((row) => (wanted ? wanted.includes(row.name) : !values.quick || row.isQuick));
+  for (const [at, row] of chosen.entries()) {
     progress(`${row.title} …`);
     results.push({ row, result: await row.measure(context).catch(unmeasured) });
-    text = report(command.join(' '), machine, results);
+    text = report(command.join(' '), machine, results, chosen.slice(at + 1));
     // After each row, so that a run that is broken off leaves what it has measured.
     if (isWhole) writeFileSync(fileURLToPath(new URL('../RESULTS.md', import.meta.url)), text);
   }

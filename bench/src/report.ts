@@ -1,10 +1,11 @@
 import { type Row, type RowResult, table } from './row.ts';
 
-/** RESULTS.md of a run, which `command` has made. */
+/** RESULTS.md of a run, which `command` has made; `missing` are the rows it has not come to. */
 export function report(
   command: string,
   machine: readonly (readonly [string, string])[],
   results: readonly { row: Row; result: RowResult }[],
+  missing: readonly Row[],
 ): string {
   const verdicts = results.flatMap(({ result }) => result.verdicts);
   const judged = verdicts.map(({ target, found, isReached }) => [
@@ -15,6 +16,9 @@ export function report(
   return [
     '# What was measured',
     `Made by \`${command}\`; what each row is and how to read it stands in [README.md](README.md). One run, on one machine: ratios within it mean something, its absolute numbers do not.`,
+    ...(missing.length > 0
+      ? [`The run was broken off before ${missing.map(({ name }) => `\`${name}\``).join(', ')}.`]
+      : []),
     table(['', ''], machine),
     '## Targets',
     table(['target', 'found', 'reached'], judged),

@@ -33,11 +33,11 @@ export function serveOperation<App>(
 ): Promise<Intake> {
   const { spec } = served;
   return serveSubject(rpcSubject(options.bus.prefix, spec), spec, options, async (message, asked) => {
-    const { params, query, ...context } = asked.context;
+    const { params, query } = asked.context;
     const valid = validateRequest(spec, { body: parseJsonObject(message.body), query, params });
     const headers: Record<string, string> = {};
     const request = {
-      ...context,
+      ...asked.context,
       ...valid,
       get log() {
         return asked.log();
