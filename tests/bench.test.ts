@@ -5,7 +5,7 @@ import { pageFor, samplePage } from '../bench/src/page.ts';
 import { makePopulation } from '../bench/src/population.ts';
 import { seeded, zipf } from '../bench/src/random.ts';
 import { atLeast, atMost } from '../bench/src/row.ts';
-import { summary } from '../bench/src/summary.ts';
+import { ratio, summary } from '../bench/src/summary.ts';
 import { pageQueries } from '../bench/src/whole/queries.ts';
 import { seedConnections } from '../bench/src/whole/seed.ts';
 import { openStore } from '../services/connections/src/store/index.ts';
@@ -58,6 +58,13 @@ describe('what the benchmark makes of figures', () => {
     expect([least.rps, most.rps]).toEqual([1, 3]);
     expect(wrong).toBe(4);
     expect(summary([{ rps: 1 }, { rps: 2 }]).median.rps).toBe(1.5);
+  });
+
+  it('takes ratios round by round, so that a slow while does not tip them', () => {
+    const one = summary([{ rps: 20 }, { rps: 10 }, { rps: 5 }]);
+    const other = summary([{ rps: 10 }, { rps: 10 }, { rps: 2.5 }]);
+    expect(ratio(one, other, 'rps')).toBe(2);
+    expect(ratio(other, one, 'rps')).toBe(0.5);
   });
 
   it('says what was reached and what was not', () => {

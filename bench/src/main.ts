@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { benchEngines } from './engines.ts';
+import { type BenchEngines, benchEngines } from './engines.ts';
 import { provideWrk } from './load/provide-wrk.ts';
 import { describeMachine } from './machine.ts';
 import { report } from './report.ts';
@@ -36,6 +36,7 @@ const folder = mkdtempSync(join(tmpdir(), 'kith-bench-'));
 try {
   const wrk = await provideWrk(progress);
   await using engines = await benchEngines(progress);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => breakOff(engines));
   const context = { engines, wrk, folder, isQuick: values.quick, before: values.before, progress };
   const command = ['npm run bench', ...(isWhole ? [] : ['--'])];
   if (values.quick) command.push('--quick');
@@ -65,6 +66,13 @@ function unmeasured(error: Error): RowResult {
   process.exitCode = 1;
   progress(`not measured: ${error.stack}`);
   return { json: null, markdown: `Was not measured: ${error.message}`, verdicts: [] };
+}
+
+/** Leaves no container and no folder; the processes end with this one. */
+async function breakOff(engines: BenchEngines): Promise<never> {
+  await engines[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(1);
 }
 
 function fail(sentence: string): never {

@@ -25,7 +25,10 @@ export async function startScript(
   const command = [process.execPath, ...usual, ...(options.flags ?? []), script];
   const [program = '', ...words] = options.cores ? ['taskset', '-c', options.cores, ...command] : command;
   const child = spawn(program, words, { env: options.env, stdio: ['ignore', log, log, 'ipc'] });
+  const end = () => child.kill();
+  process.once('exit', end);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  void exited.then(() => process.off('exit', end));
   const ready = await Promise.race([
     readyOf(child),
     exited.then(() => {

@@ -23,6 +23,19 @@ export function summary<Sample extends object>(rounds: Sample[], wrong = 0): Fig
   };
 }
 
+/**
+ * How many times as much one had of a field as another: the median of the quotients of each round, as a time in which the
+ * machine was slow meets both sides of a round and not of a median.
+ */
+export function ratio<Sample extends object>(
+  one: Figures<Sample>,
+  other: Figures<Sample>,
+  field: keyof Sample,
+): number {
+  const quotients = one.rounds.map((round, at) => Number(round[field]) / Number(other.rounds[at]?.[field]));
+  return median(quotients.toSorted((a, b) => a - b));
+}
+
 /** The value that so large a share of sorted ones does not exceed; 0 where there are none. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

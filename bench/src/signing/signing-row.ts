@@ -1,4 +1,5 @@
 import { atLeast, atMost, figure, type Row, spread, table } from '../row.ts';
+import { ratio } from '../summary.ts';
 import { measureSigning } from './row.ts';
 
 /** Signing test tokens, beside OpenSSL's own rate. */
@@ -13,8 +14,8 @@ export const signingRow: Row = {
     const { kith, openssl, node } = await measureSigning({
       ...{ natsUrl, redisUrl, folder, cores, progress },
       wrk,
-      rounds: isQuick ? 2 : 5,
-      seconds: isQuick ? 3 : 8,
+      rounds: isQuick ? 2 : 10,
+      seconds: isQuick ? 3 : 4,
       connections: 32,
     });
     await engines.pin(['nats', 'redis'], undefined);
@@ -55,7 +56,7 @@ export const signingRow: Row = {
         pinned,
       ].join('\n\n'),
       verdicts: [
-        atLeast("signing over OpenSSL's rate", kith.median.rps / openssl.median.rps, 0.85),
+        atLeast("signing over OpenSSL's rate", ratio<{ rps: number }>(kith, openssl, 'rps'), 0.85),
         atMost('wrong answers of signing', kith.wrong, 0),
       ],
     };

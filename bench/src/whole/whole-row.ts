@@ -1,4 +1,5 @@
 import { atLeast, atMost, figure, type Row, spread, table } from '../row.ts';
+import { ratio } from '../summary.ts';
 import { measureWhole } from './row.ts';
 
 /** The path from the gateway to the database, beside the driver alone. */
@@ -16,8 +17,8 @@ export const wholeRow: Row = {
     const row = await measureWhole({
       ...{ mongodbUrl, natsUrl, redisUrl, folder, cores, progress },
       wrk,
-      rounds: isQuick ? 2 : 5,
-      seconds: isQuick ? 4 : 10,
+      rounds: isQuick ? 2 : 7,
+      seconds: isQuick ? 4 : 8,
       connections: 32,
     });
     await engines.pin(['mongo', 'nats', 'redis'], undefined);
@@ -46,7 +47,7 @@ export const wholeRow: Row = {
         `${pinned} 32 at once. CPU time a request: ${costs.join(', ')}.`,
       ].join('\n\n'),
       verdicts: [
-        atLeast('whole path over the driver alone', kith.median.rps / driver.median.rps, 0.85),
+        atLeast('whole path over the driver alone', ratio(kith, driver, 'rps'), 0.85),
         atMost('wrong answers of the whole path', kith.wrong, 0),
       ],
     };
