@@ -33,8 +33,10 @@ export function closedLoad(load: ClosedLoad): Promise<Loaded> {
   return runWrk('requests.lua', load, []);
 }
 
-/** @param load.rate Requests a second, sent whether the earlier ones are answered or not. */
-export type OpenLoad = ClosedLoad & { rate: number };
+export interface OpenLoad extends ClosedLoad {
+  /** Requests a second, sent whether the earlier ones are answered or not. */
+  rate: number;
+}
 
 /**
  * Loads an address with wrk at a constant rate. A request's time counts from when it was due, so that waiting for a slow
