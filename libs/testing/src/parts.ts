@@ -6,6 +6,7 @@ import {
   type Bus,
   createLogger,
   InProcessBus,
+  type Logger,
   Metrics,
   NatsBus,
   type ServiceRuntime,
@@ -18,6 +19,11 @@ import { startEngines } from './engines.ts';
 /** A name of its own for each caller: suites that share engines do not meet. */
 export function uniquePrefix(): string {
   return `t${randomBytes(6).toString('hex')}`;
+}
+
+/** What services of a test log: nothing, or from the level of KITH_TEST_LOG on, where a failure is to be understood. */
+export function testLog(env = process.env): Logger {
+  return createLogger({ name: 'test', level: env.KITH_TEST_LOG || 'silent' });
 }
 
 /** A place for one service's data, erased when disposed. */
@@ -43,7 +49,7 @@ export async function createStore(engine: EngineKind): Promise<{ config: StoreCo
 
 /** A bus with a prefix of its own. */
 export async function createBus(engine: EngineKind, prefix = uniquePrefix()): Promise<Bus & AsyncDisposable> {
-  const log = createLogger({ name: 'test', level: 'silent' });
+  const log = testLog();
   if (engine === 'embedded') {
     const bus = new InProcessBus({ prefix, file: ':memory:', log });
     return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
@@ -57,12 +63,12 @@ export async function createBus(engine: EngineKind, prefix = uniquePrefix()): Pr
   return Object.assign(bus, { [Symbol.asyncDispose]: dispose });
 }
 
-/** A runtime for one service: a bus of its own, a silent log, metrics. */
+/** A runtime for one service: a bus of its own, a log as `testLog` has it, metrics. */
 export async function createRuntime(engine: EngineKind): Promise<ServiceRuntime & AsyncDisposable> {
   const bus = await createBus(engine);
   return {
     bus,
-    log: createLogger({ name: 'test', level: 'silent' }),
+    log: testLog(),
     metrics: new Metrics(),
     nodeEnv: 'test',
     [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose](),

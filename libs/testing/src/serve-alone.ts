@@ -1,5 +1,5 @@
-import { type Bus, createLogger, Metrics, type OperationHandler, serveOperation } from '@kith/service';
-import { createBus } from './parts.ts';
+import { type Bus, Metrics, type OperationHandler, serveOperation } from '@kith/service';
+import { createBus, testLog } from './parts.ts';
 
 /**
  * Serves operations on a bus in this process, without what their service does in the background. Answers are checked
@@ -11,7 +11,7 @@ export async function serveAlone<App>(
   { checkOutput = true }: { checkOutput?: boolean } = {},
 ): Promise<Bus & AsyncDisposable> {
   const bus = await createBus('embedded');
-  const log = createLogger({ name: 'test', level: 'silent' });
+  const log = testLog();
   const options = { bus, log, metrics: new Metrics(), app: appOn(bus), checkOutput };
   for (const handler of handlers) await serveOperation(handler, options);
   return bus;
