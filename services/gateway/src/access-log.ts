@@ -15,7 +15,8 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
     const locals: Exchange = { requestId, headers: { 'X-Request-Id': requestId } };
     if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
     response.locals = locals;
-    response.once('close', () => {
+    // Closed once in any case: `once` would cost a wrapper and its removal.
+    response.on('close', () => {
       const ms = performance.now() - started;
       const status = response.writableFinished ? response.statusCode : 'aborted';
       const { operation, code } = locals;
@@ -23,6 +24,7 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
       metrics.httpSeconds.observe(counted, ms / 1000);
       metrics.httpRequests.inc({ ...counted, method: knownMethod(request.method) });
       if (operation && code === 'rate-limit/exceeded') metrics.limiterRefusals.inc({ operation });
+      if (!log.isLevelEnabled('info')) return;
       // The path without its query, which may hold what a log should not.
       const path = request.url.split('?', 1)[0]?.slice(0, longestPath);
       const line = { ...logFieldsOf(response), method: request.method, path, operation, status, code };

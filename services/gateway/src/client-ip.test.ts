@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { clientIpOf, limitKeyOf } from './client-ip.ts';
+import { Clients, limitKeyOf } from './client-ip.ts';
 
-describe('clientIpOf', () => {
+function ipOf(hops: number, forwarded: string | undefined, remoteAddress: string | undefined): string {
+  const clients = new Clients(hops);
+  const request = { headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress } };
+  const { ip } = clients.of(request);
+  // A second time it is found among what is kept.
+  expect(clients.of(request).ip).toBe(ip);
+  return ip;
+}
+
+describe('Clients', () => {
   it.each([
     ['203.0.113.9', '10.0.0.1', '203.0.113.9'],
     ['2001:DB8::1', '10.0.0.1', '2001:db8::1'],
@@ -12,8 +21,28 @@ describe('clientIpOf', () => {
     ['', '::ffff:10.0.0.1', '10.0.0.1'],
     [undefined, '::1', '::1'],
     [undefined, undefined, '0.0.0.0'],
-  ])('%s over %s is %s', (forwarded, socket, expected) => {
-    expect(clientIpOf(forwarded, socket)).toBe(expected);
+  ])('through one proxy %s over %s is %s', (forwarded, socket, expected) => {
+    expect(ipOf(1, forwarded, socket)).toBe(expected);
+  });
+
+  it.each([
+    [0, '10.0.0.1'],
+    [1, '203.0.113.9'],
+    [2, '198.51.100.7'],
+    [3, '192.0.2.1'],
+    [4, '192.0.2.1'],
+  ])('with %i proxies believed it is %s', (hops, expected) => {
+    expect(ipOf(hops, '192.0.2.1, 198.51.100.7 , ,203.0.113.9', '10.0.0.1')).toBe(expected);
+  });
+
+  it('keeps clients apart whose headers begin alike', () => {
+    const clients = new Clients(1);
+    const of = (header: string) => clients.of({ headers: { 'x-forwarded-for': header }, socket: {} }).ip;
+    expect(['192.0.2.1', '192.0.2.1, 203.0.113.9', '192.0.2.1, 203.0.113.90'].map(of)).toEqual([
+      '192.0.2.1',
+      '203.0.113.9',
+      '203.0.113.90',
+    ]);
   });
 });
 

@@ -9,13 +9,19 @@ export interface Client {
   key: string;
 }
 
-/** Clients whose addresses are kept as they were read, and how long such a text may be: two IPv6 addresses. */
+/** What a request tells of where it comes from. */
+export type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
+
+/** Texts that are kept as they were read, and how long one may be: some IPv6 addresses. */
 const mostKept = 10_000;
-const longestKept = 100;
+const longestKept = 200;
+/** A socket that is already gone tells no address. */
+const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
  * Tells the client of a request: the entry of X-Forwarded-For just beyond the trusted proxies, or the socket's own
- * address with none trusted (SPEC A5). An address that was read before is not read again.
+ * address with none trusted (SPEC A5). What is no IP address counts as absent. A header or an address that was read
+ * before is not read again.
  */
 export class Clients {
   readonly #hops: number;
@@ -26,38 +32,38 @@ export class Clients {
     this.#hops = hops;
   }
 
-  of({
-    headers,
-    socket,
-  }: Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } }): Client {
-    const { remoteAddress } = socket;
-    const forwarded = this.#forwarded(headers['x-forwarded-for'] as string | undefined) ?? remoteAddress;
-    const text = `${forwarded} ${remoteAddress}`;
+  of({ headers, socket }: Origin): Client {
+    const header = this.#hops === 0 ? undefined : (headers['x-forwarded-for'] as string | undefined);
+    const named = header === undefined ? undefined : this.#read(header);
+    return named ?? this.#read(socket.remoteAddress ?? '') ?? nobody;
+  }
+
+  /** The client that a header, or a socket's address, names. */
+  #read(text: string): Client | undefined {
     const kept = this.#kept.get(text);
     if (kept) return kept;
-    const ip = clientIpOf(forwarded, remoteAddress);
+    const entry = this.#entryOf(text);
+    if (entry === undefined || isIP(entry) === 0) return undefined;
+    // An IPv4-mapped address is the IPv4 one.
+    const ip = ipaddr.process(entry).toString();
     const client = { ip, key: limitKeyOf(ip) };
     if (this.#kept.size >= mostKept) this.#kept.clear();
     if (text.length <= longestKept) this.#kept.set(text, client);
     return client;
   }
 
-  /** The first entry beyond the trusted proxies, or the first of all; each proxy appends the address it was asked from. */
-  #forwarded(header: string | undefined): string | undefined {
-    if (this.#hops === 0 || header === undefined) return undefined;
-    const entries = header
+  /**
+   * The first entry beyond the trusted proxies, or the first of all; each proxy appends the address it was asked from. A
+   * socket's address is an entry of its own.
+   */
+  #entryOf(text: string): string | undefined {
+    if (!text.includes(',')) return text.trim();
+    const entries = text
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
     return entries[Math.max(0, entries.length - this.#hops)];
   }
-}
-
-/** Picks the client's address. What is no IP address counts as absent. An IPv4-mapped address is the IPv4 one. */
-export function clientIpOf(forwarded: string | undefined, socketAddress: string | undefined): string {
-  const ip = [forwarded, socketAddress].find((one) => one !== undefined && isIP(one) > 0);
-  // A socket that is already gone tells no address.
-  return ip === undefined ? '0.0.0.0' : ipaddr.process(ip).toString();
 }
 
 /** What a client counts under: an IPv4 address, or the /64 of an IPv6 one (SPEC A5). */

@@ -11,7 +11,7 @@ import { forward } from './forward.ts';
 import type { ProjectSettings } from './project-settings.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { RouteTable } from './routes.ts';
-import { scopeOf, shortFormRefusal } from './short-form.ts';
+import { type Scope, scopeOf, shortFormRefusal } from './short-form.ts';
 import type { Streams } from './streams.ts';
 import { callerFor } from './visibility.ts';
 
@@ -51,17 +51,25 @@ export function createHandle(parts: HandleParts) {
     const { operation, projectId: named } = address;
     await limits.count(response.locals.headers, { operation, projectId: named, clientKey });
 
-    const identify = () => callers.identify(request.headers.authorization, address);
-    const refuse = (error: unknown): never => {
-      throw shortFormRefusal(address, error);
-    };
-    const identified = await identify().catch(refuse);
-    const deadline = Date.now() + requestTimeoutMs;
-    const scope = await scopeOf(bus, address, identified, { requestId, deadline, traceparent });
-    const { projectId } = scope;
-    if (address.isShort) narrowOrigins(request, response, projects.of(projectId).webOrigins);
     const { authorization } = request.headers;
-    const caller = await callerFor(address, scope, { callers, projects, authorization }).catch(refuse);
+    const identify = () => callers.identify(authorization, address);
+    let scope: Scope;
+    try {
+      // Most requests need no more than this; what the others wait for costs only them.
+      scope = { projectId: named, caller: await identify() };
+      if (address.isShort) {
+        const deadline = Date.now() + requestTimeoutMs;
+        scope = await scopeOf(bus, address, scope.caller, { requestId, deadline, traceparent });
+        narrowOrigins(request, response, projects.of(scope.projectId).webOrigins);
+      }
+      if (operation.visibility) {
+        const { projectId } = scope;
+        scope = { projectId, caller: await callerFor(address, scope, { callers, projects, authorization }) };
+      }
+    } catch (error) {
+      throw shortFormRefusal(address, error);
+    }
+    const { projectId, caller } = scope;
 
     const body = await readBody(request, response);
 

@@ -63,7 +63,7 @@ export async function startHttpServer(options: {
     // After an answer with `Connection: close` nothing more is worked on (RFC 9112 section 9.6).
     if (!responses || socket.writableEnded) return void socket.destroy();
     responses.add(response);
-    response.once('close', () => responses.delete(response));
+    response.on('close', () => responses.delete(response));
     if (stopping) response.setHeader('Connection', 'close');
     handler(request, response);
   };

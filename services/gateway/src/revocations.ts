@@ -44,9 +44,13 @@ export class Revocations {
     return { sessions: this.#sessions.size, users: this.#users.size };
   }
 
-  /** Throws `auth/suspended`, `auth/unauthorized` for a revoked session, `gateway/unavailable` before it is loaded. */
-  async check({ userId, sessionId }: Pick<AccessToken, 'userId' | 'sessionId'>): Promise<void> {
+  /** Resolves when they have been loaded. Throws `gateway/unavailable`. */
+  async loaded(): Promise<void> {
     await this.#following?.loaded();
+  }
+
+  /** Throws `auth/suspended`, or `auth/unauthorized` for a revoked session, by what has been loaded and heard. */
+  check({ userId, sessionId }: Pick<AccessToken, 'userId' | 'sessionId'>): void {
     const now = Date.now();
     if ((this.#users.get(userId) ?? 0) > now) throw new ApiError('auth/suspended');
     if ((this.#sessions.get(sessionId) ?? 0) > now) throw new ApiError('auth/unauthorized');

@@ -14,8 +14,8 @@ export interface Scope {
 }
 
 /**
- * Gives a request its project. A short form names none: there it is the token's, and for the reads that need no token
- * that of the user asked for, where a token of another project counts as none (SPEC B9).
+ * Gives a request under a short form, which names no project, the token's, and for the reads that need no token that of
+ * the user asked for, where a token of another project counts as none (SPEC B9).
  */
 export async function scopeOf(
   bus: Bus,
@@ -23,7 +23,6 @@ export async function scopeOf(
   caller: ScopedCaller | null,
   context: { requestId: string; deadline: number; traceparent?: string | undefined },
 ): Promise<Scope> {
-  if (!address.isShort) return { projectId: address.projectId, caller };
   if (address.operation.auth === 'user') return { projectId: caller?.projectId ?? null, caller };
   const projectId = await projectOf(bus, address, context);
   return { projectId, caller: caller?.projectId === projectId ? caller : null };

@@ -48,7 +48,7 @@ export interface TokenVerifierOptions {
   issuer: string;
   audience: string;
   /** Asked of every token, verified a moment ago or found in the cache (ARCHITECTURE, decision 11). */
-  revocations?: Pick<Revocations, 'check'>;
+  revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check'>;
   /** Tokens the cache holds at most. */
   cacheSize?: number;
 }
@@ -74,7 +74,9 @@ export class TokenVerifier {
   async verify(text: string): Promise<AccessToken> {
     const digest = hash('sha256', text, 'base64');
     const token = this.#cached(digest) ?? (await this.#verifyAnew(text, digest));
-    await this.#options.revocations?.check(token);
+    const { revocations } = this.#options;
+    if (revocations && !revocations.isLoaded) await revocations.loaded();
+    revocations?.check(token);
     return token;
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { listConnections, noticeSubject, type RevocationNotice, revocationNotice } from '@kith/contracts';
-import type { Bus } from '@kith/service';
+import type { ApiError, Bus } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Revocations } from '../src/revocations.ts';
@@ -110,11 +110,15 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     const { log } = test.runtime;
     issuer.revoked.suspended.push({ userId: restored, until: soon() }, { userId: gone, until: soon() });
     const revocations = await Revocations.open({ bus: test.bus, log, refreshMs: 0 });
-    const codeOf = (user: string) =>
-      revocations.check({ userId: user, sessionId: 's' }).then(
-        () => 'fine',
-        (error) => error.code,
-      );
+    const codeOf = async (user: string) => {
+      await revocations.loaded();
+      try {
+        revocations.check({ userId: user, sessionId: 's' });
+        return 'fine';
+      } catch (error) {
+        return (error as ApiError).code;
+      }
+    };
     expect(await codeOf(gone)).toBe('auth/suspended');
     const { promise: asked, resolve: begin } = Promise.withResolvers<void>();
     const { promise: over, resolve: finish } = Promise.withResolvers<void>();
