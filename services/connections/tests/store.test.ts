@@ -264,6 +264,16 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect((await store.profiles.find(projectId, [id])).get(id)?.name).toBe('name 9');
     });
 
+    it('keeps the newest of each when many are told of one by one at the same time', async () => {
+      const ids = Array.from({ length: 30 }, () => randomUUID());
+      const told = ids.flatMap((id) => [3, 1, 2].map((seq) => ({ seq, user: profile(id, `${seq}`) })));
+      await Promise.all(told.map((one) => store.profiles.keep(one)));
+      const again = ids.map((id, at) => ({ seq: at % 2 ? 4 : 2, user: profile(id, at % 2 ? '4' : '2') }));
+      await Promise.all(again.map((one) => store.profiles.keep(one)));
+      const found = await store.profiles.find(projectId, ids);
+      expect(ids.map((id) => found.get(id)?.name)).toEqual(ids.map((_, at) => (at % 2 ? '4' : '3')));
+    });
+
     it('folds what they are found by', async () => {
       const [ann, bob] = [randomUUID(), randomUUID()];
       await store.profiles.keep({ seq: 1, user: { ...profile(ann, 'Jörg Straße'), username: 'J.Berg' } });

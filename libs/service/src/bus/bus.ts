@@ -40,6 +40,8 @@ export interface ConsumeOptions {
   durable: string;
   /** Subjects with NATS wildcards (`*`, `>`). */
   subjects: readonly string[];
+  /** Events a process works on at once on NATS, 1 where absent. In the embedded form they come one by one. */
+  atOnce?: number;
   /** Attempts before an event goes to the dead-letter subject. */
   maxDeliveries?: number;
   /** Waits between attempts, in ms; the last one repeats. */
@@ -139,7 +141,11 @@ export class RequestTimeout extends Error {
 export const maxPayload = 4 * 1024 * 1024;
 
 /** About a quarter of an hour in all: an outage of a consumer's database ends before its events are given up. */
-export const defaultDelivery = { maxDeliveries: 20, backoffMs: [100, 500, 2_000, 10_000, 30_000, 60_000] };
+export const defaultDelivery = {
+  atOnce: 1,
+  maxDeliveries: 20,
+  backoffMs: [100, 500, 2_000, 10_000, 30_000, 60_000],
+};
 
 /** The wait before the next attempt after `delivery` attempts have failed, in ms. */
 export function backoffAfter(delivery: number, backoffMs: readonly number[]): number {

@@ -47,6 +47,8 @@ export class NatsConsumer {
   #consumer: Consumer | undefined;
   #loop: Promise<void> | undefined;
   readonly #stopped = new AbortController();
+  readonly #working = new Set<Promise<void>>();
+  #makeRoom: (() => void) | undefined;
 
   constructor(
     connection: Connection,
@@ -63,10 +65,11 @@ export class NatsConsumer {
     this.#loop = this.#run();
   }
 
-  /** Ends with the batch that is being fetched, in `fetchMs` at most beside the event being handled. */
+  /** Ends with the batch that is being fetched, in `fetchMs` at most beside the events being handled. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
+    await Promise.all(this.#working);
   }
 
   async #open(): Promise<Consumer> {
@@ -96,7 +99,7 @@ export class NatsConsumer {
         const left: JsMsg[] = [];
         for await (const message of await consumer.fetch({ max_messages: batch, expires: fetchMs })) {
           if (this.#stopped.signal.aborted) left.push(message);
-          else await this.#deliver(message);
+          else await this.#begin(message);
         }
         // What was fetched and is not worked on any more goes to another replica at once; only now, as while this
         // one still fetches it would come back here.
@@ -110,6 +113,24 @@ export class NatsConsumer {
     }
   }
 
+  /** Begins to work on an event; resolves when there is room for the next. */
+  async #begin(message: JsMsg): Promise<void> {
+    const { atOnce, durable } = this.#options;
+    const done = this.#deliver(message)
+      // It is worked on again: what became of it could not be told.
+      .catch((error) => this.#connection.log.warn({ err: error, durable }, 'consumer interrupted'))
+      .finally(() => {
+        this.#working.delete(done);
+        this.#makeRoom?.();
+      });
+    this.#working.add(done);
+    if (this.#working.size < atOnce) return;
+    await new Promise<void>((resolve) => {
+      this.#makeRoom = resolve;
+    });
+  }
+
+  /** Works on an event and says what became of it. */
   async #deliver(message: JsMsg): Promise<void> {
     const { durable, maxDeliveries, backoffMs } = this.#options;
     const { log } = this.#connection;

@@ -9,8 +9,11 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   events: readonly E[];
   /** Applies one event. It may come again, late or out of turn: apply by `aggregate.seq` or under the event's id. */
   apply(event: EventOf<E>, app: App): Promise<void>;
-  /** Whether a process applies them one by one, so that what they make is usually in their order. */
-  oneByOne?: boolean;
+  /**
+   * As many a process applies at once, as that many replicas would: one mostly waits for its database. With 1 what they
+   * make is usually in their order. In the embedded form, whose databases do not let wait, they come one by one always.
+   */
+  atOnce?: number;
 }
 
 /** Declares a subscription; the events' types come from their contracts. */
@@ -20,11 +23,8 @@ export function subscription<App, E extends EventSpec>(
   return options as unknown as EventSubscription<App>;
 }
 
-/**
- * As many events a process works on at once, as that many replicas would: one mostly waits for its database. In the embedded
- * form, whose databases do not let wait, they come one by one all the same.
- */
-const lanes = 4;
+/** What is applied at once where a subscription does not say. */
+const someAtOnce = 4;
 
 /** Starts a subscription: each event is parsed by its schema before it is applied. */
 export async function subscribe<App>(
@@ -32,7 +32,7 @@ export async function subscribe<App>(
   options: { bus: Bus; metrics: Metrics; app: App },
 ): Promise<Intake> {
   const { bus, metrics, app } = options;
-  const { durable } = subscribed;
+  const { durable, atOnce = someAtOnce } = subscribed;
   const schemas = new Map(subscribed.events.map((spec) => [spec.type as string, eventSchema(spec)]));
   const handle = async (delivery: Delivery) => {
     try {
@@ -49,9 +49,7 @@ export async function subscribe<App>(
     }
   };
   const subjects = subscribed.events.map((spec) => eventFilter(bus.prefix, spec));
-  const intakes = await Promise.all(
-    Array.from({ length: subscribed.oneByOne ? 1 : lanes }, () => bus.consume({ durable, subjects }, handle)),
-  );
+  const intake = await bus.consume({ durable, subjects, atOnce }, handle);
   let asked: Promise<Backlog> | undefined;
   // Both are asked for at one scrape.
   const backlog = () => {
@@ -67,7 +65,7 @@ export async function subscribe<App>(
   return {
     async drain() {
       for (const end of unwatch) end();
-      await Promise.all(intakes.map((intake) => intake.drain()));
+      await intake.drain();
     },
   };
 }

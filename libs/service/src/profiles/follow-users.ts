@@ -8,6 +8,8 @@ export function profileEvents(durable: string): EventSubscription<ProfileParts> 
   return subscription({
     durable,
     events: [userCreated, userUpdated],
+    // What is kept at once is one write of the database.
+    atOnce: 32,
     apply: ({ aggregate, data }, { store }: ProfileParts) =>
       store.profiles.keep({ seq: aggregate.seq, user: data }),
   });

@@ -1,6 +1,7 @@
 import type { PublicUser } from '@kith/contracts';
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import { failedWrites } from '../store/failed-writes.ts';
+import { GatheredWrites } from '../store/gather-writes.ts';
 import { isMongoDuplicate } from '../store/mongo.ts';
 import { keepForgottenMs, type Profile, type ProfileCopy, type ProfileStore } from './profiles.ts';
 
@@ -22,6 +23,10 @@ export const profilesIndexes: readonly IndexDescription[] = [
 export class MongoProfileCopy implements ProfileCopy {
   readonly #profiles: Collection<ProfileDocument>;
   readonly #fieldsOf: (user: PublicUser) => Record<string, string>;
+  readonly #kept = new GatheredWrites<ProfileDocument>({
+    writeOne: (document) => this.#keepOne(document),
+    writeAll: (documents) => this.#keepGroup(documents),
+  });
 
   /** @param fieldsOf Makes further fields of a user's document, which come and go with the profile. */
   constructor(db: Db, fieldsOf: (user: PublicUser) => Record<string, string> = () => ({})) {
@@ -38,21 +43,39 @@ export class MongoProfileCopy implements ProfileCopy {
     return new Map(users.map((user) => [user.id, user]));
   }
 
-  async keepAll(profiles: readonly Profile[]): Promise<void> {
-    const documents = profiles.map((profile) => this.#documentOf(profile));
-    const there = new Set(await failedWrites(this.#profiles, documents));
-    const older = documents.filter(({ _id }) => there.has(_id));
-    if (older.length === 0) return;
-    await this.#profiles.bulkWrite(
-      older.map(({ _id, ...content }) => ({
-        replaceOne: { filter: { _id, seq: { $lt: content.seq } }, replacement: content },
-      })),
-      { ordered: false },
-    );
+  keepAll(profiles: readonly Profile[]): Promise<void> {
+    return this.#putAll(profiles.map((profile) => this.#documentOf(profile)));
   }
 
-  async keep(profile: Profile): Promise<void> {
-    const { _id, ...content } = this.#documentOf(profile);
+  /** Those that are to be kept at the same time are one write. */
+  keep(profile: Profile): Promise<void> {
+    return this.#kept.write(this.#documentOf(profile));
+  }
+
+  /** Puts documents where none are, and in the places of older ones. */
+  async #putAll(documents: readonly ProfileDocument[]): Promise<void> {
+    const there = new Set(await failedWrites(this.#profiles, documents));
+    await this.#replaceOlder(documents.filter(({ _id }) => there.has(_id)));
+  }
+
+  async #keepGroup(documents: readonly ProfileDocument[]): Promise<void> {
+    // A first one is of a new user most of the time, a later one of a user who is there.
+    const first = documents.filter(({ seq }) => seq === 1);
+    const later = documents.filter(({ seq }) => seq > 1);
+    await this.#putAll(first);
+    if ((await this.#replaceOlder(later)) < later.length) await this.#putAll(later);
+  }
+
+  /** Replaces those that are older, and tells how many were. */
+  async #replaceOlder(documents: readonly ProfileDocument[]): Promise<number> {
+    if (documents.length === 0) return 0;
+    const replacements = documents.map(({ _id, ...content }) => ({
+      replaceOne: { filter: { _id, seq: { $lt: content.seq } }, replacement: content },
+    }));
+    return (await this.#profiles.bulkWrite(replacements, { ordered: false })).matchedCount;
+  }
+
+  async #keepOne({ _id, ...content }: ProfileDocument): Promise<void> {
     const { seq } = content;
     const replace = () => this.#profiles.replaceOne({ _id, seq: { $lt: seq } }, content);
     if ((await replace()).matchedCount > 0) return;

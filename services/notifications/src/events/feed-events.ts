@@ -17,7 +17,7 @@ export const feedEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-feed',
   events: [connectionRequested, connectionAccepted, connectionWithdrawn, connectionBlocked],
   // After an outage a feed is to be in the order in which things happened, not mixed.
-  oneByOne: true,
+  atOnce: 1,
   async apply(event: EventEnvelope, app: AppContext) {
     if (is(event, connectionRequested)) {
       const { connectionId, requesterId, receiverId } = event.data;
