@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 
 /** What was measured on and with, for the report. */
@@ -14,6 +15,21 @@ export function describeMachine(images: Record<string, string>): [what: string, 
     ['OpenSSL', firstLine('openssl', ['version'])],
     ...Object.entries(images),
   ];
+}
+
+/** Begins to watch the machine; gives the share of its cores' time that a hypervisor has kept from it since (proc(5)). */
+export function watchStolen(): () => number {
+  const times = () => {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+    // user, nice, system, idle, iowait, irq, softirq, steal; what guests take stands among them already.
+    const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+    return { all: ticks.reduce((sum, one) => sum + one, 0), stolen: ticks[7] ?? 0 };
+  };
+  const began = times();
+  return () => {
+    const { all, stolen } = times();
+    return (stolen - began.stolen) / (all - began.all || 1);
+  };
 }
 
 function commit(): string {

@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BenchEngines, benchEngines } from './engines.ts';
 import { provideWrk } from './load/provide-wrk.ts';
-import { describeMachine } from './machine.ts';
-import { report } from './report.ts';
-import type { Row, RowResult } from './row.ts';
+import { describeMachine, watchStolen } from './machine.ts';
+import { type Measured, report } from './report.ts';
+import type { RowResult } from './row.ts';
 import { rows } from './rows.ts';
 
 const { values } = parseArgs({
@@ -42,12 +42,14 @@ try {
   if (values.quick) command.push('--quick');
   if (wanted) command.push(`--only ${wanted.join(',')}`);
   const machine = describeMachine(engines.images);
-  const results: { row: Row; result: RowResult }[] = [];
+  const results: Measured[] = [];
   let text = '';
   const chosen = rows.filter((row) => (wanted ? wanted.includes(row.name) : !values.quick || row.isQuick));
   for (const [at, row] of chosen.entries()) {
     progress(`${row.title} …`);
-    results.push({ row, result: await row.measure(context).catch(unmeasured) });
+    const stolen = watchStolen();
+    const result = await row.measure(context).catch(unmeasured);
+    results.push({ row, result, stolen: stolen() });
     text = report(command.join(' '), machine, results, chosen.slice(at + 1));
     // After each row, so that a run that is broken off leaves what it has measured.
     if (isWhole) writeFileSync(fileURLToPath(new URL('../RESULTS.md', import.meta.url)), text);

@@ -1,10 +1,17 @@
 import { type Row, type RowResult, table } from './row.ts';
 
+/** A row as it was measured, and the share of the machine's time that was not its own meanwhile. */
+export interface Measured {
+  row: Row;
+  result: RowResult;
+  stolen: number;
+}
+
 /** RESULTS.md of a run, which `command` has made; `missing` are the rows it has not come to. */
 export function report(
   command: string,
   machine: readonly (readonly [string, string])[],
-  results: readonly { row: Row; result: RowResult }[],
+  results: readonly Measured[],
   missing: readonly Row[],
 ): string {
   const verdicts = results.flatMap(({ result }) => result.verdicts);
@@ -22,7 +29,11 @@ export function report(
     table(['', ''], machine),
     '## Targets',
     table(['target', 'found', 'reached'], judged),
-    ...results.flatMap(({ row, result }) => [`## ${row.title}`, result.markdown]),
+    ...results.flatMap(({ row, result, stolen }) => [
+      `## ${row.title}`,
+      result.markdown,
+      `Of the cores' time ${(stolen * 100).toFixed(1)} % was the hypervisor's meanwhile.`,
+    ]),
     '',
   ].join('\n\n');
 }

@@ -10,9 +10,9 @@ import { availableEngines, type EngineKind, type OperationAnswer, testEffort } f
 import { describe, expect, it } from 'vitest';
 import { World } from './support/world.ts';
 
-/** How many ask everybody else at once. Each pair costs a real engine about thirty writes: there it is fewer by default. */
+/** How many ask everybody else at once. Each pair costs a real engine about thirty writes: there it is fewer. */
 const sizes: Record<EngineKind, number> = {
-  embedded: 200,
+  embedded: Math.min(100 * testEffort(), 200),
   containers: Math.min(40 * testEffort(), 200),
 };
 /**

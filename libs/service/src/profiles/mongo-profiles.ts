@@ -60,7 +60,7 @@ export class MongoProfileCopy implements ProfileCopy {
 
   async #keepGroup(documents: readonly ProfileDocument[]): Promise<void> {
     // A first one is of a new user most of the time, a later one of a user who is there.
-    const first = documents.filter(({ seq }) => seq === 1);
+    const first = documents.filter(({ seq }) => seq <= 1);
     const later = documents.filter(({ seq }) => seq > 1);
     await this.#putAll(first);
     if ((await this.#replaceOlder(later)) < later.length) await this.#putAll(later);
