@@ -129,6 +129,49 @@ describe.skipIf(!installed).each(availableEngines())(
       expect(ada.complaints).toEqual([]);
     });
 
+    it('shows a folder as chosen while that is stored, whatever it is told of others meanwhile', async () => {
+      await using ada = await world.open();
+      const { page } = ada;
+      await signUp(ada, accountOf('Ada', 'seventh'));
+      await ada.goTo('Folders');
+      for (const name of ['First', 'Second']) {
+        await page.getByLabel('Name of the new folder').fill(name);
+        await ada.button('Add').click();
+        await page.getByRole('link', { name: `${name} 0 saved` }).waitFor();
+      }
+      await ada.goTo('People');
+      await page.getByRole('searchbox').fill('alan');
+      await ada.button('Save Alan Demo to a folder').click();
+      const [first, second] = ['First', 'Second'].map((name) => page.getByRole('checkbox', { name }));
+      await first?.waitFor();
+
+      const [tell, store] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let saves = 0;
+      await page.route(/\/entities$/, async (route) => {
+        if (route.request().method() === 'POST' && ++saves === 2) await store.promise;
+        await route.continue();
+      });
+      await page.route(/is-entity-saved/, async (route) => {
+        await tell.promise;
+        await route.continue();
+      });
+      await first?.check();
+      await second?.check();
+      const told = page.waitForResponse(/is-entity-saved/);
+      tell.resolve();
+      await (await told).finished();
+      await page.evaluate(
+        'new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))',
+      );
+      expect(await second?.isChecked()).toBe(true);
+      store.resolve();
+      await ada.button('Done').click();
+      await ada.goTo('Folders');
+      for (const name of ['First', 'Second'])
+        await page.getByRole('link', { name: `${name} 1 saved` }).waitFor();
+      expect(ada.complaints).toEqual([]);
+    });
+
     it('shares a session with the other tabs, keeps it over a reload, and ends it everywhere', async () => {
       await using ada = await world.open();
       await signUp(ada, accountOf('Ada', 'fourth'));
