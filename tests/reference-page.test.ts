@@ -9,6 +9,7 @@ import {
 } from '@kith/testing';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { noteComplaints, tellsOfNetwork } from './support/console-complaints.ts';
 
 const installed = await availableChromium();
 
@@ -42,11 +43,11 @@ describe.skipIf(!installed).each(availableEngines())(
     async function open(path: string, viewport = { width: 1280, height: 900 }): Promise<Page> {
       const page = await browser.newPage({ viewport });
       page.setDefaultTimeout(60_000);
-      page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-      });
+      noteComplaints(page, complaints);
       page.on('pageerror', (error) => complaints.push(error.message));
-      page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+      page.on('requestfailed', (request) => {
+        if (!tellsOfNetwork(request.failure()?.errorText)) complaints.push(`failed: ${request.url()}`);
+      });
       page.on('request', (request) => {
         const url = new URL(request.url());
         if (url.protocol !== 'data:' && url.origin !== platform.url) complaints.push(`elsewhere: ${url}`);

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { noteComplaints } from '../console-complaints.ts';
 
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
@@ -25,9 +26,7 @@ export async function visit(
   const complaints: string[] = [];
   const newTab = async () => {
     const page = await context.newPage();
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-    });
+    noteComplaints(page, complaints);
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => {
       const { protocol, origin } = new URL(request.url());
