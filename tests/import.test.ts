@@ -290,6 +290,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       Array.from({ length: 6_000 }, (_, row) => saved(row)),
     );
     const said = await run(words('users', 'collections', 'entities'));
+    expect([said.code, said.stderr]).toEqual([0, expect.not.stringContaining('kith: ')]);
     // A request that was answered too late is sent again, and finds its rows.
     const done = (JSON.parse(said.stdout) as Counts[]).slice(1);
     expect(done.map(({ imported, unchanged, rejected }) => [imported + unchanged, rejected])).toEqual([

@@ -48,19 +48,24 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
       group.entities.set(entityId, { entityId, addedAt: Date.parse(addedAt), metadata });
   }
   let [imported, unchanged] = [0, 0];
-  for (let left = [...groups.values()]; left.length > 0; ) {
-    if (Date.now() >= request.deadline) throw new DeadlinePassed('Other changes kept coming first.');
-    const { saved, missing, again } = await save(app, left);
-    for (const { group, there } of saved) {
-      const counts = countOf(group, there);
-      imported += counts.imported;
-      unchanged += counts.unchanged;
-      rejected.push(...counts.refused);
+  const saveAll = async () => {
+    for (let left = [...groups.values()]; left.length > 0; ) {
+      if (Date.now() >= request.deadline) throw new DeadlinePassed('Other changes kept coming first.');
+      const { saved, missing, again } = await save(app, left);
+      for (const { group, there } of saved) {
+        const counts = countOf(group, there);
+        imported += counts.imported;
+        unchanged += counts.unchanged;
+        rejected.push(...counts.refused);
+      }
+      for (const { rows: lost } of missing)
+        rejected.push(...lost.map(({ row }) => ({ row, reason: 'collection-not-found' as const })));
+      left = again;
     }
-    for (const { rows: lost } of missing)
-      rejected.push(...lost.map(({ row }) => ({ row, reason: 'collection-not-found' as const })));
-    left = again;
-  }
+  };
+  // Of requests that save in one collection at once, each would undo what the others have begun, and where a request takes
+  // seconds one of them could lose for as long as its client waits.
+  await app.turns.run([...groups.keys()], saveAll);
   return { imported, unchanged, rejected: rejected.sort((one, other) => one.row - other.row) };
 });
 
