@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
+import { coreTimes } from './processes.ts';
 
 /** What was measured on and with, for the report. */
 export function describeMachine(images: Record<string, string>): [what: string, is: string][] {
@@ -17,18 +17,14 @@ export function describeMachine(images: Record<string, string>): [what: string, 
   ];
 }
 
-/** Begins to watch the machine; gives the share of its cores' time that a hypervisor has kept from it since (proc(5)). */
+/** Begins to watch the machine; gives the share of its cores' time that a hypervisor has kept from it since. */
 export function watchStolen(): () => number {
-  const times = () => {
-    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-    // user, nice, system, idle, iowait, irq, softirq, steal; what guests take stands among them already.
-    const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
-    return { all: ticks.reduce((sum, one) => sum + one, 0), stolen: ticks[7] ?? 0 };
-  };
-  const began = times();
+  const before = coreTimes();
   return () => {
-    const { all, stolen } = times();
-    return (stolen - began.stolen) / (all - began.all || 1);
+    const after = coreTimes();
+    const stolen = after.stolen - before.stolen;
+    const own = after.used - before.used + after.idle - before.idle;
+    return stolen / (own + stolen || 1);
   };
 }
 

@@ -97,13 +97,20 @@ export function cpuByName(): MachineTime {
       // It has ended meanwhile.
     }
   }
+  const { used, idle } = coreTimes();
+  return { processes, used, idle };
+}
+
+/** Time of all cores so far, in µs: used, unused, and kept from this machine by a hypervisor (proc(5)). */
+export function coreTimes(): { used: number; idle: number; stolen: number } {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0] = line
+  // What guests take, in the columns after these, stands among them already.
+  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, stolen = 0] = line
     .trim()
     .split(/\s+/)
     .slice(1)
     .map((ticks) => Number(ticks) * tickMicros);
-  return { processes, used: user + nice + system + irq + softirq, idle: idle + wait };
+  return { used: user + nice + system + irq + softirq, idle: idle + wait, stolen };
 }
 
 /** The last two folders and the file of a Node script, else the program's name. */

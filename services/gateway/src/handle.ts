@@ -73,7 +73,7 @@ export function createHandle(parts: HandleParts) {
 
     const body = await readBody(request, response);
 
-    if (address.operation.kind === 'stream') {
+    if (operation.kind === 'stream') {
       return streams.open(request, response, { projectId, caller, identify });
     }
 
@@ -81,8 +81,7 @@ export function createHandle(parts: HandleParts) {
     const forwarded = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, body };
     const reply = await forward(bus, forwarded, requestTimeoutMs);
 
-    if (address.operation.kind === 'export') {
-      const { operation } = address;
+    if (operation.kind === 'export') {
       return exports.answer(request, response, { operation, reply, projectId, caller, identify });
     }
     answerReply(request, response, reply);

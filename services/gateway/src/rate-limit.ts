@@ -69,8 +69,7 @@ export class RateLimits {
     if (counters.hasCeiling && usual && !isRaised(limit, usual)) {
       counts.push(held(counters.ceiling, client, { ...usual, max: usual.max * ceilingFactor }));
     }
-    const states =
-      counts.length === 1 ? [await (counts[0] as Promise<LimitState>)] : await Promise.all(counts);
+    const states = await Promise.all(counts);
     const told = nearestToItsEnd(states);
     Object.assign(headers, limitHeaders(name, limit, told, Date.now()));
     if (!states.some(({ exceeded }) => exceeded)) return;
@@ -113,7 +112,6 @@ export interface LimitState {
  * that will refuse first, so that a client that goes by them is never refused.
  */
 export function nearestToItsEnd(states: readonly LimitState[]): LimitState {
-  if (states.length === 1) return states[0] as LimitState;
   const [nearest] = states.toSorted(
     (a, b) =>
       Number(b.exceeded) - Number(a.exceeded) ||

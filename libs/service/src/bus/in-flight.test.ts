@@ -28,3 +28,20 @@ test('waits for all work, also for what starts while it waits', async () => {
   await waiting;
   expect(inFlight.size).toBe(0);
 });
+
+test('waits until less than so much runs', async () => {
+  const inFlight = new InFlight();
+  await inFlight.below(1);
+  const works = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  for (const { promise } of works) inFlight.track(promise);
+  let isBelow = false;
+  const waiting = inFlight.below(2).then(() => {
+    isBelow = true;
+  });
+  works[2]?.resolve();
+  await new Promise(setImmediate);
+  expect([isBelow, inFlight.size]).toEqual([false, 2]);
+  works[0]?.resolve();
+  await waiting;
+  expect(inFlight.size).toBe(1);
+});

@@ -12,6 +12,11 @@ export class InFlight {
     void work.finally(() => this.#running.delete(work));
   }
 
+  /** Resolves when less than so much runs. */
+  async below(most: number): Promise<void> {
+    while (this.#running.size >= most) await Promise.race(this.#running);
+  }
+
   /** Resolves when nothing runs, also not what was started while waiting. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);

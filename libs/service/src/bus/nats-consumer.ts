@@ -17,6 +17,7 @@ import {
   deadLetterSubject,
   defaultDelivery,
 } from './bus.ts';
+import { InFlight } from './in-flight.ts';
 import { streamNames } from './nats-streams.ts';
 
 interface Connection {
@@ -47,8 +48,7 @@ export class NatsConsumer {
   #consumer: Consumer | undefined;
   #loop: Promise<void> | undefined;
   readonly #stopped = new AbortController();
-  readonly #working = new Set<Promise<void>>();
-  #makeRoom: (() => void) | undefined;
+  readonly #working = new InFlight();
 
   constructor(
     connection: Connection,
@@ -69,7 +69,7 @@ export class NatsConsumer {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
-    await Promise.all(this.#working);
+    await this.#working.idle();
   }
 
   async #open(): Promise<Consumer> {
@@ -116,18 +116,13 @@ export class NatsConsumer {
   /** Begins to work on an event; resolves when there is room for the next. */
   async #begin(message: JsMsg): Promise<void> {
     const { atOnce, durable } = this.#options;
-    const done = this.#deliver(message)
-      // It is worked on again: what became of it could not be told.
-      .catch((error) => this.#connection.log.warn({ err: error, durable }, 'consumer interrupted'))
-      .finally(() => {
-        this.#working.delete(done);
-        this.#makeRoom?.();
-      });
-    this.#working.add(done);
-    if (this.#working.size < atOnce) return;
-    await new Promise<void>((resolve) => {
-      this.#makeRoom = resolve;
-    });
+    this.#working.track(
+      // It is worked on again where what became of it could not be told.
+      this.#deliver(message).catch((error) =>
+        this.#connection.log.warn({ err: error, durable }, 'consumer interrupted'),
+      ),
+    );
+    await this.#working.below(atOnce);
   }
 
   /** Works on an event and says what became of it. */

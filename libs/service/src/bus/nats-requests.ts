@@ -89,7 +89,6 @@ export class NatsRequests {
 
   #take(id: string): Asked | undefined {
     const asked = this.#asked.get(id);
-    if (!asked) return undefined;
     this.#asked.delete(id);
     return asked;
   }
