@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { Collection, Db, IndexDescription } from 'mongodb';
+import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
 import type { Span } from '../bus/bus.ts';
 import { despiteDeadlocks } from '../store/failed-writes.ts';
 import { isMongoDuplicate } from '../store/mongo.ts';
@@ -136,7 +136,7 @@ export class MongoOutbox implements Outbox {
       await this.#copyOut(aggregates, [document]);
   }
 
-  /** Copies what documents hold to `events`, then takes it out of them: three writes, however many they are. */
+  /** Copies what documents hold to `events`, then takes it out of them: two writes, however many they are. */
   async #copyOut(
     aggregates: Collection<OutboxFields & { _id: string }>,
     documents: readonly (OutboxFields & { _id: string })[],
@@ -153,17 +153,22 @@ export class MongoOutbox implements Outbox {
       } catch (error) {
         if (!isMongoDuplicate(error)) throw error;
       }
-      const pulls = filled.map(({ _id, outbox = [] }) => ({
-        updateOne: {
-          filter: { _id },
-          update: { $pull: { outbox: { key: { $in: outbox.map(({ key }) => key) } } } },
-        },
-      }));
-      await despiteDeadlocks(() => aggregates.bulkWrite(pulls, { ordered: false }));
     }
+    const _id = { $in: filled.map((document) => document._id) };
+    const empty = { $unset: { outboxAt: '', outbox: '' } } as const;
+    const holdsMore = { $elemMatch: { key: { $nin: entries.map(({ key }) => key) } } };
+    const copied = { _id, outbox: { $not: holdsMore } } as Filter<OutboxFields & { _id: string }>;
+    const { matchedCount } = await despiteDeadlocks(() => aggregates.updateMany(copied, empty));
+    if (matchedCount === filled.length) return;
     // What a change has added meanwhile stays, and is found again.
-    const emptied = { _id: { $in: filled.map(({ _id }) => _id) }, outbox: { $size: 0 } };
-    await despiteDeadlocks(() => aggregates.updateMany(emptied, { $unset: { outboxAt: '', outbox: '' } }));
+    const pulls = filled.map(({ _id, outbox = [] }) => ({
+      updateOne: {
+        filter: { _id },
+        update: { $pull: { outbox: { key: { $in: outbox.map(({ key }) => key) } } } },
+      },
+    }));
+    await despiteDeadlocks(() => aggregates.bulkWrite(pulls, { ordered: false }));
+    await despiteDeadlocks(() => aggregates.updateMany({ _id, outbox: { $size: 0 } }, empty));
   }
 }
 
