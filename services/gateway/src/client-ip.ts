@@ -9,6 +9,9 @@ export interface Client {
   key: string;
 }
 
+/** What a request tells of where it comes from. */
+type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
+
 /** Texts that are kept as they were read, and how long one may be: some IPv6 addresses. */
 const mostKept = 10_000;
 const longestKept = 200;
@@ -29,10 +32,7 @@ export class Clients {
     this.#hops = hops;
   }
 
-  of({
-    headers,
-    socket,
-  }: Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } }): Client {
+  of({ headers, socket }: Origin): Client {
     const header = this.#hops === 0 ? undefined : (headers['x-forwarded-for'] as string | undefined);
     const named = header === undefined ? undefined : this.#read(header);
     return named ?? this.#read(socket.remoteAddress ?? '') ?? nobody;

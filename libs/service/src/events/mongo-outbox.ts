@@ -136,7 +136,7 @@ export class MongoOutbox implements Outbox {
       await this.#copyOut(aggregates, [document]);
   }
 
-  /** Copies what documents hold to `events`, then takes it out of them: two writes, however many they are. */
+  /** Copies what documents hold to `events`, then takes it out of them: two writes, four where one has changed meanwhile. */
   async #copyOut(
     aggregates: Collection<OutboxFields & { _id: string }>,
     documents: readonly (OutboxFields & { _id: string })[],
@@ -155,19 +155,17 @@ export class MongoOutbox implements Outbox {
       }
     }
     const _id = { $in: filled.map((document) => document._id) };
+    const keys = entries.map(({ key }) => key);
     const empty = { $unset: { outboxAt: '', outbox: '' } } as const;
-    const holdsMore = { $elemMatch: { key: { $nin: entries.map(({ key }) => key) } } };
-    const copied = { _id, outbox: { $not: holdsMore } } as Filter<OutboxFields & { _id: string }>;
+    const copied = { _id, outbox: { $not: { $elemMatch: { key: { $nin: keys } } } } } as Filter<
+      OutboxFields & { _id: string }
+    >;
     const { matchedCount } = await despiteDeadlocks(() => aggregates.updateMany(copied, empty));
     if (matchedCount === filled.length) return;
     // What a change has added meanwhile stays, and is found again.
-    const pulls = filled.map(({ _id, outbox = [] }) => ({
-      updateOne: {
-        filter: { _id },
-        update: { $pull: { outbox: { key: { $in: outbox.map(({ key }) => key) } } } },
-      },
-    }));
-    await despiteDeadlocks(() => aggregates.bulkWrite(pulls, { ordered: false }));
+    await despiteDeadlocks(() =>
+      aggregates.updateMany({ _id }, { $pull: { outbox: { key: { $in: keys } } } }),
+    );
     await despiteDeadlocks(() => aggregates.updateMany({ _id, outbox: { $size: 0 } }, empty));
   }
 }
