@@ -1,4 +1,4 @@
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/service/config';
 
 /** The sentence of a file that was named and can not be read. */
 export function unreadable(file: string, { code }: { code?: string | undefined }): StartError {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Call, caller, platformConfig } from '@kith/platform';
-import { readConfig, StartError } from '@kith/service';
+import { type Call, caller, dataFolderConfig } from '@kith/platform/access';
+import { readConfig, StartError } from '@kith/service/config';
 import { z } from 'zod';
 import type { Surroundings } from './command.ts';
 
@@ -12,7 +12,7 @@ export const accessConfig = z.object({
     .default('http://127.0.0.1:8080')
     .describe('address of the gateway that `kith` speaks to'),
   OPERATOR_TOKEN: z.string().optional().describe('the operator’s token; else the one in the data folder'),
-  KITH_DATA: platformConfig.shape.KITH_DATA,
+  KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });
 
 /** A platform that runs, and the right to its operators' endpoints. */

@@ -2,12 +2,13 @@ import { gatewayConfig } from '@kith/gateway';
 import { notificationsConfig } from '@kith/notifications';
 import { commonConfig } from '@kith/service';
 import { z } from 'zod';
+import { dataFolderConfig } from './data-folder-config.ts';
 
 /** The environment of a start: the gateway's, what all services share, and where data is kept. */
 export const platformConfig = z.object({
   ...commonConfig.shape,
   ...gatewayConfig.shape,
   NOTIFICATION_DAYS: notificationsConfig.shape.NOTIFICATION_DAYS,
-  KITH_DATA: z.string().default('.kith').describe('data folder of the embedded form'),
+  ...dataFolderConfig.shape,
 });
 export type PlatformConfig = z.output<typeof platformConfig>;

@@ -1,13 +1,6 @@
-import { openDataFolder, platformConfig } from '@kith/platform';
-import {
-  type Bus,
-  commonConfig,
-  createLogger,
-  InProcessBus,
-  NatsBus,
-  natsConfig,
-  readConfig,
-} from '@kith/service';
+import { dataFolderConfig } from '@kith/platform/access';
+import type { Bus } from '@kith/service';
+import { commonConfig, natsConfig, readConfig } from '@kith/service/config';
 import { z } from 'zod';
 import type { Surroundings } from '../command.ts';
 
@@ -16,7 +9,7 @@ export const busConfig = z.object({
   NATS_URL: natsConfig.shape.NATS_URL.optional().describe('NATS server of the distributed form'),
   NATS_NKEY: natsConfig.shape.NATS_NKEY.describe('seed of the operator’s NATS user'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
-  KITH_DATA: platformConfig.shape.KITH_DATA,
+  KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });
 
 /** What `--help` says of where the events are. */
@@ -26,11 +19,13 @@ embedded platform (KITH_DATA), which has to be stopped for that.`;
 /** Opens the bus that has the dead letters, for one piece of work. */
 export async function withBus<T>({ env }: Surroundings, work: (bus: Bus) => Promise<T>): Promise<T> {
   const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(busConfig, env);
+  const { createLogger, InProcessBus, NatsBus } = await import('@kith/service');
   const log = createLogger({ name: 'kith', level: 'silent' });
   if (NATS_URL) {
     const bus = await NatsBus.connect({ url: NATS_URL, nkeySeed: NATS_NKEY, name: 'operator', prefix, log });
     return work(bus).finally(() => bus.close());
   }
+  const { openDataFolder } = await import('@kith/platform');
   const folder = openDataFolder(KITH_DATA);
   const bus = new InProcessBus({ prefix, file: folder.file('events.sqlite'), log });
   return work(bus).finally(async () => {

@@ -1,4 +1,4 @@
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/service/config';
 
 /** One call of the API: JSON in, JSON out. */
 export type Call = <T>(
