@@ -1,11 +1,36 @@
 import { defineConfig } from 'vitest/config';
 
+/** Which of the two commands runs: `npm test` or `npm run test:long`. */
+const isLong = process.env.KITH_TEST_LENGTH === 'long';
+
+const roots = ['libs/*/{src,tests}', 'services/*/{src,tests}', 'tests'];
+const filesOf = (ending: string) => roots.map((root) => `${root}/**/*${ending}`);
+
+// `npm run test:long` runs the suites of handlers a second time: on real engines.
+const handlers = 'services/*/tests/operations/**/*.test.ts';
+const long = [...filesOf('.long.test.ts'), handlers];
+const quick = filesOf('.test.ts');
+const alone = filesOf('.alone.test.ts');
+
 export default defineConfig({
   test: {
-    include: ['libs/*/{src,tests}/**/*.test.ts', 'services/*/{src,tests}/**/*.test.ts', 'tests/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
+    setupFiles: ['scripts/test/count-starts.ts'],
+    projects: [
+      {
+        test: {
+          name: 'shared',
+          // A worker runs one file after another: what they import is loaded once.
+          isolate: false,
+          include: isLong ? long : quick,
+          exclude: isLong ? alone : [...alone, ...filesOf('.long.test.ts')],
+        },
+      },
+      // Files that change what others in their worker would see.
+      ...(isLong ? [] : [{ test: { name: 'alone', include: alone } }]),
+    ],
   },
 });

@@ -1,16 +1,28 @@
-// `npm test`: brings the engines up once, runs every suite on them, takes them down again; with
-// KITH_TEST_ENGINES=embedded it needs none. Ends with a line `N passed, N failed`. Arguments go to vitest.
+// `npm test` and, with --long, `npm run test:long`: brings the engines up once, runs the suites on them, takes them down
+// again; with KITH_TEST_ENGINES=embedded it needs none. --related runs what the uncommitted changes touch. Ends with a line
+// `N passed, N failed`. Other arguments go to vitest.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provideEngines, startContainers } from '@kith/platform/engines';
+import { openDesk } from './test/desk.ts';
+import { relatedFiles } from './test/related.ts';
+
+const own = new Set(['--long', '--related']);
+const words = process.argv.slice(2).filter((word) => !own.has(word));
+const has = (word: string) => process.argv.includes(word);
 
 const folder = mkdtempSync(join(tmpdir(), 'kith-test-'));
 const report = join(folder, 'report.json');
+// What one of hundreds of processes has compiled, the others need not.
+process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
+process.env.NODE_ENV = 'test';
+if (has('--long')) process.env.KITH_TEST_LENGTH = 'long';
 let engines: Awaited<ReturnType<typeof startContainers>> | undefined;
 let code = 1;
 try {
+  if (has('--related')) words.push(...(await relatedFiles()));
   code = await run();
 } catch (error) {
   console.error((error as Error).message);
@@ -22,33 +34,34 @@ try {
 process.exit(code);
 
 async function run(): Promise<number> {
-  if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest({});
+  if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest();
   const progress = (line: string) => console.error(`  ${line}`);
   const provided = await provideEngines({ env: process.env, progress });
   if (provided.kind === 'none') {
     if (process.env.CI === 'true') throw new Error(provided.reason);
     console.error(`Suites on real engines are skipped: ${provided.reason}`);
-    return vitest({ KITH_TEST_ENGINES: 'embedded' });
+    process.env.KITH_TEST_ENGINES = 'embedded';
+    return vitest();
   }
   if (provided.kind === 'docker') engines = await startContainers({ images: provided.images, progress });
   const { mongodbUrl, natsUrl, redisUrl } =
     provided.kind === 'urls' ? provided : (engines ?? (provided as never));
-  return vitest({ MONGODB_URL: mongodbUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl });
+  Object.assign(process.env, { MONGODB_URL: mongodbUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl });
+  return vitest();
 }
 
-function vitest(env: NodeJS.ProcessEnv): Promise<number> {
-  const words = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  // What one of hundreds of processes has compiled, the others need not.
-  const NODE_COMPILE_CACHE = join(folder, 'compiled');
+async function vitest(): Promise<number> {
+  await using desk = await openDesk();
+  const reporters = ['default', 'json', './scripts/test/slow-files.ts'].map((name) => `--reporter=${name}`);
   const child = spawn(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', ...words, ...process.argv.slice(2)],
-    { stdio: 'inherit', env: { NODE_COMPILE_CACHE, ...process.env, NODE_ENV: 'test', ...env } },
+    ['node_modules/vitest/vitest.mjs', 'run', ...reporters, `--outputFile.json=${report}`, ...words],
+    { stdio: 'inherit', env: { ...process.env, KITH_TEST_DESK: desk.url } },
   );
   // A terminal's Ctrl-C reaches it by itself; what is sent to this process alone is handed on.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
-  return new Promise((resolve) => child.on('exit', (status) => resolve(status ?? 1)));
+  return await new Promise((resolve) => child.on('exit', (status) => resolve(status ?? 1)));
 }
 
 function printSummary(): void {

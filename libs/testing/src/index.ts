@@ -3,7 +3,7 @@ export { callerOf, callOperation, type OperationAnswer, type OperationCall } fro
 export { availableChromium } from './chromium.ts';
 export { dieBeforeWrite, runUntilDeath } from './die-before-write.ts';
 export { testEffort } from './effort.ts';
-export { availableEngines, type EngineKind } from './engine-kinds.ts';
+export { availableEngines, type EngineKind, handlerEngines } from './engine-kinds.ts';
 export { type Engines, startEngines } from './engines.ts';
 export { eraseEngines } from './erase-engines.ts';
 export type {
@@ -20,5 +20,6 @@ export { createPeople, type People, type TestUser } from './people.ts';
 export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
 export { readSection } from './read-section.ts';
 export { serveAlone } from './serve-alone.ts';
+export { type SharedPlatform, sharedEnv, sharedPlatform } from './shared-platform.ts';
 export { waitFor } from './wait-for.ts';
 export { type Read, type WatchedStore, watchReads } from './watch-reads.ts';

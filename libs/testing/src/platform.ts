@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KithClient } from '@kith/client';
@@ -22,6 +23,7 @@ import { EventRecord, type PlatformEvent, type WaitForEvent } from './event-reco
 import { uniquePrefix } from './parts.ts';
 import { createPeople, type People, type TestUser } from './people.ts';
 import { makePlatformFolder, removeLeftFolders } from './platform-folder.ts';
+import { platformStarts } from './platform-starts.ts';
 import { testClient } from './test-client.ts';
 import { watchBus, watchNats } from './watch-events.ts';
 
@@ -70,9 +72,12 @@ interface Parts {
   processes?: DistributedPlatform;
 }
 
+const starts = channel(platformStarts);
+
 /** Starts a platform for tests and waits until it serves. Disposing it ends it and erases its data. */
 export async function startPlatform(options: PlatformOptions = {}): Promise<TestPlatform> {
   const { engine = 'embedded' } = options;
+  starts.publish({ engine });
   const name = uniquePrefix();
   const env: NodeJS.ProcessEnv = {
     NODE_ENV: 'test',
@@ -94,10 +99,21 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
   const record = new EventRecord();
   const begin = engine === 'containers' ? onContainers : embedded;
   const { platform, engines, processes } = await begin({ env, prefix, folder, logFolder, record }, starting);
+  const place = { operatorToken, prefix, folder, record };
+  return await withProject({ ...place, platform, engines, processes }, starting);
+}
+
+/**
+ * Gives the caller a platform that serves, with a project of the caller's own. `ending` takes the caller's part in it down.
+ */
+export async function withProject(
+  { platform, engines, processes, operatorToken, prefix, folder, record }: Running,
+  ending: AsyncDisposableStack,
+): Promise<TestPlatform> {
   const call = caller(platform.url);
   const people = createPeople(call, operatorToken);
   const project = await people.createProject();
-  const running = starting.move();
+  const running = ending.move();
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= running.disposeAsync());
   return {
@@ -123,12 +139,23 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
       return platform.internalUrls;
     },
     async logs() {
-      const files = await readdir(logFolder);
-      return (await Promise.all(files.map((file) => readFile(join(logFolder, file), 'utf8')))).join('');
+      const files = await readdir(join(folder, 'logs'));
+      return (await Promise.all(files.map((file) => readFile(join(folder, 'logs', file), 'utf8')))).join('');
     },
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** A platform that serves, and what a suite gets to see of it. */
+interface Running {
+  platform: Pick<Platform, 'url' | 'internalUrls'>;
+  engines?: Engines | undefined;
+  processes?: DistributedPlatform | undefined;
+  operatorToken: string;
+  prefix: string;
+  folder: string;
+  record: EventRecord;
 }
 
 interface Place {

@@ -1,0 +1,2 @@
+/** The diagnostics channel on which `startPlatform` tells of each start. */
+export const platformStarts = 'kith:platform-start';

@@ -1,0 +1,37 @@
+import type { EngineKind } from './engine-kinds.ts';
+import { type Engines, startEngines } from './engines.ts';
+import { EventRecord } from './event-record.ts';
+import { startPlatform, type TestPlatform, withProject } from './platform.ts';
+import { watchNats } from './watch-events.ts';
+
+/** Where a platform is that others than its starter use; JSON. */
+export interface SharedPlatform {
+  url: string;
+  operatorToken: string;
+  prefix: string;
+  internalUrls: readonly string[];
+  /** Its logs are in `logs/` below. */
+  folder: string;
+}
+
+/** Environment of a shared platform: limits are counted and told, but no suite reaches one. */
+export const sharedEnv = { RATE_LIMIT_SCALE: '1000' };
+
+/**
+ * Gives a platform with a project of the caller's own. On real engines it is the one that this worker of the test runner shares
+ * with other files, from the runner's desk at KITH_TEST_DESK; without a desk, and embedded, one of the caller's own.
+ * It has no `processes`: a suite that stops and kills them starts its own platform. Disposing it leaves a shared one
+ * running.
+ */
+export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> {
+  const desk = process.env.KITH_TEST_DESK;
+  if (engine === 'embedded' || !desk) return startPlatform({ engine, env: sharedEnv });
+  const answer = await fetch(`${desk}/platforms/${process.env.VITEST_POOL_ID ?? 1}`, { method: 'POST' });
+  if (!answer.ok) throw new Error(`No platform could be had: ${await answer.text()}`);
+  const { folder, prefix, operatorToken, ...platform } = (await answer.json()) as SharedPlatform;
+  await using ending = new AsyncDisposableStack();
+  const engines: Engines = ending.use(await startEngines());
+  const record = new EventRecord();
+  ending.use(await watchNats(engines.natsUrl, prefix, record));
+  return await withProject({ platform, engines, operatorToken, prefix, folder, record }, ending);
+}

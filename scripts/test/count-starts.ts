@@ -1,0 +1,38 @@
+// Runs before each test file: counts the platforms and the processes that the file starts. The file fails when it starts
+// more than two platforms or any process, unless a comment in it says how many it needs:
+// `// Starts at most 3 platforms and 40 processes.`
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { platformStarts } from '../../libs/testing/src/platform-starts.ts';
+
+const counted = { platforms: 0, processes: 0 };
+const countPlatform = () => void counted.platforms++;
+const countProcess = () => void counted.processes++;
+
+beforeAll(() => {
+  subscribe(platformStarts, countPlatform);
+  // Node publishes each asynchronous start of a child process here.
+  subscribe('child_process', countProcess);
+});
+
+afterAll(() => {
+  unsubscribe(platformStarts, countPlatform);
+  unsubscribe('child_process', countProcess);
+  const path = expect.getState().testPath ?? '';
+  const allowed = allowedStarts(readFileSync(path, 'utf8'));
+  if (counted.platforms > allowed.platforms || counted.processes > allowed.processes) {
+    throw new Error(
+      `This file started ${counted.platforms} platforms and ${counted.processes} processes; ` +
+        `it may start ${allowed.platforms} and ${allowed.processes}. ` +
+        'Share a platform, or say in a comment: // Starts at most N platforms and N processes.',
+    );
+  }
+});
+
+function allowedStarts(source: string): { platforms: number; processes: number } {
+  const said = /^\/\/ Starts at most (\d+) platforms? and (\d+) process(?:es)?\.$/m.exec(source);
+  // Longer random runs start more.
+  const effort = Math.max(1, Number(process.env.KITH_TEST_EFFORT) || 1);
+  return { platforms: Number(said?.[1] ?? 2) * effort, processes: Number(said?.[2] ?? 0) * effort };
+}

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
+import { availableChromium, type SharedPlatform, sharedEnv, startPlatform } from '@kith/testing';
+import { chromium } from 'playwright-core';
+
+/** What the workers of one run of tests share: a distributed platform each, and one browser for all. */
+export interface Desk extends AsyncDisposable {
+  url: string;
+}
+
+/** Serves what is shared, and starts it when it is first asked for. Disposing ends it all. */
+export async function openDesk(): Promise<Desk> {
+  await using opening = new AsyncDisposableStack();
+  const running = new AsyncDisposableStack();
+  opening.use(running);
+  const started = new Map<string, Promise<unknown>>();
+  const start = (path: string) => {
+    if (path === '/browser') return startBrowser(running);
+    if (path.startsWith('/platforms/')) return startShared(running);
+    throw new Error(`The desk has no ${path}.`);
+  };
+  const server = createServer(async ({ url: path = '' }, response) => {
+    try {
+      if (!started.has(path)) started.set(path, start(path));
+      response.end(JSON.stringify(await started.get(path)));
+    } catch (error) {
+      response.writeHead(500).end((error as Error).stack);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opening.defer(() => void server.closeAllConnections());
+  opening.defer(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const open = opening.move();
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => open.disposeAsync() };
+}
+
+async function startShared(running: AsyncDisposableStack): Promise<SharedPlatform> {
+  const platform = running.use(await startPlatform({ engine: 'containers', env: sharedEnv }));
+  const { url, operatorToken, prefix, internalUrls, dataFolder } = platform;
+  return { url, operatorToken, prefix, internalUrls, folder: dirname(dataFolder) };
+}
+
+async function startBrowser(running: AsyncDisposableStack): Promise<{ endpoint: string } | null> {
+  const launch = await availableChromium();
+  if (!launch) return null;
+  const server = await chromium.launchServer({ ...launch, host: '127.0.0.1' });
+  running.defer(() => server.close());
+  return { endpoint: server.wsEndpoint() };
+}

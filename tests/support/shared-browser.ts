@@ -1,0 +1,18 @@
+import { availableChromium } from '@kith/testing';
+import { type Browser, chromium } from 'playwright-core';
+
+/**
+ * Connects to the headless Chromium that all files of a run share; make a context of it for each visitor. `undefined` where
+ * there is none. Closing it disconnects.
+ */
+export async function sharedBrowser(): Promise<Browser | undefined> {
+  const desk = process.env.KITH_TEST_DESK;
+  if (!desk) {
+    const launch = await availableChromium();
+    return launch && chromium.launch(launch);
+  }
+  const answer = await fetch(`${desk}/browser`, { method: 'POST' });
+  if (!answer.ok) throw new Error(`No browser could be had: ${await answer.text()}`);
+  const browser = (await answer.json()) as { endpoint: string } | null;
+  return browser ? chromium.connect(browser.endpoint) : undefined;
+}
