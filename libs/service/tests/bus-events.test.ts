@@ -246,12 +246,37 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     expect(drained).toBe(false);
     open();
     await drain;
-    const asked = Date.now();
     const second = await collect(options);
     await waitFor(() => second.seen.length === 2);
-    expect(Date.now() - asked).toBeLessThan(5_000);
     expect(first.contents()).toEqual(['a']);
-    expect(second.contents()).toEqual(['b', 'c']);
+    // What comes again may come out of turn.
+    expect(second.contents().toSorted()).toEqual(['b', 'c']);
     await second.drain();
+  });
+
+  test('consumers that stop in the middle of events lose none of them, nor hold one back', async () => {
+    const { publish, consumer } = space();
+    const options = consumer('restless');
+    const handled: string[] = [];
+    const published = Array.from({ length: 200 }, (_, index) => String(index).padStart(3, '0'));
+    let isOver = false;
+    const consuming = (async () => {
+      while (!isOver) {
+        const before = handled.length;
+        const { seen, drain } = await collect(options, ({ body }) => void handled.push(text(body)));
+        await waitFor(() => isOver || handled.length > before);
+        await drain();
+        const afterwards = seen.length;
+        await new Promise(setImmediate);
+        expect(seen).toHaveLength(afterwards);
+      }
+    })();
+    for (const content of published) await publish(content);
+    // An event that is lost on its way to a consumer comes again after 30 s, which is too late for this.
+    await waitFor(() => handled.length >= published.length).finally(() => {
+      isOver = true;
+    });
+    await consuming;
+    expect(handled.toSorted()).toEqual(published);
   });
 });

@@ -1,13 +1,14 @@
 import {
   AckPolicy,
   type Consumer,
+  type ConsumerMessages,
   DeliverPolicy,
   type JetStreamClient,
   type JetStreamManager,
   type JsMsg,
   PubHeaders,
 } from '@nats-io/jetstream';
-import { headers as createHeaders, nanos } from '@nats-io/transport-node';
+import { headers as createHeaders, nanos, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { traceFields, traceparentHeader } from '../telemetry/traceparent.ts';
 import {
@@ -34,7 +35,7 @@ export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
 /** Few enough events that the last one fetched is worked on well within `ack_wait`. */
 const batch = 50;
-/** How long a fetch waits for events: the shortest that NATS clients allow, as stopping waits for it. */
+/** How long a fetch waits for events: the shortest that NATS clients allow. */
 const fetchMs = 1_000;
 
 /**
@@ -65,7 +66,7 @@ export class NatsConsumer {
     this.#loop = this.#run();
   }
 
-  /** Ends with the batch that is being fetched, in `fetchMs` at most beside the events being handled. */
+  /** Ends the fetch, gives back what it has brought, and waits for the events being handled. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
@@ -97,9 +98,15 @@ export class NatsConsumer {
         const consumer = this.#consumer ?? (await this.#open());
         // Batches, not an endless stream: a stream that is closed loses what is on its way, for all of `ack_wait`.
         const left: JsMsg[] = [];
-        for await (const message of await consumer.fetch({ max_messages: batch, expires: fetchMs })) {
-          if (this.#stopped.signal.aborted) left.push(message);
-          else await this.#begin(message);
+        const messages = await consumer.fetch({ max_messages: batch, expires: fetchMs });
+        const letGo = endOnAbort(messages, this.#stopped.signal);
+        try {
+          for await (const message of messages) {
+            if (this.#stopped.signal.aborted) left.push(message);
+            else await this.#begin(message);
+          }
+        } finally {
+          letGo();
         }
         // What was fetched and is not worked on any more goes to another replica at once; only now, as while this
         // one still fetches it would come back here.
@@ -170,6 +177,23 @@ export class NatsConsumer {
       message.nak(5_000);
     }
   }
+}
+
+/**
+ * Ends a fetch when the signal is aborted, and gives what takes that back. Its subscription is drained: all that the
+ * server has sent before it knows still arrives, and what it can't deliver any more goes to another replica at once. The
+ * client has no public method for it, its `close` drops what is on its way. Between the servers of a cluster an event
+ * may cross the news and then comes again after `ack_wait`.
+ */
+function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
+  const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
+  const end = () => {
+    // It refuses only where the fetch has ended, by itself or with its connection: then nothing is on its way.
+    sub.drain().catch(() => undefined);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end);
+  return () => signal.removeEventListener('abort', end);
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
