@@ -22,7 +22,7 @@ if (has('--long')) process.env.KITH_TEST_LENGTH = 'long';
 let engines: Awaited<ReturnType<typeof startContainers>> | undefined;
 let code = 1;
 try {
-  if (has('--related')) words.push(...(await relatedFiles()));
+  if (has('--related')) words.push(...relatedFiles());
   code = await run();
 } catch (error) {
   console.error((error as Error).message);

@@ -215,7 +215,9 @@ describe('kith', () => {
     ]);
     const modules = (await readFile(file, 'utf8')).split('\n');
     expect(modules.filter((url) => url.includes('/libs/cli/src/commands/')).length).toBeGreaterThan(12);
-    expect(modules.filter((url) => /\/services\/|\/(mongodb|pino|nats-core)\/|node:sqlite/.test(url))).toEqual([]);
+    expect(
+      modules.filter((url) => /\/services\/|\/(mongodb|pino|nats-core)\/|node:sqlite/.test(url)),
+    ).toEqual([]);
   });
 
   it('takes the token that an embedded installation keeps, and its dead letters', async () => {
