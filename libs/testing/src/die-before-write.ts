@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { flushCompileCache } from 'node:module';
 import { StatementSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { Collection } from 'mongodb';
+import { compileCache } from './compile-cache.ts';
 
 const methods = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
 
 /** Has this process killed just before its store's write of this number, counted from 1, on either engine. */
 export function dieBeforeWrite(number: number): void {
+  // A process that is killed would not leave to the next one what it has compiled.
+  flushCompileCache();
   let writes = 0;
   const deadly = <Method extends (...values: never[]) => unknown>(original: Method) =>
     function (this: unknown, ...values: Parameters<Method>) {
@@ -21,16 +25,34 @@ export function dieBeforeWrite(number: number): void {
   Object.assign(StatementSync.prototype, { run: deadly(StatementSync.prototype.run) });
 }
 
+/** How a process ended: killed, or having said `acknowledged`. */
+export interface Death {
+  killed: boolean;
+  acknowledged: boolean;
+}
+
 /** Lets a script work in a process of its own until it is done or dies, and tells whether it said `acknowledged`. */
-export async function runUntilDeath(
-  script: URL,
-  work: unknown,
-): Promise<{ killed: boolean; acknowledged: boolean }> {
+export async function runUntilDeath(script: URL, work: unknown): Promise<Death> {
   const child = spawn(process.execPath, [script.pathname, JSON.stringify(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache() },
   });
   const said = text(child.stdout);
   const [code, signal] = await once(child, 'close');
   if (code) throw new Error(`The child ended with ${code}.`);
+  if (signal && signal !== 'SIGKILL') throw new Error(`The child was ended by ${signal}.`);
   return { killed: signal === 'SIGKILL', acknowledged: (await said) === 'acknowledged' };
+}
+
+/**
+ * Makes an attempt that dies before its first write, one before its second, and so on, two at a time, until one lives
+ * through all of its writes, and gives how they ended. Attempts must not share what they write.
+ */
+export async function dieBeforeEachWrite(attempt: (number: number) => Promise<Death>): Promise<Death[]> {
+  const deaths: Death[] = [];
+  do {
+    const number = deaths.length + 1;
+    deaths.push(...(await Promise.all([attempt(number), attempt(number + 1)])));
+  } while (deaths.every(({ killed }) => killed));
+  return deaths;
 }

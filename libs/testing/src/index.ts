@@ -1,7 +1,7 @@
 export { CallError } from '@kith/platform';
 export { callerOf, callOperation, type OperationAnswer, type OperationCall } from './call-operation.ts';
 export { availableChromium } from './chromium.ts';
-export { dieBeforeWrite, runUntilDeath } from './die-before-write.ts';
+export { type Death, dieBeforeEachWrite, dieBeforeWrite, runUntilDeath } from './die-before-write.ts';
 export { testEffort } from './effort.ts';
 export { availableEngines, type EngineKind, handlerEngines } from './engine-kinds.ts';
 export { type Engines, startEngines } from './engines.ts';

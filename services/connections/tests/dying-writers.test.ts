@@ -1,11 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { availableEngines, createStore, runUntilDeath } from '@kith/testing';
+import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { lists } from '../src/listing.ts';
 import { openStore } from '../src/store/index.ts';
 import { perform } from './support/pairs.ts';
 
+// Starts at most 0 platforms and 100 processes.
+
 const writer = new URL('./support/dying-writer.ts', import.meta.url);
+const stateAfter = { request: 'pending', accept: 'accepted', disconnect: 'none' } as const;
+const listedAs = {
+  none: {},
+  pending: { 'ann sent': 1, 'bob received': 1 },
+  accepted: { 'ann established': 1, 'bob established': 1 },
+  declined: {},
+};
 
 describe.each(availableEngines())('totals and lists of writers that die, %s', (engine) => {
   it.each(['request', 'accept', 'disconnect'] as const)(
@@ -17,14 +26,14 @@ describe.each(availableEngines())('totals and lists of writers that die, %s', (e
       const store = ends.adopt(await openStore(place.config), (opened) => opened.close());
       const projectId = randomUUID();
       const seen = new Set<string>();
-      for (let number = 1; ; number++) {
+      const deaths = await dieBeforeEachWrite(async (number) => {
         const [ann, bob] = [randomUUID(), randomUUID()];
         const asks = { projectId, userId: ann, otherId: bob };
         const answers = { projectId, userId: bob, otherId: ann };
         if (action !== 'request') await perform(store, { ...asks, action: 'request' });
         if (action === 'disconnect') await perform(store, { ...answers, action: 'accept' });
         const by = action === 'request' ? asks : answers;
-        const end = await runUntilDeath(writer, { store: place.config, ...by, action, number });
+        const death = await runUntilDeath(writer, { store: place.config, ...by, action, number });
         // Who reads a list first puts it right; the pair is the truth.
         const found: Record<string, number> = {};
         for (const ownerId of [ann, bob]) {
@@ -36,19 +45,13 @@ describe.each(availableEngines())('totals and lists of writers that die, %s', (e
           }
         }
         const { state } = await store.pairOf(projectId, ann, bob);
-        expect(found).toEqual(
-          {
-            none: {},
-            pending: { 'ann sent': 1, 'bob received': 1 },
-            accepted: { 'ann established': 1, 'bob established': 1 },
-            declined: {},
-          }[state],
-        );
-        const after = { request: 'pending', accept: 'accepted', disconnect: 'none' }[action];
-        if (end.acknowledged) expect(state).toBe(after);
+        expect(found).toEqual(listedAs[state]);
+        if (death.acknowledged) expect(state).toBe(stateAfter[action]);
         seen.add(state);
-        if (!end.killed) break;
-      }
+        return death;
+      });
+      expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
+      expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
       expect(seen.size).toBe(2);
     },
   );

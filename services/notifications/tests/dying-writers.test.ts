@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { availableEngines, createStore, runUntilDeath } from '@kith/testing';
+import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { append, type NewNotification, type Owner } from '../src/feed.ts';
 import { openStore } from '../src/store/index.ts';
+
+// Starts at most 0 platforms and 50 processes.
 
 const writer = new URL('./support/dying-writer.ts', import.meta.url);
 
@@ -27,20 +29,22 @@ describe.each(availableEngines())('the feed of writers that die (%s)', (engine) 
       await using ends = new AsyncDisposableStack();
       const store = ends.adopt(await openStore(place.config), (opened) => opened.close());
       const seen = new Set<number>();
-      for (let number = 1; ; number++) {
+      const deaths = await dieBeforeEachWrite(async (number) => {
         const owner = { projectId: randomUUID(), userId: randomUUID() };
         const empty = await store.feed(owner);
         const { feed, entry } = append(empty, notification(owner));
         expect(await store.change(empty, { feed, put: [entry] })).toBe(true);
         const work = act === 'add' ? { add: notification(owner) } : { remove: entry.id };
-        const end = await runUntilDeath(writer, { store: place.config, owner, number, ...work });
+        const death = await runUntilDeath(writer, { store: place.config, owner, number, ...work });
         const { total, unread, seq } = await store.feed(owner);
         const rows = await store.newest(owner, { upTo: seq, skip: 0, limit: 10 });
         expect([total, unread]).toEqual([rows.length, rows.length]);
-        if (end.acknowledged) expect(total).toBe(act === 'add' ? 2 : 0);
+        if (death.acknowledged) expect(total).toBe(act === 'add' ? 2 : 0);
         seen.add(total);
-        if (!end.killed) break;
-      }
+        return death;
+      });
+      expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
+      expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
       expect([...seen].sort()).toEqual(act === 'add' ? [1, 2] : [0, 1]);
     },
   );

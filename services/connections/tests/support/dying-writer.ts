@@ -1,5 +1,5 @@
 import type { StoreConfig } from '@kith/service';
-import { dieBeforeWrite } from '@kith/testing';
+import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import type { Action } from '../../src/machine.ts';
 import { openStore } from '../../src/store/index.ts';
 import { perform } from './pairs.ts';

@@ -1,5 +1,5 @@
 import type { StoreConfig } from '@kith/service';
-import { dieBeforeWrite } from '@kith/testing';
+import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { append, type NewNotification, type Owner, remove } from '../../src/feed.ts';
 import { openStore } from '../../src/store/index.ts';
 

@@ -74,6 +74,16 @@ export class World implements AsyncDisposable {
     return user;
   }
 
+  /** A new user with so many notifications of an initiator, their ids newest first. */
+  async receiver(initiator: PublicUser, count: number): Promise<{ id: string; ids: string[] }> {
+    const id = randomUUID();
+    for (let made = 0; made < count; made++) {
+      await this.publish(this.life(initiator, { id }).requested);
+      await waitFor(async () => (await this.count(id)) === made + 1);
+    }
+    return { id, ids: (await this.list(id)).data.map((item) => item.id) };
+  }
+
   /** The events of a request between two. */
   life(from: PublicUser, to: { id: string }, at?: Date) {
     const of = { projectId: this.projectId, requesterId: from.id, receiverId: to.id };

@@ -1,0 +1,20 @@
+// Quick counterpart: services/connections/tests/races.test.ts
+import { availableEngines, type EngineKind, testEffort } from '@kith/testing';
+import { describe, it } from 'vitest';
+import { askEachOther } from './support/crowd.ts';
+import { World } from './support/world.ts';
+
+/** Each pair costs a real engine about thirty writes: there it is fewer. */
+const sizes: Record<EngineKind, number> = {
+  embedded: Math.min(100 * testEffort(), 200),
+  containers: Math.min(40 * testEffort(), 200),
+};
+
+describe.each(availableEngines())('a crowd, %s', (engine) => {
+  it('of users who all ask each other: one record a pair, no other answer, counts equal lists', {
+    timeout: 1_800_000,
+  }, async () => {
+    await using world = await World.start(engine);
+    await askEachOther(world, sizes[engine]);
+  });
+});

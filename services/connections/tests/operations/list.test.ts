@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { handlerEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unknownUser } from '../../src/unknown-user.ts';
+import { onePage, refusal } from '../support/call.ts';
+import { connectAt, perform } from '../support/pairs.ts';
+import { World } from '../support/world.ts';
+
+const start = Date.parse('2026-03-01T00:00:00.000Z');
+
+describe.each(handlerEngines())('list, %s', (engine) => {
+  let world: World;
+  /** Connected with 25 others, one a second; `expected` are the connections' ids as they are to be listed. */
+  let ann: string;
+  let others: string[];
+  let expected: string[];
+  const pageOf = async (query: string) => (await world.list(ann, query)).body;
+  const idsOf = (body: { connections: { id: string }[] }) => body.connections.map(({ id }) => id);
+
+  beforeAll(async () => {
+    world = await World.start(engine);
+    ann = await world.newUser();
+    others = [];
+    expected = [];
+    for (let second = 0; second < 25; second++) {
+      const otherId = randomUUID();
+      await world.store.profiles.keep({
+        seq: 1,
+        user: unknownUser(world.projectId, otherId, new Date(start)),
+      });
+      others.push(otherId);
+      expected.unshift(await connectSecond(otherId, second));
+    }
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  async function connectSecond(otherId: string, second: number): Promise<string> {
+    const { projectId, store } = world;
+    const at = new Date(start + second * 1_000);
+    return (await connectAt(store, { projectId, userId: ann, otherId, at })).connectionId!;
+  }
+
+  it('shows each the other, whole', async () => {
+    const fields = { name: 'Zoë 🦊', bio: 'Bio', avatar: 'https://example.org/a.png', metadata: { a: [1] } };
+    const bob = await world.newProfile({ username: 'bob.1', ...fields });
+    const eve = await world.newProfile({ username: 'eve.1' });
+    const requested = await world.request(bob.id, eve.id, { message: 'Hi' });
+    const accepted = await world.accept(eve.id, requested.body.id);
+    const connection = {
+      id: requested.body.id,
+      connectedAt: accepted.body.respondedAt,
+      requestedAt: requested.body.createdAt,
+      message: 'Hi',
+    };
+    for (const [by, connectedUser] of [
+      [eve, bob],
+      [bob, eve],
+    ] as const) {
+      const answer = await world.list(by.id);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({
+        connections: [{ ...connection, connectedUser }],
+        pagination: onePage(1),
+      });
+      expect(answer.headers).not.toHaveProperty('Link');
+    }
+  });
+
+  it('is empty for a user without connections, and does not list requests', async () => {
+    const [bob, eve] = (await world.newUsers(2)) as [string, string];
+    await world.request(bob, eve);
+    for (const user of [bob, eve, randomUUID()]) {
+      expect((await world.list(user)).body).toEqual({ connections: [], pagination: onePage(0) });
+    }
+    expect((await world.list(ann, '', await world.newProject())).body.pagination.totalCount).toBe(0);
+  });
+
+  it.each([
+    { query: '', page: 1, limit: 20, from: 0, hasNext: true },
+    { query: 'page=2', page: 2, limit: 20, from: 20, hasNext: false },
+    { query: 'page=3&limit=10', page: 3, limit: 10, from: 20, hasNext: false },
+    { query: 'page=5&limit=5', page: 5, limit: 5, from: 20, hasNext: false },
+    { query: 'page=4&limit=5', page: 4, limit: 5, from: 15, hasNext: true },
+    { query: 'limit=25', page: 1, limit: 25, from: 0, hasNext: false },
+    { query: 'limit=24', page: 1, limit: 24, from: 0, hasNext: true },
+    { query: 'limit=101', page: 1, limit: 100, from: 0, hasNext: false },
+    { query: 'limit=99999999999999999999999', page: 1, limit: 100, from: 0, hasNext: false },
+    { query: 'page=6&limit=5', page: 6, limit: 5, from: 25, hasNext: false },
+    { query: 'page=1000000', page: 1_000_000, limit: 20, from: 25, hasNext: false },
+    {
+      query: 'page=99999999999999999999999&limit=100',
+      page: Number.MAX_SAFE_INTEGER,
+      limit: 100,
+      from: 25,
+      hasNext: false,
+    },
+    { query: 'page=007&limit=4&other=1', page: 7, limit: 4, from: 24, hasNext: false },
+  ])('pages by number: "$query"', async ({ query, page, limit, from, hasNext }) => {
+    const answer = await world.list(ann, query);
+    expect(answer.status).toBe(200);
+    expect(idsOf(answer.body)).toEqual(expected.slice(from, from + limit));
+    expect(answer.body.pagination).toEqual({
+      currentPage: page,
+      totalPages: Math.ceil(25 / limit),
+      totalCount: 25,
+      hasNextPage: hasNext,
+      hasPreviousPage: page > 1,
+      limit,
+    });
+    expect('Link' in answer.headers).toBe(hasNext);
+  });
+
+  it.each([
+    ['page=0', 'page'],
+    ['page=-1', 'page'],
+    ['page=1.5', 'page'],
+    ['page=', 'page'],
+    ['page=x', 'page'],
+    ['page=1&page=2', 'page'],
+    ['limit=0', 'limit'],
+    ['limit=x', 'limit'],
+    ['limit=1e2', 'limit'],
+    ['limit=5&limit=5', 'limit'],
+    ['cursor=x', 'cursor'],
+    ['cursor=', 'cursor'],
+    ['cursor=bnVsbA', 'cursor'],
+  ])('refuses "%s"', async (query, field) => {
+    const answer = await world.list(ann, query);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({
+      error: expect.stringContaining(`${field}: `),
+      code: 'connection/invalid-query',
+      field,
+    });
+  });
+
+  const nextOf = (headers: Record<string, string>) => /^<\?(.*)>; rel="next"$/.exec(headers.Link ?? '')?.[1];
+
+  it('is walked by cursor: other parameters stay, the limit may change, the page goes on', async () => {
+    const first = await world.list(ann, 'page=1&limit=10&x=y');
+    const next = nextOf(first.headers)!;
+    expect(Object.fromEntries(new URLSearchParams(next))).toEqual({
+      limit: '10',
+      x: 'y',
+      cursor: expect.any(String),
+    });
+    const second = await world.list(ann, next);
+    expect(idsOf(second.body)).toEqual(expected.slice(10, 20));
+    expect(second.body.pagination).toEqual({
+      currentPage: 2,
+      totalPages: 3,
+      totalCount: 25,
+      hasNextPage: true,
+      hasPreviousPage: true,
+      limit: 10,
+    });
+    const cursor = new URLSearchParams(nextOf(second.headers)).get('cursor');
+    // The cursor wins over a page.
+    const third = await world.list(ann, `page=1&limit=4&cursor=${cursor}`);
+    expect(idsOf(third.body)).toEqual(expected.slice(20, 24));
+    expect(third.body.pagination).toMatchObject({ currentPage: 3, hasNextPage: true });
+    const last = await world.list(ann, nextOf(third.headers));
+    expect(idsOf(last.body)).toEqual(expected.slice(24));
+    expect(last.body.pagination).toMatchObject({ currentPage: 4, hasNextPage: false });
+    expect(last.headers).not.toHaveProperty('Link');
+  });
+
+  it("refuses another user's cursor and another project's", async () => {
+    const next = nextOf((await world.list(ann, 'limit=10')).headers)!;
+    const refused = refusal(400, 'connection/invalid-query', {
+      message: 'cursor: It is not a cursor of this list.',
+      field: 'cursor',
+    });
+    expect(await world.list(others[0]!, next)).toMatchObject(refused);
+    expect(await world.list(ann, next, await world.newProject())).toMatchObject(refused);
+  });
+
+  it('is stable for a walk while connections come and go', async () => {
+    const { projectId, store } = world;
+    const first = await world.list(ann, 'limit=10');
+    // New ones at the top, the last one given away, one behind it taken away: the walk goes on where it was.
+    const late = await connectSecond(randomUUID(), 100);
+    const goneIds = [idsOf(first.body)[9]!, expected[12]!];
+    for (const id of goneIds) {
+      const otherId = others[24 - expected.indexOf(id)]!;
+      await perform(store, { projectId, userId: ann, otherId, action: 'disconnect' });
+    }
+    const walked: string[] = [];
+    for (let next = nextOf(first.headers); next; ) {
+      const answer = await world.list(ann, next);
+      walked.push(...idsOf(answer.body));
+      next = nextOf(answer.headers);
+    }
+    expect(walked).toEqual(expected.slice(10).filter((id) => !goneIds.includes(id)));
+    const now = await pageOf('limit=100');
+    expect(idsOf(now)).toEqual([late, ...expected.filter((id) => !goneIds.includes(id))]);
+    expect(now.pagination.totalCount).toBe(24);
+  });
+
+  it('keeps the place of a user who can not be found', async () => {
+    const [bob, nobody] = [await world.newUser(), randomUUID()];
+    const { projectId, store } = world;
+    const at = new Date(start);
+    const pair = await connectAt(store, { projectId, userId: bob, otherId: nobody, at });
+    const { body } = await world.list(bob);
+    expect(body.connections).toEqual([
+      {
+        id: pair.connectionId,
+        connectedUser: unknownUser(projectId, nobody, at),
+        connectedAt: at.toISOString(),
+        requestedAt: at.toISOString(),
+        message: null,
+      },
+    ]);
+    expect(body.pagination.totalCount).toBe(1);
+  });
+
+  it('goes on when identity is away', async () => {
+    await using own = await World.start(engine);
+    const [bob, eve] = (await own.newUsers(2)) as [string, string];
+    await own.connect(bob, eve);
+    await own.identity.stop();
+    expect((await own.list(bob)).body.connections).toMatchObject([{ connectedUser: { id: eve } }]);
+    const nobody = randomUUID();
+    const { projectId, store } = own;
+    await connectAt(store, { projectId, userId: bob, otherId: nobody, at: new Date(start) });
+    const { body } = await own.list(bob);
+    expect(body.connections).toMatchObject([
+      { connectedUser: { id: eve } },
+      { connectedUser: { id: nobody, name: null } },
+    ]);
+  });
+});

@@ -1,0 +1,79 @@
+import {
+  acceptConnection,
+  countConnections,
+  errorBody,
+  listReceivedRequests,
+  listSentRequests,
+  requestConnection,
+} from '@kith/contracts';
+import { expect } from 'vitest';
+import type { World } from './world.ts';
+
+/**
+ * Requests under way at a time: few enough that none waits for a connection to its database. What waits for one longer than
+ * 4 s is refused, and on a slow machine that happens to hundreds.
+ */
+const width = 24;
+
+/**
+ * Lets so many new users all ask each other at once, and accept: there is one record a pair, the other of the two is told
+ * that a request is pending, and counts equal lists throughout.
+ */
+export async function askEachOther(world: World, size: number): Promise<void> {
+  const users = await world.newPeople(size);
+  const asked: { from: string; to: string }[] = [];
+  for (const [at, one] of users.entries()) {
+    // Both directions of a pair side by side.
+    for (const other of users.slice(at + 1)) asked.push({ from: one, to: other }, { from: other, to: one });
+  }
+  const requested: { id: string; from: string; to: string }[] = [];
+  await inParallel(asked, async ({ from, to }) => {
+    const answer = await world.call(requestConnection, from, { params: { userId: to } });
+    if (answer.status === 201) requested.push({ id: answer.body.id, from, to });
+    else expect([answer.status, answer.body]).toEqual([409, errorBody('connection/request-pending')]);
+  });
+  const pairs = new Set(requested.map(({ from, to }) => [from, to].sort().join()));
+  expect([requested.length, pairs.size]).toEqual([asked.length / 2, asked.length / 2]);
+
+  const totals = async (user: string) => {
+    const lists = [listSentRequests, listReceivedRequests].map(async (spec) => {
+      const { body } = await world.call(spec, user, { query: 'limit=100' });
+      expect(body.requests).toHaveLength(Math.min(body.pagination.totalCount, 100));
+      return body.pagination.totalCount as number;
+    });
+    return Promise.all(lists);
+  };
+  await inParallel(users, async (user) => {
+    const sent = requested.filter(({ from }) => from === user).length;
+    expect(await totals(user)).toEqual([sent, size - 1 - sent]);
+  });
+
+  await inParallel(requested, async ({ id, to }) => {
+    const answer = await world.call(acceptConnection, to, { params: { connectionId: id } });
+    expect(answer.status).toBe(200);
+  });
+  await inParallel(users, async (user) => {
+    expect((await world.call(countConnections, user)).body).toEqual({ count: size - 1 });
+    expect(await totals(user)).toEqual([0, 0]);
+    expect((await connectedWith(world, user)).sort()).toEqual(users.filter((other) => other !== user).sort());
+  });
+}
+
+/** Whom all pages of a user's connections show. */
+async function connectedWith(world: World, user: string): Promise<string[]> {
+  const others: string[] = [];
+  for (let query: string | undefined = 'limit=100'; query !== undefined; ) {
+    const { body, next } = await world.list(user, query);
+    for (const { connectedUser } of body.connections) others.push(connectedUser.id);
+    query = next;
+  }
+  return others;
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const worker = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { suspendUser, updateProject, updateUser, verifyExternalUser } from '@kith/contracts';
+import { handlerEngines, waitFor } from '@kith/testing';
+import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { collectEvents } from '../support/events.ts';
+import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
+import { callerOf, makeProject, signUpUser } from '../support/people.ts';
+
+type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
+
+const invalid = { error: 'The user token is not valid.', code: 'auth/invalid-token' };
+const now = () => Math.floor(Date.now() / 1000);
+
+describe.each(handlerEngines())('external users on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  let keys: Keys;
+
+  beforeAll(async () => {
+    identity = await startTestIdentity(engine);
+    keys = await generateKeyPair('RS256', { extractable: true });
+    projectId = await registered(await exportSPKI(keys.publicKey));
+  });
+  afterAll(() => identity[Symbol.asyncDispose]());
+
+  const registered = async (publicKey: unknown) => {
+    const id = await makeProject(identity.bus);
+    const { status } = await call(identity.bus, updateProject, {
+      params: { projectId: id },
+      body: { publicKey },
+    });
+    expect(status).toBe(200);
+    return id;
+  };
+  const sign = (claims: JWTPayload, options: { key?: Keys['privateKey']; alg?: string } = {}) =>
+    new SignJWT({
+      ...{ iss: projectId, aud: 'kith.dev', sub: 'f-1', iat: now(), exp: now() + 300 },
+      ...claims,
+    })
+      .setProtectedHeader({ alg: options.alg ?? 'RS256', typ: 'JWT' })
+      .sign(options.key ?? keys.privateKey);
+  const verify = async (userJwt: unknown, to = projectId) =>
+    call(identity.bus, verifyExternalUser, { projectId: to, body: { userJwt } });
+
+  test('creates a user of what the token says, and later updates it', async () => {
+    const events = await collectEvents(identity.bus, 'test-external');
+    const userData = {
+      id: 'f-new',
+      username: 'Ext.1',
+      name: ' Ada ',
+      bio: 'x'.repeat(301),
+      birthdate: 'soon',
+      metadata: { a: 1 },
+      role: 'admin',
+      reputation: 99,
+      email: 'a@example.org',
+      isVerified: true,
+    };
+    const first = await verify(await sign({ sub: 'f-new', role: 'admin', userData }));
+    expect(first.status).toBe(200);
+    expect(first.headers['Cache-Control']).toBe('no-store');
+    expect(first.body).toMatchObject({
+      success: true,
+      accessToken: expect.any(String),
+      refreshToken: expect.any(String),
+      user: {
+        foreignId: 'f-new',
+        projectId,
+        role: 'visitor',
+        name: 'Ada',
+        username: 'Ext.1',
+        bio: null,
+        birthdate: null,
+        metadata: { a: 1 },
+        reputation: 0,
+        email: null,
+        isVerified: false,
+        isActive: true,
+      },
+    });
+    const { user } = first.body;
+    await call(identity.bus, updateUser, {
+      projectId,
+      params: { userId: user.id },
+      caller: callerOf(user),
+      body: { location: 'London' },
+    });
+    const second = await verify(await sign({ sub: 'f-new', userData: { name: 'Countess', bio: null } }));
+    expect(second.body.user).toEqual({
+      ...user,
+      name: 'Countess',
+      location: 'London',
+      lastActive: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    const third = await verify(await sign({ sub: 'f-new' }));
+    expect(third.body.user.id).toBe(user.id);
+    const own = () => events.filter(({ aggregate }) => aggregate.id === user.id);
+    await waitFor(() => own().length === 3, { what: 'the events' });
+    expect(own().map(({ type, aggregate }) => [type, aggregate.seq])).toEqual([
+      ['user.created', 1],
+      ['user.updated', 2],
+      ['user.updated', 3],
+    ]);
+  });
+
+  test.each([
+    ['ES256', 'PEM'],
+    ['EdDSA', 'PEM'],
+    ['ES256', 'JWK'],
+    ['EdDSA', 'JWK'],
+  ])('takes a token of %s, the key given as %s', async (alg, form) => {
+    const pair = await generateKeyPair(alg, { extractable: true });
+    const text = form === 'PEM' ? await exportSPKI(pair.publicKey) : await exportJWK(pair.publicKey);
+    const id = await registered(text);
+    const token = await sign({ iss: id.toUpperCase() }, { alg, key: pair.privateKey });
+    expect((await verify(token, id)).status).toBe(200);
+    const other = await sign({ iss: id });
+    expect((await verify(other, id)).body).toEqual(invalid);
+  });
+
+  test.each<[string, () => Promise<string> | string]>([
+    ['no token', () => 'nonsense'],
+    ['another key', async () => sign({}, { key: (await generateKeyPair('RS256')).privateKey })],
+    [
+      'another algorithm of the same key type',
+      async () => {
+        const { privateKey } = await generateKeyPair('PS256');
+        return sign({}, { alg: 'PS256', key: privateKey });
+      },
+    ],
+    [
+      'no signature',
+      async () => {
+        const [, payload] = (await sign({})).split('.');
+        return `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
+      },
+    ],
+    [
+      'the public key as an HMAC secret',
+      async () => {
+        const secret = new TextEncoder().encode(await exportSPKI(keys.publicKey));
+        return new SignJWT({ iss: projectId, aud: 'kith.dev', sub: 'f-1', iat: now(), exp: now() + 300 })
+          .setProtectedHeader({ alg: 'HS256' })
+          .sign(secret);
+      },
+    ],
+    ['another issuer', () => sign({ iss: randomUUID() })],
+    ['another audience', () => sign({ aud: 'example.org' })],
+    ['a time that is over', () => sign({ iat: now() - 400, exp: now() - 60 })],
+    ['a time to come', () => sign({ iat: now() + 90 })],
+    ['no issuer', () => sign({ iss: undefined })],
+    ['no audience', () => sign({ aud: undefined })],
+    ['no expiry', () => sign({ exp: undefined })],
+    ['no time of issue', () => sign({ iat: undefined })],
+    ['no subject', () => sign({ sub: undefined })],
+    ['an empty subject', () => sign({ sub: '' })],
+    ['a subject without end', () => sign({ sub: 'x'.repeat(513) })],
+  ])('refuses a token with %s', async (_, token) => {
+    const { status, body } = await verify(await token());
+    expect([status, body]).toEqual([403, invalid]);
+  });
+
+  test('bears clocks that differ by some seconds', async () => {
+    expect((await verify(await sign({ iat: now() + 20 }))).status).toBe(200);
+    expect((await verify(await sign({ iat: now() - 300, exp: now() - 20 }))).status).toBe(200);
+  });
+
+  test('answers in the order of the checks', async () => {
+    const unknown = await verify('nonsense', randomUUID());
+    expect([unknown.status, unknown.body]).toEqual([
+      404,
+      { error: 'No such project.', code: 'project/not-found' },
+    ]);
+    const keyless = await verify('nonsense', await makeProject(identity.bus));
+    expect([keyless.status, keyless.body]).toEqual([
+      403,
+      { error: 'This project has no public key to verify that with.', code: 'auth/missing-keys' },
+    ]);
+    const missing = await call(identity.bus, verifyExternalUser, { projectId: randomUUID(), body: {} });
+    expect([missing.status, missing.body.code, missing.body.field]).toEqual([
+      400,
+      'auth/invalid-body',
+      'userJwt',
+    ]);
+  });
+
+  test('lets no suspended user in', async () => {
+    const token = await sign({ sub: 'f-suspended' });
+    const { body } = await verify(token);
+    await call(identity.bus, suspendUser, { params: { projectId, userId: body.user.id } });
+    const { status, body: refused } = await verify(token);
+    expect([status, refused]).toEqual([403, { error: 'This account is suspended.', code: 'auth/suspended' }]);
+  });
+
+  test('leaves a username with who has it', async () => {
+    await signUpUser(identity.bus, projectId, { username: 'taken.name' });
+    const taken = { error: 'This username is taken.', code: 'DUPLICATE_USERNAME', field: 'username' };
+    const userData = { username: 'TAKEN.name' };
+    const creating = await verify(await sign({ sub: 'f-taken', userData }));
+    expect([creating.status, creating.body]).toEqual([409, taken]);
+    expect((await verify(await sign({ sub: 'f-taken' }))).status).toBe(200);
+    const updating = await verify(await sign({ sub: 'f-taken', userData }));
+    expect([updating.status, updating.body]).toEqual([409, taken]);
+  });
+});

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { type ImportResult, importUsers, signIn } from '@kith/contracts';
+import { handlerEngines } from '@kith/testing';
+import { hashSync } from 'bcryptjs';
+import { describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import type { TestIdentity } from '../support/identity.ts';
+import { startForSuite } from '../support/suite.ts';
+
+const password = 'correct horse battery';
+
+describe.each(handlerEngines())('rows of users that are there on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  startForSuite(engine, (started, project) => {
+    identity = started;
+    projectId = project;
+  });
+
+  const send = async (...rows: object[]) =>
+    (await call(identity.bus, importUsers, { params: { projectId }, body: { rows } })).body as ImportResult;
+  const conflict = (...fields: string[]) => ({
+    imported: 0,
+    unchanged: 0,
+    rejected: [{ row: 0, reason: 'conflict', fields }],
+  });
+  const unchanged = { imported: 0, unchanged: 1, rejected: [] };
+
+  const whole = () => {
+    const foreignId = randomUUID();
+    return {
+      foreignId,
+      email: `${foreignId}@Example.com`,
+      passwordHash: hashSync(password, 4),
+      username: `u.${foreignId.slice(0, 8)}`,
+      name: 'Ada',
+      bio: null,
+      birthdate: '1990-02-28',
+      metadata: { b: [1, { c: null }], a: 'x' },
+      role: 'editor',
+      reputation: 1.5,
+      isVerified: true,
+      createdAt: '2020-01-02T05:04:05+02:00',
+    };
+  };
+
+  test('are unchanged when all that they give is stored, however it is written', async () => {
+    const row = whole();
+    const { foreignId } = row;
+    expect(await send(row)).toEqual({ imported: 1, unchanged: 0, rejected: [] });
+    const same = [
+      row,
+      { foreignId },
+      { ...row, email: row.email.toLowerCase(), name: ' Ada ', createdAt: '2020-01-02T03:04:05.000Z' },
+      { foreignId, metadata: { a: 'x', b: [1, { c: null }] }, avatar: null, location: ' ' },
+    ];
+    for (const one of same) expect(await send(one)).toEqual(unchanged);
+  });
+
+  test('are told with the fields that differ, and change nothing', async () => {
+    const row = whole();
+    await send(row);
+    const others = {
+      email: `other-${row.email}`,
+      passwordHash: hashSync(password, 4),
+      username: `o.${row.username}`,
+      name: null,
+      bio: 'Walks dogs.',
+      birthdate: '1990-03-01',
+      metadata: { a: 'x' },
+      role: 'visitor',
+      reputation: 2,
+      isVerified: false,
+      createdAt: '2020-01-02T05:04:06+02:00',
+    };
+    for (const [field, value] of Object.entries(others))
+      expect(await send({ ...row, [field]: value })).toEqual(conflict(field));
+    const second = { ...row, ...others };
+    expect((await send(second)).rejected[0]?.fields?.toSorted()).toEqual(Object.keys(others).toSorted());
+    expect(await send({ ...row, passwordHash: null })).toEqual(conflict('passwordHash'));
+    expect(await send(row)).toEqual(unchanged);
+  });
+
+  test('are unchanged after their users have signed in, although our own hash is in the place of theirs', async () => {
+    const row = whole();
+    await send(row);
+    const { email } = row;
+    const { status } = await call(identity.bus, signIn, { projectId, body: { email, password } });
+    expect(status).toBe(200);
+    expect(await send(row)).toEqual(unchanged);
+    expect(await send({ ...row, name: 'Grace' })).toEqual(conflict('name'));
+  });
+
+  test('of two in one request, the second is compared with the first', async () => {
+    const row = whole();
+    expect(await send(row, row, { ...row, name: 'Grace' })).toEqual({
+      imported: 1,
+      unchanged: 1,
+      rejected: [{ row: 2, reason: 'conflict', fields: ['name'] }],
+    });
+  });
+
+  test('with a field that there is not, none of a request is taken, and the field is named', async () => {
+    const { passwordHash, ...row } = whole();
+    const body = { rows: [whole(), { ...row, password_hash: passwordHash }] };
+    const { status, body: answer } = await call(identity.bus, importUsers, { params: { projectId }, body });
+    expect([status, answer]).toEqual([
+      400,
+      {
+        error: 'rows.1.password_hash: There is no such field.',
+        code: 'user/invalid-body',
+        field: 'rows.1.password_hash',
+      },
+    ]);
+    expect(await send(row)).toEqual({ imported: 1, unchanged: 0, rejected: [] });
+  });
+});

@@ -1,0 +1,55 @@
+import { createProject, listProjects, type Project } from '@kith/contracts';
+import { handlerEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
+import { newestFirst, walk } from '../support/listing.ts';
+import { expectInvalid } from '../support/refusals.ts';
+
+describe.each(handlerEngines())('the list of projects on %s', (engine) => {
+  let identity: TestIdentity;
+  const projects: Project[] = [];
+  const list = (query = '') => call(identity.bus, listProjects, { query });
+  const make = async () =>
+    (await call(identity.bus, createProject, { body: { name: `P ${projects.length}` } })).body;
+
+  beforeAll(async () => {
+    identity = await startTestIdentity(engine);
+  });
+  afterAll(() => identity[Symbol.asyncDispose]());
+
+  test('is empty, then holds each, newest first, by page', async () => {
+    const none = await list();
+    expect(none.status).toBe(200);
+    expect(none.body).toEqual({
+      data: [],
+      pagination: { page: 1, pageSize: 20, totalPages: 0, totalItems: 0, hasMore: false },
+    });
+    for (let count = 0; count < 5; count++) projects.push(await make());
+    projects.sort(newestFirst);
+    const second = await list('page=2&limit=2');
+    expect(second.body).toEqual({
+      data: projects.slice(2, 4),
+      pagination: { page: 2, pageSize: 2, totalPages: 3, totalItems: 5, hasMore: true },
+    });
+    const last = await list('page=3&limit=2');
+    expect(last.body.data).toEqual(projects.slice(4));
+    expect(last.headers.Link).toBeUndefined();
+    expect((await list('limit=1000')).body.pagination.pageSize).toBe(100);
+    expect((await list('page=99999999999999999999')).body.data).toEqual([]);
+  });
+
+  test('is walked by cursor, also while projects are added', async () => {
+    const walked = await walk(list, 'limit=2', () => make());
+    expect(walked).toEqual(projects);
+  });
+
+  test.each([
+    ['page', 'page=0'],
+    ['limit', 'limit=x'],
+    ['cursor', 'cursor=abc'],
+    ['page', 'page=1&page=2'],
+  ])('refuses a bad %s', async (field, query) => {
+    expectInvalid(await list(query), 'project/invalid-query', field);
+  });
+});

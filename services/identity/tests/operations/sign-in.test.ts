@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { getUser, signIn } from '@kith/contracts';
+import { RequestTimeout } from '@kith/service';
+import { handlerEngines } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import type { TestIdentity } from '../support/identity.ts';
+import { callerOf, makeProject, password, signUpUser } from '../support/people.ts';
+import { dumpStore } from '../support/raw-store.ts';
+import { expectInvalid } from '../support/refusals.ts';
+import { startForSuite } from '../support/suite.ts';
+
+const wrong = {
+  error: 'The e-mail address or the password is wrong.',
+  code: 'auth/invalid-credentials',
+};
+
+describe.each(handlerEngines())('sign-in on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  const post = (body: unknown, to = projectId) => call(identity.bus, signIn, { projectId: to, body });
+
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
+  });
+
+  test('opens a further session and notes when', async () => {
+    const first = await signUpUser(identity.bus, projectId, { name: 'Ada' });
+    const before = Date.now();
+    const { status, headers, body } = await post({ email: first.user.email.toUpperCase(), password });
+    expect(status).toBe(200);
+    expect(headers['Cache-Control']).toBe('no-store');
+    expect(Date.parse(body.user.lastActive)).toBeGreaterThanOrEqual(before);
+    const { lastActive, ...unchanged } = first.user;
+    expect(body).toEqual({
+      success: true,
+      accessToken: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      refreshToken: expect.stringMatching(/^[\w-]{68}$/),
+      user: { ...unchanged, lastActive: expect.any(String) },
+    });
+    expect(body.refreshToken).not.toBe(first.refreshToken);
+    expect(body.accessToken).not.toBe(first.accessToken);
+    const { sessions } = await dumpStore(identity.store);
+    const own = sessions?.filter(({ userId }) => userId === first.user.id) ?? [];
+    expect(new Set(own.map(({ sid }) => sid)).size).toBe(2);
+    const caller = callerOf(first.user);
+    const stored = await call(identity.bus, getUser, {
+      projectId,
+      params: { userId: first.user.id },
+      caller,
+    });
+    expect(stored.body).toEqual(body.user);
+  });
+
+  test('takes a password in another spelling of the same characters', async () => {
+    const { user } = await signUpUser(identity.bus, projectId, { password: 'pa\u0308ssword ﬁ' });
+    expect((await post({ email: user.email, password: 'p\u00e4ssword fi' })).status).toBe(200);
+  });
+
+  test("answers a wrong password, an unknown address and another project's alike", async () => {
+    const { user } = await signUpUser(identity.bus, projectId);
+    const answers = [
+      await post({ email: user.email, password: `${password}!` }),
+      await post({ email: user.email, password: '' }),
+      await post({ email: 'unknown@example.org', password }),
+      await post({ email: user.email, password }, await makeProject(identity.bus)),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(401);
+      expect(body).toEqual(wrong);
+    }
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  });
+
+  test('answers an unknown project', async () => {
+    const answer = await post({ email: 'a@example.org', password }, randomUUID());
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual({ error: 'No such project.', code: 'project/not-found' });
+  });
+
+  test.each([
+    ['email', { password }],
+    ['email', { email: null, password }],
+    ['password', { email: 'a@example.org' }],
+  ])('answers a malformed %s', async (field, body) => {
+    expectInvalid(await post(body), 'auth/invalid-body', field);
+  });
+
+  test('answers a body that is no JSON object', async () => {
+    const answer = await post('nonsense');
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ error: 'The body is not a JSON object.', code: 'request/invalid-json' });
+  });
+
+  test('answers nothing to those who have gone while waiting for their turn', async () => {
+    const body = { email: 'unknown@example.org', password };
+    const deadline = Date.now() + 100;
+    const burst = Array.from({ length: 60 }, () =>
+      call(identity.bus, signIn, { projectId, body, deadline, timeoutMs: 2_000 }),
+    );
+    const outcomes = await Promise.allSettled(burst);
+    const silent = outcomes.filter(({ status }) => status === 'rejected');
+    expect(silent.length).toBeGreaterThan(0);
+    for (const one of silent) expect(one).toMatchObject({ reason: expect.any(RequestTimeout) });
+    for (const one of outcomes) {
+      if (one.status === 'fulfilled') expect(one.value.body).toEqual(wrong);
+    }
+    const { values } = await identity.runtime.metrics.operationsExpired.get();
+    const expired = values.find(({ labels }) => labels.operation === signIn.name);
+    expect(expired?.value).toBe(silent.length);
+  });
+});

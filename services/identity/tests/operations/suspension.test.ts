@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import {
+  eventFilter,
+  getUser,
+  noticeSubject,
+  requestNewAccessToken,
+  restoreUser,
+  revocationNotice,
+  signIn,
+  suspendUser,
+  userSuspended,
+  userUpdated,
+} from '@kith/contracts';
+import { handlerEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
+import { callerOf, makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
+
+describe.each(handlerEngines())('suspension on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  const events: any[] = [];
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  const notices: any[] = [];
+
+  beforeAll(async () => {
+    identity = await startTestIdentity(engine);
+    const { bus } = identity;
+    projectId = await makeProject(bus);
+    const subjects = [userUpdated, userSuspended].map((spec) => eventFilter(bus.prefix, spec));
+    await bus.consume({ durable: 'test-suspension', subjects }, async ({ body }) => {
+      events.push(JSON.parse(new TextDecoder().decode(body)));
+    });
+    await bus.listen(noticeSubject(bus.prefix, revocationNotice), ({ body }) => {
+      notices.push(JSON.parse(new TextDecoder().decode(body)));
+    });
+  });
+  afterAll(() => identity[Symbol.asyncDispose]());
+
+  const suspend = (userId: string, of = projectId) =>
+    call(identity.bus, suspendUser, { params: { projectId: of, userId } });
+  const restore = (userId: string, of = projectId) =>
+    call(identity.bus, restoreUser, { params: { projectId: of, userId } });
+
+  test('ends what a user has, tells everybody, and lets it in again when restored', async () => {
+    const session = await signUpUser(identity.bus, projectId);
+    const { user } = session;
+    const { status, body } = await suspend(user.id);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...user, isActive: false, updatedAt: expect.any(String) });
+    const again = await suspend(user.id);
+    expect([again.status, again.body]).toEqual([200, body]);
+
+    const entering = await call(identity.bus, signIn, { projectId, body: { email: user.email, password } });
+    expect(entering.status).toBe(403);
+    expect(entering.body).toEqual({ error: 'This account is suspended.', code: 'auth/suspended' });
+    const wrong = await call(identity.bus, signIn, {
+      projectId,
+      body: { email: user.email, password: 'wrong wrong' },
+    });
+    expect(wrong.body.code).toBe('auth/invalid-credentials');
+
+    const back = await restore(user.id);
+    expect([back.status, back.body.isActive]).toEqual([200, true]);
+    expect((await restore(user.id)).body).toEqual(back.body);
+    const old = await call(identity.bus, requestNewAccessToken, {
+      projectId,
+      body: { refreshToken: session.refreshToken },
+    });
+    expect(old.body.code).toBe('auth/unauthorized');
+    const anew = await call(identity.bus, signIn, { projectId, body: { email: user.email, password } });
+    expect(anew.status).toBe(200);
+
+    const own = await waitFor(() => {
+      const found = events.filter(({ aggregate }) => aggregate.id === user.id);
+      return found.length === 2 && found;
+    });
+    expect(own.map(({ type, actorId, aggregate }) => [type, actorId, aggregate.seq])).toEqual([
+      ['user.suspended', null, 2],
+      ['user.updated', null, 3],
+    ]);
+    const { email, isVerified, isActive, lastActive, updatedAt, ...publicPart } = user;
+    expect(own[0].data).toEqual(publicPart);
+    const told = notices.filter((notice) => JSON.stringify(notice).includes(user.id));
+    expect(told).toEqual([
+      {
+        sessions: [],
+        suspended: [{ userId: user.id, until: expect.any(String) }],
+        restored: [],
+      },
+      { sessions: [], suspended: [], restored: [user.id] },
+    ]);
+    const sid = sessionIdOf(session.accessToken);
+    expect(notices.flatMap(({ sessions }) => sessions).map(({ sessionId }) => sessionId)).toContain(sid);
+    expect(Date.parse(told[0].suspended[0].until) - Date.now()).toBeGreaterThan(30 * 60_000);
+  });
+
+  test('is not found for nobody, of nowhere', async () => {
+    const { user } = await signUpUser(identity.bus, projectId);
+    const missing = { error: 'No such user.', code: 'user/not-found' };
+    for (const of of [suspend, restore]) {
+      for (const { status, body } of [
+        await of(randomUUID()),
+        await of('nonsense'),
+        await of(user.id, randomUUID()),
+        await of(user.id, 'nonsense'),
+      ]) {
+        expect([status, body]).toEqual([404, missing]);
+      }
+    }
+    const still = await call(identity.bus, getUser, {
+      projectId,
+      params: { userId: user.id },
+      caller: callerOf(user),
+    });
+    expect(still.body.isActive).toBe(true);
+  });
+});

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import {
+  changePassword,
+  createProject,
+  deleteUser,
+  getJwks,
+  getProject,
+  getUser,
+  listSessions,
+  type OwnUser,
+  requestNewAccessToken,
+  type Session,
+  signIn,
+  signUp,
+  updateProject,
+  updateUser,
+  verifyExternalUser,
+} from '@kith/contracts';
+import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { decodeProtectedHeader, exportSPKI, generateKeyPair, SignJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { startIdentity } from '../src/index.ts';
+import { call } from './support/call.ts';
+import { collectEvents } from './support/events.ts';
+import type { TestIdentity } from './support/identity.ts';
+import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
+import { dumpStore } from './support/raw-store.ts';
+import { startForSuite } from './support/suite.ts';
+
+const newPassword = 'battery staple correct';
+
+describe.each(availableEngines())('requests that race on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
+  });
+
+  const post = (body: unknown) => call(identity.bus, signUp, { projectId, body });
+  const enter = ({ email }: { email: string }) =>
+    call(identity.bus, signIn, { projectId, body: { email, password } });
+  const refresh = ({ refreshToken }: Pick<Session, 'refreshToken'>) =>
+    call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
+  const change = (session: Session, body: unknown) =>
+    call(identity.bus, changePassword, { projectId, caller: callerOfSession(session), body });
+  const get = ({ id: userId }: OwnUser) => call(identity.bus, getUser, { projectId, params: { userId } });
+  const patch = (user: OwnUser, body: unknown) =>
+    call(identity.bus, updateUser, { projectId, params: { userId: user.id }, caller: callerOf(user), body });
+  const remove = (user: OwnUser) =>
+    call(identity.bus, deleteUser, { projectId, params: { userId: user.id }, caller: callerOf(user) });
+
+  test('20 sign-ups for the same names: one of each wins', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        index % 2
+          ? post({ email: `race${index}@example.org`, password, username: index % 4 === 1 ? 'race' : 'RACE' })
+          : post({ email: index % 4 ? 'Race@example.org' : 'race@EXAMPLE.org', password }),
+      ),
+    );
+    const codes = answers.map(({ status, body }) => (status === 201 ? 'won' : body.code)).sort();
+    const lost = (code: string) => Array.from({ length: 9 }, () => code);
+    expect(codes).toEqual([...lost('DUPLICATE_EMAIL'), ...lost('DUPLICATE_USERNAME'), 'won', 'won']);
+  });
+
+  test('two changes of a password: one wins', async () => {
+    const first = await signUpUser(identity.bus, projectId);
+    const second = (await enter(first.user)).body;
+    const answers = await Promise.all([
+      change(first, { password, newPassword: 'first first first' }),
+      change(second, { password, newPassword: 'second second second' }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+  });
+
+  test('sign-ins during a change of the password leave no session open', async () => {
+    const first = await signUpUser(identity.bus, projectId);
+    const entering = Array.from({ length: 6 }, () => enter(first.user));
+    expect((await change(first, { password, newPassword })).status).toBe(200);
+    for (const { status, body } of await Promise.all(entering)) {
+      if (status === 200) expect((await refresh(body)).status).toBe(401);
+      else expect(body.code).toBe('auth/invalid-credentials');
+    }
+    const { body } = await call(identity.bus, listSessions, { projectId, caller: callerOfSession(first) });
+    expect(body.data).toHaveLength(1);
+  });
+
+  test('tabs that refresh one token get the same successor', async () => {
+    const first = await signUpUser(identity.bus, projectId);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(first)));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+    const [successor, ...others] = new Set(answers.map(({ body }) => body.refreshToken));
+    expect(others).toEqual([]);
+    expect((await refresh({ refreshToken: successor })).status).toBe(200);
+  });
+
+  test('first sign-ins of an external user make one user', async () => {
+    const keys = await generateKeyPair('RS256', { extractable: true });
+    const body = { publicKey: await exportSPKI(keys.publicKey) };
+    const { status } = await call(identity.bus, updateProject, { params: { projectId }, body });
+    expect(status).toBe(200);
+    const userJwt = await new SignJWT({ sub: 'f-race', userData: { username: 'external' } })
+      .setIssuer(projectId)
+      .setAudience('kith.dev')
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+      .sign(keys.privateKey);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        call(identity.bus, verifyExternalUser, { projectId, body: { userJwt } }),
+      ),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 8 }, () => 200));
+    expect(new Set(answers.map((answer) => answer.body.user.id)).size).toBe(1);
+    const { users } = await dumpStore(identity.store);
+    expect(users?.filter(({ foreignId }) => foreignId === 'f-race')).toHaveLength(1);
+  });
+
+  test('changes of a profile are all kept', async () => {
+    const { user } = await signUpUser(identity.bus, projectId);
+    const fields = ['name', 'avatar', 'bio', 'location'];
+    const answers = await Promise.all(fields.map((field) => patch(user, { [field]: `new ${field}` })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const { body } = await get(user);
+    expect(body).toMatchObject(Object.fromEntries(fields.map((field) => [field, `new ${field}`])));
+  });
+
+  test('changes of a project are all kept', async () => {
+    const settings = {
+      name: 'New',
+      limits: { 'identity.sign-in': { max: 5, windowSeconds: 60 }, 'connections.list': null },
+      webOrigins: ['https://app.example.org'],
+      publicProfiles: false,
+      publicConnections: false,
+    };
+    const { id } = (await call(identity.bus, createProject, { body: { name: 'Test' } })).body;
+    const params = { projectId: id };
+    const changes = Object.entries(settings).map(([field, value]) => ({ [field]: value }));
+    const answers = await Promise.all(
+      changes.map((body) => call(identity.bus, updateProject, { params, body })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    expect((await call(identity.bus, getProject, { params })).body).toMatchObject(settings);
+  });
+
+  test('a deletion among changes of the same account happens once, and nothing comes after it', async () => {
+    const events = await collectEvents(identity.bus, randomUUID());
+    for (let round = 0; round < 5; round++) {
+      const { user } = await signUpUser(identity.bus, projectId, { name: 'Ada Lovelace' });
+      const answers = await Promise.all([
+        patch(user, { name: 'A' }),
+        remove(user),
+        patch(user, { name: 'B' }),
+        remove(user),
+        patch(user, { name: 'C' }),
+      ]);
+      const statuses = answers.map(({ status }) => status);
+      expect([statuses[1], statuses[3]].sort()).toEqual([204, 404]);
+      for (const index of [0, 2, 4]) expect([200, 404]).toContain(statuses[index]);
+      const own = () => events.filter(({ aggregate }) => aggregate.id === user.id);
+      await waitFor(() => own().some(({ type }) => type === 'user.deleted'));
+      const inOrder = own().toSorted((a, b) => a.aggregate.seq - b.aggregate.seq);
+      expect(inOrder.at(-1)?.type).toBe('user.deleted');
+      expect(inOrder.map(({ aggregate }) => aggregate.seq)).toEqual(inOrder.map((_, index) => index + 1));
+      expect((await get(user)).status).toBe(404);
+    }
+  });
+
+  test('instances that start at once sign with one key, and so does one that starts later', async () => {
+    await using place = await createStore(engine);
+    const published: unknown[] = [];
+    const used = new Set<unknown>();
+    const runOnce = async () => {
+      await using runtime = await createRuntime(engine);
+      await using _service = await startIdentity(runtime, { store: place.config });
+      published.push((await call(runtime.bus, getJwks)).body);
+      const { accessToken } = await signUpUser(runtime.bus, await makeProject(runtime.bus));
+      used.add(decodeProtectedHeader(accessToken).kid);
+    };
+    await Promise.all([runOnce(), runOnce(), runOnce()]);
+    await runOnce();
+    expect(new Set(published.map((keys) => JSON.stringify(keys))).size).toBe(1);
+    expect(used.size).toBe(1);
+    expect((await dumpStore(place.config)).keys).toHaveLength(1);
+  });
+});

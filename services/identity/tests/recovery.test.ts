@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { deleteUser, getUser, requestNewAccessToken } from '@kith/contracts';
+import { availableEngines, createRuntime, createStore, fragileStore, waitFor } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+import { startIdentity } from '../src/index.ts';
+import { openStore } from '../src/store/index.ts';
+import { userDeletedEvent } from '../src/user-events.ts';
+import { call } from './support/call.ts';
+import { collectRevoked } from './support/events.ts';
+import { startTestIdentity } from './support/identity.ts';
+import { callerOf, makeProject, sessionIdOf, signUpUser } from './support/people.ts';
+import { dumpStore } from './support/raw-store.ts';
+
+describe.each(availableEngines())('work that was interrupted on %s', (engine) => {
+  test('an account is deleted though its sessions cannot be revoked yet: the sweep revokes them later', async () => {
+    await using place = await createStore(engine);
+    await using store = await fragileStore(place.config);
+    await using runtime = await createRuntime(engine);
+    const options = { store: store.config, erasureTimes: { everyMs: 20 } };
+    await using _identity = await startIdentity(runtime, options);
+    const { bus } = runtime;
+    const of = await makeProject(bus);
+    const { user, accessToken } = await signUpUser(bus, of);
+    const revoked = await collectRevoked(bus);
+    const params = { userId: user.id };
+    store.fail('sessions');
+    const remove = () => call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
+    // The relay meets the failing sessions, too, and then MongoDB's driver breaks off what others are asking: nothing is
+    // stored by that. Had the deletion been stored and not acknowledged, the second attempt would answer 404.
+    const answer = await waitFor(async () => {
+      const given = await remove();
+      return given.status !== 500 && given;
+    });
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    await waitFor(async () => (await call(bus, getUser, { projectId: of, params })).status === 404);
+    expect(revoked).toEqual([]);
+    store.mend();
+    await waitFor(() => revoked.length > 0);
+    expect(revoked).toEqual([{ sessionId: sessionIdOf(accessToken), userId: user.id, reason: 'deleted' }]);
+  });
+
+  test('a deletion is finished by the sweep when the process died during it, and nothing of the user is left', async () => {
+    await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 20, settleMs: 0 } });
+    const of = await makeProject(own.bus);
+    const name = `Ada ${randomUUID()}`;
+    const { user } = await signUpUser(own.bus, of, { email: 'ada@example.net', username: 'ada', name });
+    const revoked = await collectRevoked(own.bus);
+    const dying = await openStore(own.store);
+    const stored = await dying.users.find(of, user.id);
+    if (!stored) throw new Error('The user is not there.');
+    await dying.erasure.remove(stored, userDeletedEvent(stored, new Date()));
+    await waitFor(async () => (await dying.erasure.unfinished(1)).length === 0);
+    await dying.close();
+    await waitFor(() => revoked.length > 0);
+    expect(revoked).toEqual([{ sessionId: expect.any(String), userId: user.id, reason: 'deleted' }]);
+    const rows = JSON.stringify(await dumpStore(own.store));
+    for (const value of ['ada@example.net', '"ada"', name, '192.0.2.1', 'vitest']) {
+      expect(rows).not.toContain(value);
+    }
+  });
+
+  test('sessions end that a process left open when it died after a change of the password', async () => {
+    await using identity = await startTestIdentity(engine);
+    const projectId = await makeProject(identity.bus);
+    const session = await signUpUser(identity.bus, projectId);
+    const store = await openStore(identity.store);
+    const user = await store.users.find(projectId, session.user.id);
+    if (!user) throw new Error('There is no user.');
+    const change = { sessionEpoch: 1, updatedAt: new Date(), rev: user.rev + 1 };
+    await store.accounts.update({ ...user, ...change }, { event: null, ending: 'password-changed' });
+    const refused = await call(identity.bus, requestNewAccessToken, {
+      projectId,
+      body: { refreshToken: session.refreshToken },
+    });
+    expect(refused.body.code).toBe('auth/unauthorized');
+    await waitFor(async () => (await store.sessions.live(projectId, user.id)).length === 0);
+    await waitFor(async () => (await store.accounts.endings(10)).length === 0);
+    await store.close();
+  });
+});

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AppNotification,
+  countNotifications,
+  errorBody,
+  listNotifications,
+  markAllNotificationsAsRead,
+  markNotificationAsRead,
+  type PublicUser,
+} from '@kith/contracts';
+import { handlerEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { World } from '../support/world.ts';
+
+describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
+  let world: World;
+  let ann: PublicUser;
+  beforeAll(async () => {
+    world = await World.start(engine);
+    ann = await world.user('Ann');
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  it('a user nobody has told of anything', async () => {
+    const id = randomUUID();
+    expect(await world.call(listNotifications, id)).toMatchObject({
+      status: 200,
+      json: {
+        data: [],
+        pagination: { page: 1, pageSize: 5, totalPages: 0, totalItems: 0, hasMore: false },
+      },
+    });
+    expect(await world.call(countNotifications, id)).toMatchObject({ status: 200, json: 0 });
+    expect(await world.call(markAllNotificationsAsRead, id)).toMatchObject({
+      status: 200,
+      json: { markedAsRead: 0 },
+    });
+  });
+
+  it('lists by pages and by cursor alike; the bare array under /api/v6 alone', async () => {
+    const { id, ids } = await world.receiver(ann, 7);
+    const page = async (query: string) => {
+      const answer = await world.call(listNotifications, id, { query });
+      const json = answer.json as { data: AppNotification[]; pagination: unknown };
+      return { ids: json.data.map((item) => item.id), pagination: json.pagination, next: answer.next };
+    };
+    const first = await page('limit=3');
+    expect(first).toEqual({
+      ids: ids.slice(0, 3),
+      pagination: { page: 1, pageSize: 3, totalPages: 3, totalItems: 7, hasMore: true },
+      next: expect.stringMatching(/^limit=3&cursor=[A-Za-z0-9_-]+$/),
+    });
+    const second = await page(first.next ?? '');
+    expect(second).toMatchObject({ ids: ids.slice(3, 6), pagination: { page: 2, hasMore: true } });
+    expect(await page('page=2&limit=3')).toMatchObject({ ids: ids.slice(3, 6), pagination: { page: 2 } });
+    expect(await page(second.next ?? '')).toEqual({
+      ids: ids.slice(6),
+      pagination: { page: 3, pageSize: 3, totalPages: 3, totalItems: 7, hasMore: false },
+      next: undefined,
+    });
+    expect(await page('page=9007199254740993')).toMatchObject({ ids: [], next: undefined });
+    expect(await page('limit=1000')).toMatchObject({ pagination: { pageSize: 50 } });
+
+    const bare = await world.call(listNotifications, id, { form: '/api/v6' });
+    expect((bare.json as AppNotification[]).map((item) => item.id)).toEqual(ids.slice(0, 5));
+    for (const form of ['/v6', '/v7', '/api/v7', '']) {
+      expect((await world.call(listNotifications, id, { form })).json).toHaveProperty('data');
+    }
+    // What comes in between moves no row from one page of a walk to the next.
+    await world.publish(world.life(ann, { id }).requested);
+    await waitFor(async () => (await world.count(id)) === 8);
+    expect((await page(first.next ?? '')).ids).toEqual(ids.slice(3, 6));
+  });
+
+  it.each([
+    ['page=0', 'page', 'page: It must be a positive integer.'],
+    ['limit=-1', 'limit', 'limit: It must be a positive integer.'],
+    ['page=1&page=2', 'page', 'page: It is given twice.'],
+    ['cursor=x', 'cursor', 'cursor: It is not a cursor of this list.'],
+  ])('refuses the query %s', async (query, field, message) => {
+    expect(await world.call(listNotifications, randomUUID(), { query })).toMatchObject({
+      status: 400,
+      json: { error: message, code: 'app-notification/invalid-query', field },
+    });
+  });
+
+  it('refuses another user’s cursor', async () => {
+    const { id } = await world.receiver(ann, 2);
+    const { next } = await world.call(listNotifications, id, { query: 'limit=1' });
+    const answer = await world.call(listNotifications, randomUUID(), { query: next ?? '' });
+    expect(answer).toMatchObject({ status: 400, json: { field: 'cursor' } });
+  });
+
+  it('marks one as read, and again without changing anything', async () => {
+    const { id, ids } = await world.receiver(ann, 2);
+    const notificationId = (ids[0] as string).toUpperCase();
+    const before = (await world.list(id)).data[0];
+    const first = await world.call(markNotificationAsRead, id, { notificationId });
+    expect(first).toMatchObject({
+      status: 200,
+      json: { ...before, isRead: true, updatedAt: expect.any(String) },
+    });
+    expect((first.json as AppNotification).updatedAt > (before?.updatedAt ?? '')).toBe(true);
+    expect(await world.count(id)).toBe(1);
+    expect(await world.call(markNotificationAsRead, id, { notificationId })).toEqual(first);
+    expect(await world.count(id)).toBe(1);
+    expect((await world.list(id)).data[0]).toEqual(first.json);
+  });
+
+  it('finds nobody else’s, no other project’s, none that is unknown, none that is no id: all alike', async () => {
+    const { id, ids } = await world.receiver(ann, 1);
+    const notificationId = ids[0] as string;
+    const answers = await Promise.all([
+      world.call(markNotificationAsRead, randomUUID(), { notificationId }),
+      world.call(markNotificationAsRead, id, { notificationId, projectId: randomUUID() }),
+      world.call(markNotificationAsRead, id, { notificationId: randomUUID() }),
+      world.call(markNotificationAsRead, id, { notificationId: 'x' }),
+    ]);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 404, json: errorBody('app-notification/not-found') });
+    }
+    expect(await world.count(id)).toBe(1);
+  });
+
+  it.each([
+    ['{', { error: 'The body is not a JSON object.', code: 'request/invalid-json' }],
+    ['[]', { error: 'The body is not a JSON object.', code: 'request/invalid-json' }],
+  ])('refuses the body %s', async (body, json) => {
+    expect(await world.call(markAllNotificationsAsRead, randomUUID(), { body })).toMatchObject({
+      status: 400,
+      json,
+    });
+  });
+});

@@ -1,0 +1,45 @@
+import { markAllNotificationsAsRead, markNotificationAsRead, type PublicUser } from '@kith/contracts';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { World } from './support/world.ts';
+
+describe.each(availableEngines())('readers of one feed at once (%s)', (engine) => {
+  let world: World;
+  let ann: PublicUser;
+  beforeAll(async () => {
+    world = await World.start(engine, { instances: 2 });
+    ann = await world.user('Ann');
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  it('marks all: as many as were unread, each by one of those who ask at once', async () => {
+    const { id, ids } = await world.receiver(ann, 5);
+    await world.call(markNotificationAsRead, id, { notificationId: ids[2] as string });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => world.call(markAllNotificationsAsRead, id)),
+    );
+    const marked = answers.map(({ json }) => (json as { markedAsRead: number }).markedAsRead);
+    expect(marked.reduce((sum, one) => sum + one, 0)).toBe(4);
+    expect(await world.count(id)).toBe(0);
+    const { data } = await world.list(id);
+    expect(data.every(({ isRead }) => isRead)).toBe(true);
+    // What comes later is unread, and what was read keeps its time when that is marked, too.
+    await world.publish(world.life(ann, { id }).requested);
+    await waitFor(async () => (await world.count(id)) === 1);
+    expect((await world.call(markAllNotificationsAsRead, id)).json).toEqual({ markedAsRead: 1 });
+    expect((await world.list(id)).data.slice(1)).toEqual(data);
+  });
+
+  it('20 marked one by one at once and all at once count each notification once', async () => {
+    const { id, ids } = await world.receiver(ann, 10);
+    const answers = await Promise.all([
+      ...ids.flatMap((notificationId) => [
+        world.call(markNotificationAsRead, id, { notificationId }),
+        world.call(markNotificationAsRead, id, { notificationId }),
+      ]),
+      world.call(markAllNotificationsAsRead, id),
+    ]);
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(await world.count(id)).toBe(0);
+  });
+});
