@@ -109,7 +109,8 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     expect(shown).toContain('"totalCount": 1');
 
     // No token is kept.
-    const stored = 'JSON.stringify([Object.keys(localStorage), Object.keys(sessionStorage), document.cookie])';
+    const stored =
+      'JSON.stringify([Object.keys(localStorage), Object.keys(sessionStorage), document.cookie])';
     expect(await page.evaluate(stored)).toBe('[[],[],""]');
     await page.reload();
     const reloaded = await tokenField(page);

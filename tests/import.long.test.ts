@@ -1,0 +1,46 @@
+// Quick counterpart: tests/import.test.ts
+// Starts at most 2 platforms and 14 processes.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { availableEngines, sharedPlatform, type TestPlatform } from '@kith/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from 'vitest';
+import { expectDeepImport } from './support/deep-import.ts';
+import { expectKilledImportToEndAlike, type Kill } from './support/killed-import.ts';
+
+const minutes = 60_000;
+
+describe.each(availableEngines())('kith import of large files (%s)', (engine) => {
+  let platform: TestPlatform;
+  let folder: string;
+  beforeAll(async () => {
+    platform = await sharedPlatform(engine);
+  });
+  afterAll(() => platform?.stop());
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-import-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it(
+    'brings in a tree that is deeper than a request, whatever is under way at once',
+    () => expectDeepImport(platform, folder, { chains: 30, depth: 90, entities: 6_000 }),
+    4 * minutes,
+  );
+
+  it(
+    'goes on where it was killed, whatever was under way, and comes to the same',
+    () => {
+      // Twelve requests of a thousand lines, of which a try has at most four answers.
+      const inFile = (of: Kill['of']): Kill[] => [
+        { of, request: 5, stage: 'asked' },
+        { of, request: 5, stage: 'answered' },
+        { of, request: 3, stage: 'told' },
+      ];
+      const copies: Kill = { of: 'copies', request: 2, stage: 'answered' };
+      const kills = [...inFile('users'), copies, ...inFile('connections')];
+      return expectKilledImportToEndAlike(platform, folder, { lines: 12_000, kills });
+    },
+    8 * minutes,
+  );
+});

@@ -1,0 +1,55 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A way to a gateway on which each request can be stopped. */
+export interface Gate extends AsyncDisposable {
+  url: string;
+}
+
+/** Where a request is: on its way there, answered but not told, or told. */
+export type GateStage = 'asked' | 'answered' | 'told';
+
+/**
+ * Lays a way to a gateway. `isShut` is asked at each stage of each request; where it says so, the connection is cut instead.
+ * What was passed on is done by the gateway all the same; disposing waits for that.
+ */
+export async function layGate(
+  url: string,
+  isShut: (path: string, stage: GateStage) => boolean,
+): Promise<Gate> {
+  const underWay = new Set<Promise<void>>();
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const { method = 'GET', url: path = '', headers } = incoming;
+    const body = await text(incoming);
+    if (isShut(path, 'asked')) return void outgoing.destroy();
+    const { authorization = '' } = headers;
+    const answer = await fetch(url + path, {
+      method,
+      headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body }),
+    });
+    const told = await answer.text();
+    if (isShut(path, 'answered')) return void outgoing.destroy();
+    outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
+    outgoing.end(told, () => isShut(path, 'told'));
+  };
+  const server = createServer((incoming, outgoing) => {
+    const passed = pass(incoming, outgoing);
+    underWay.add(passed);
+    passed.then(
+      () => underWay.delete(passed),
+      // Of a caller that was killed while it asked; anything else stays, and fails the disposal.
+      (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' && underWay.delete(passed),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(underWay);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

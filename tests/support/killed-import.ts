@@ -1,0 +1,227 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Connection,
+  type OwnUser,
+  rebuildConnectionsProfiles,
+  rebuildNotificationsProfiles,
+  type Session,
+} from '@kith/contracts';
+import type { TestPlatform } from '@kith/testing';
+import { hashSync } from 'bcryptjs';
+import { expect } from 'vitest';
+import { accessOf, runKith, startKith } from './command.ts';
+import { type GateStage, layGate } from './gate.ts';
+
+/** Where an import is killed: at a stage of the so many-th request of a kind that it sends. */
+export interface Kill {
+  of: 'users' | 'copies' | 'connections';
+  request: number;
+  stage: GateStage;
+}
+
+type Platform = Pick<TestPlatform, 'url' | 'operatorToken' | 'createProject' | 'call'>;
+
+interface Size {
+  /** Lines of each file. */
+  lines: number;
+  /** How long a line is made with blanks: of longer ones fewer go into a request. */
+  width?: number;
+}
+
+const names = ['users', 'connections'] as const;
+const password = 'correct horse battery';
+const passwordHash = hashSync(password, 4);
+const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
+const copies: readonly string[] = [rebuildConnectionsProfiles.path, rebuildNotificationsProfiles.path];
+
+/**
+ * Imports the same files into two projects: into one at once, into the other in tries that are killed as `kills` says, with
+ * SIGKILL, each in the middle of its file, until one comes to the end. Expects both to hold the same, and to be told the same.
+ */
+export async function expectKilledImportToEndAlike(
+  platform: Platform,
+  folder: string,
+  options: Size & { kills: readonly Kill[] },
+): Promise<void> {
+  const { kills, lines } = options;
+  const [whole, killed] = await Promise.all(
+    ['whole', 'killed'].map((name) => prepare(platform, join(folder, name), options)),
+  );
+  if (!whole || !killed) throw new Error('Both are there.');
+  const wanted = await runKith(whole.words, whole.env);
+  expect([wanted.code, wanted.stderr]).toEqual([1, expect.stringMatching(importProgress)]);
+
+  const reached = { users: 0, connections: 0 };
+  for (const kill of kills) {
+    await runUntil(platform, killed, kill);
+    const [users, connections] = await Promise.all(names.map((name) => stateOf(killed.folder, name)));
+    if (kill.of === 'copies') {
+      expect([users?.line, users?.copiedLine, connections]).toEqual([lines, 0, undefined]);
+      continue;
+    }
+    const { line = 0 } = (kill.of === 'users' ? users : connections) ?? {};
+    // In the middle of the file, and further than the try before, so that this one went on.
+    expect(line).toBeGreaterThan(reached[kill.of] - Number(kill.stage === 'told'));
+    expect(line).toBeLessThan(lines);
+    reached[kill.of] = line;
+  }
+  const last = await runKith(killed.words, killed.env);
+  expect([last.code, last.stderr]).toEqual([1, expect.stringMatching(importProgress)]);
+
+  expect(inAll(last.stdout)).toEqual(inAll(wanted.stdout));
+  for (const name of names) {
+    const rejected = await readFile(rejectedFile(whole.folder, name), 'utf8');
+    expect(rejected).not.toBe('');
+    expect(await readFile(rejectedFile(killed.folder, name), 'utf8')).toBe(rejected);
+  }
+  const held = await readProject(platform, whole.projectId);
+  const isGood = (_: unknown, row: number) => !isBadUser(row);
+  expect(held.users).toHaveLength(Array.from({ length: lines }).filter(isGood).length);
+  expect(held.connections).toHaveLength((lines / 2) * (49 / 50));
+  expect(held.found).toContain('u10');
+  expect(await readProject(platform, killed.projectId)).toEqual(held);
+}
+
+/** What `kith import` says while it runs, whole. */
+export const importProgress = /^((users|connections|collections|entities): \d+ lines, \d+ %\n)*$/;
+
+interface Prepared {
+  folder: string;
+  projectId: string;
+  words: string[];
+  env: NodeJS.ProcessEnv;
+}
+
+async function prepare(platform: Platform, folder: string, { lines, width = 0 }: Size): Promise<Prepared> {
+  await mkdir(folder);
+  const { id: projectId } = await platform.createProject();
+  const rows = Array.from({ length: lines }, (_, row) => row);
+  const write = (name: string, of: (row: number) => object) =>
+    writeFile(
+      join(folder, `${name}.jsonl`),
+      rows.map((row) => `${JSON.stringify(of(row)).padEnd(width)}\n`).join(''),
+    );
+  await write('users', userOf);
+  await write('connections', (row) => connectionOf(row, lines));
+  const words = ['import', '--project', projectId, '--json'];
+  return {
+    ...{ folder, projectId },
+    words: [...words, ...names.flatMap((name) => [`--${name}`, `${name}.jsonl`])],
+    env: { ...accessOf(platform), KITH_CWD: folder },
+  };
+}
+
+// Some rows the command refuses, some the platform.
+const isMalformed = (row: number) => row % 50 === 47;
+const isTaken = (row: number) => row % 50 === 48;
+const isBadUser = (row: number) => isMalformed(row) || isTaken(row);
+const isForNobody = (row: number) => row % 50 === 49;
+
+function userOf(row: number): object {
+  const email = isMalformed(row) ? 'nonsense' : isTaken(row) ? 'u0@example.com' : `u${row}@example.com`;
+  return {
+    ...{ foreignId: `u${row}`, username: `user.${row}`, name: `No ${row}`, email, createdAt: at(row) },
+    ...(row === 0 && { passwordHash }),
+  };
+}
+
+/** The first ten users ask the others; every pair comes twice. */
+function connectionOf(row: number, lines: number): object {
+  const pair = row % (lines / 2);
+  const receiver = 10 + pair - (isBadUser(10 + pair) ? 5 : 0);
+  return {
+    requesterForeignId: `u${pair % 10}`,
+    receiverForeignId: isForNobody(row) ? 'nobody' : `u${receiver}`,
+    requestedAt: at(pair),
+  };
+}
+
+async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
+  const isOfKind = (path: string) =>
+    kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
+  let seen = 0;
+  let isDead = false;
+  await using gate = await layGate(platform.url, (path, stage) => {
+    if (!isDead && stage === kill.stage && isOfKind(path) && ++seen === kill.request) {
+      isDead = true;
+      running.kill();
+    }
+    return isDead;
+  });
+  const running = startKith(words, { ...env, KITH_URL: gate.url });
+  const { code, stderr } = await running.ended;
+  expect([kill, code, stderr]).toEqual([kill, null, expect.stringMatching(importProgress)]);
+}
+
+async function stateOf(
+  folder: string,
+  name: string,
+): Promise<{ line: number; copiedLine: number } | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, `${name}.jsonl.kith-import.json`), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  }
+}
+
+const rejectedFile = (folder: string, name: string) => join(folder, `${name}.jsonl.rejected.jsonl`);
+
+/** What became of all lines. A row that was imported by a try that did not hear of it is unchanged for the next one. */
+function inAll(stdout: string): object[] {
+  const rows = JSON.parse(stdout) as { inAll: Record<string, number> }[];
+  return rows.map(({ inAll: { lines, imported = 0, unchanged = 0, rejected } }) => ({
+    ...{ lines, rejected },
+    taken: imported + unchanged,
+  }));
+}
+
+interface ConnectionPage {
+  connections: Connection[];
+  pagination: { hasNextPage: boolean };
+}
+
+/** What a project holds, without the ids, which are of the project. */
+async function readProject(platform: Platform, projectId: string) {
+  const users: OwnUser[] = [];
+  for (let page = 1, hasMore = true; hasMore; page++) {
+    const list = await platform.call<{ data: OwnUser[]; pagination: { hasMore: boolean } }>(
+      'GET',
+      `/admin/projects/${projectId}/users?limit=100&page=${page}`,
+      { token: platform.operatorToken },
+    );
+    users.push(...list.data);
+    hasMore = list.pagination.hasMore;
+  }
+  const connections: object[] = [];
+  for (let user = 0; user < 10; user++) {
+    const { id } = users.find(({ foreignId }) => foreignId === `u${user}`) ?? {};
+    for (let page = 1, hasMore = true; hasMore; page++) {
+      const list = await platform.call<ConnectionPage>(
+        'GET',
+        `/v7/${projectId}/users/${id}/connections?limit=100&page=${page}`,
+      );
+      connections.push(...list.connections.map((one) => withoutIds(user, one)));
+      hasMore = list.pagination.hasNextPage;
+    }
+  }
+  const { accessToken: token } = await platform.call<Session>('POST', `/v7/${projectId}/auth/sign-in`, {
+    body: { email: 'u0@example.com', password },
+  });
+  // A search looks into the copies of profiles alone.
+  const found = await platform.call<{ connections: Connection[] }>(
+    'GET',
+    `/v7/${projectId}/connections?query=user.10`,
+    { token },
+  );
+  return {
+    users: users.map(({ id: _, projectId: __, ...user }) => user),
+    connections,
+    found: found.connections.map(({ connectedUser }) => connectedUser.foreignId),
+  };
+}
+
+function withoutIds(of: number, { id: _, connectedUser, ...connection }: Connection): object {
+  return { of, with: connectedUser.foreignId, ...connection };
+}
