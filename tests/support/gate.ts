@@ -7,22 +7,27 @@ export interface Gate extends AsyncDisposable {
   url: string;
 }
 
-/** Where a request is: on its way there, answered but not told, or told. */
+/** Where a request is: on its way there, answered with success but not told, or told. */
 export type GateStage = 'asked' | 'answered' | 'told';
+
+/** A request at the gate. */
+export interface Passing {
+  path: string;
+  body: string;
+  stage: GateStage;
+}
 
 /**
  * Lays a way to a gateway. `isShut` is asked at each stage of each request; where it says so, the connection is cut instead.
  * What was passed on is done by the gateway all the same; disposing waits for that.
  */
-export async function layGate(
-  url: string,
-  isShut: (path: string, stage: GateStage) => boolean,
-): Promise<Gate> {
+export async function layGate(url: string, isShut: (passing: Passing) => boolean): Promise<Gate> {
   const underWay = new Set<Promise<void>>();
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { method = 'GET', url: path = '', headers } = incoming;
     const body = await text(incoming);
-    if (isShut(path, 'asked')) return void outgoing.destroy();
+    const isShutAt = (stage: GateStage) => isShut({ path, body, stage });
+    if (isShutAt('asked')) return void outgoing.destroy();
     const { authorization = '' } = headers;
     const answer = await fetch(url + path, {
       method,
@@ -30,9 +35,9 @@ export async function layGate(
       ...(body && { body }),
     });
     const told = await answer.text();
-    if (isShut(path, 'answered')) return void outgoing.destroy();
+    if (answer.ok && isShutAt('answered')) return void outgoing.destroy();
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
-    outgoing.end(told, () => isShut(path, 'told'));
+    outgoing.end(told, () => answer.ok && isShutAt('told'));
   };
   const server = createServer((incoming, outgoing) => {
     const passed = pass(incoming, outgoing);

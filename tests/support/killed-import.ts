@@ -140,13 +140,13 @@ function connectionOf(row: number, lines: number): object {
 async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
   const isOfKind = (path: string) =>
     kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
-  let seen = 0;
+  // A request that is sent again, as the platform was too slow, is none more.
+  const seen = new Set<string>();
   let isDead = false;
-  await using gate = await layGate(platform.url, (path, stage) => {
-    if (!isDead && stage === kill.stage && isOfKind(path) && ++seen === kill.request) {
-      isDead = true;
-      running.kill();
-    }
+  await using gate = await layGate(platform.url, ({ path, body, stage }) => {
+    if (!isDead && stage === kill.stage && isOfKind(path))
+      isDead = seen.add(path + body).size === kill.request;
+    if (isDead) running.kill();
     return isDead;
   });
   const running = startKith(words, { ...env, KITH_URL: gate.url });

@@ -1,0 +1,69 @@
+// Quick counterpart: tests/move.test.ts
+// Starts at most 0 platforms and 40 processes.
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { caller } from '@kith/platform';
+import { availableEngines, type Engines, eraseEngines, startEngines, uniquePrefix } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kith, runKith } from './support/command.ts';
+import { makeBusy, moveProgress, startInFolder } from './support/moved-installation.ts';
+
+describe.runIf(availableEngines().includes('containers'))('kith move, killed', () => {
+  const prefix = uniquePrefix();
+  let folder: string;
+  let engines: Engines;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-move-'));
+    engines = await startEngines();
+  });
+  afterAll(async () => {
+    await eraseEngines(engines, prefix);
+    await engines[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('goes on after any step, and comes to the same', async () => {
+    const original = join(folder, 'original');
+    {
+      await using platform = await startInFolder(original);
+      await makeBusy(caller(platform.url));
+    }
+    /** Moves a copy of the installation to databases of its own, first in a process that is killed at a step. */
+    const move = async (name: string, killAt?: string) => {
+      const data = join(folder, name);
+      await cp(original, data, { recursive: true });
+      const env = { MONGODB_URL: engines.mongodbUrl, KITH_PREFIX: `${prefix}_${name}` };
+      const killed = killAt === undefined ? undefined : await kith(['move', '--from', data], env, killAt);
+      return { killed, ended: await runKith(['move', '--from', data, '--json'], env) };
+    };
+    const { ended: whole } = await move('whole');
+    expect([whole.code, whole.stderr]).toEqual([0, expect.stringMatching(moveProgress)]);
+    expect(JSON.parse(whole.stdout).length).toBeGreaterThan(10);
+    // Nothing of the move's own: by it the databases' names are the copies'.
+    const steps = whole.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(`${prefix}_whole_`, '_'));
+    expect(steps.length).toBeGreaterThan(25);
+
+    const killed: string[] = [];
+    for (const [index, step] of steps.entries()) {
+      const { killed: first, ended } = await move(`k${index}`, step);
+      if (first?.code === null) killed.push(step);
+      // The last word is said when all is done, and a kill may come too late.
+      else expect([step, first?.code]).toEqual([expect.stringMatching(/marked as|is moved$/), 0]);
+      if (ended.code === 1) {
+        expect([step, ended.stderr]).toEqual([
+          expect.stringMatching(/marked as whole|is moved$/),
+          `kith: The data was moved to ${prefix}_k${index}_identity already.\n`,
+        ]);
+        continue;
+      }
+      expect([step, ended.code, ended.stderr]).toEqual([step, 0, expect.stringMatching(moveProgress)]);
+      expect([step, JSON.parse(ended.stdout)]).toEqual([step, JSON.parse(whole.stdout)]);
+    }
+    // All but those of the last moments.
+    expect(killed).toEqual(expect.arrayContaining(steps.slice(0, -10)));
+  }, 300_000);
+});
