@@ -1,24 +1,28 @@
-import { availableChromium, availableEngines, waitFor } from '@kith/testing';
+// Starts at most 1 platform and 1 process.
+import { waitFor } from '@kith/testing';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { paleTexts } from './support/example/contrast.ts';
 import { focused, tabTo } from './support/example/keyboard.ts';
 import { screenshot } from './support/example/screenshot.ts';
 import { desktop, phone, signIn } from './support/example/visitor.ts';
 import { type ExampleWorld, startExample } from './support/example/world.ts';
+import { sharedBrowser } from './support/shared-browser.ts';
 
-const installed = await availableChromium();
+const browser = await sharedBrowser();
+afterAll(() => browser?.close());
 
-describe.skipIf(!installed).each(availableEngines())(
-  'how the example application shows itself (%s)',
-  { timeout: 120_000 },
-  (engine) => {
+describe.skipIf(!browser)(
+  'how the example application shows itself',
+  { timeout: 120_000, concurrent: true },
+  () => {
     let world: ExampleWorld;
     beforeAll(async () => {
-      world = await startExample(engine, installed ?? {});
+      world = await startExample(browser as Browser);
     }, 120_000);
     afterAll(() => world?.[Symbol.asyncDispose]());
 
-    it('says what is wrong, where it is wrong', async () => {
+    it('says what is wrong, where it is wrong', async ({ expect }) => {
       await using visitor = await world.open();
       const { page } = visitor;
       await signIn(visitor, { email: 'nobody@example.com', password: 'wrong one' });
@@ -47,11 +51,11 @@ describe.skipIf(!installed).each(availableEngines())(
     });
 
     it('walks through a long list as it is scrolled', async () => {
-      const user = await world.platform.createUser(world.projectId, { name: 'Walker' });
-      for (let index = 0; index < 45; index++) {
-        const name = `Person ${String(index).padStart(2, '0')}`;
-        await world.platform.connect(user, await world.platform.createUser(world.projectId, { name }));
-      }
+      const user = await world.platform.createUser({ name: 'Walker' });
+      await world.befriend(
+        user,
+        Array.from({ length: 45 }, (_, index) => `Person ${String(index).padStart(2, '0')}`),
+      );
       await using visitor = await world.open({ viewport: phone });
       const { page } = visitor;
       await signIn(visitor, user);
@@ -74,15 +78,13 @@ describe.skipIf(!installed).each(availableEngines())(
     });
 
     it.each([
-      ['light', 'desktop', desktop],
-      ['light', 'phone', phone],
-      ['dark', 'desktop', desktop],
-      ['dark', 'phone', phone],
-    ] as const)('can be read and fits, in the %s on a %s', async (colorScheme, device, viewport) => {
-      const ada = await world.platform.createUser(world.projectId, {
+      ['desktop', desktop],
+      ['phone', phone],
+    ] as const)('can be read and fits, in the light and in the dark, on a %s', async (device, viewport) => {
+      const ada = await world.platform.createUser({
         // Not found by what is searched for: of those there are as many as are suggested.
         name: 'Ada Example',
-        username: 'ada',
+        username: `ada.${device}`,
       });
       const { id: mentors } = await world.platform.createCollection(ada, 'Mentors');
       await world.platform.createCollection(ada, 'Reading group');
@@ -100,50 +102,43 @@ describe.skipIf(!installed).each(availableEngines())(
           body: { entityId },
         });
       }
-      await using visitor = await world.open({
-        colorScheme,
-        viewport,
-        deviceScaleFactor: device === 'phone' ? 2 : 1,
-      });
+      await using visitor = await world.open({ viewport, deviceScaleFactor: device === 'phone' ? 2 : 1 });
       const { page } = visitor;
-      const look = async (shown: string, name?: string) => {
+      const look = async (shown: string, pictures: Partial<Record<'light' | 'dark', string>> = {}) => {
         await page.getByText(shown).first().waitFor();
-        expect([shown, await paleTexts(page)]).toEqual([shown, []]);
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-        if (name && engine === 'embedded') await screenshot(page, `${name}-${device}-${colorScheme}`);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect([shown, colorScheme, await paleTexts(page)]).toEqual([shown, colorScheme, []]);
+          expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+          const name = pictures[colorScheme];
+          if (name) await screenshot(page, `${name}-${device}-${colorScheme}`);
+        }
       };
       await look('Good to see you');
       await signIn(visitor, ada);
       const isDesktop = device === 'desktop';
       await visitor.page.getByRole('searchbox').fill('demo');
       await visitor.button('Accept Edith Demo').waitFor();
-      await look('Hops between', isDesktop && colorScheme === 'light' ? 'people' : undefined);
+      await look('Hops between', isDesktop ? { light: 'people' } : {});
       await visitor.goTo('Connections');
       await look('2 connections');
       await page.getByRole('link', { name: 'Requests' }).click();
-      await look('We met at the workshop', !isDesktop && colorScheme === 'light' ? 'requests' : undefined);
+      await look('We met at the workshop', isDesktop ? {} : { light: 'requests' });
       await visitor.goTo('Folders');
       await page.getByRole('link', { name: /^Mentors/ }).click();
       await page.getByRole('link', { name: 'Alan Demo' }).waitFor();
-      await look('Saved just now', isDesktop && colorScheme === 'dark' ? 'folders' : undefined);
+      await look('Saved just now', isDesktop ? { dark: 'folders' } : {});
       await visitor.goTo('Notifications');
-      await look(
-        'Alan Demo accepted your request',
-        !isDesktop && colorScheme === 'dark' ? 'notifications' : undefined,
-      );
+      await look('Alan Demo accepted your request', isDesktop ? {} : { dark: 'notifications' });
       await page.getByRole('link', { name: 'Hedy Demo' }).click();
       await look('Vienna');
       await visitor.button('Save Hedy Demo to a folder').click();
       await look('Save Hedy Demo');
       expect(visitor.complaints).toEqual([]);
-      // The next one is called the same.
-      await world.platform.call('DELETE', `/v7/${world.projectId}/users/${ada.id}`, {
-        token: ada.accessToken,
-      });
     });
 
     it('can be used by keyboard alone', async () => {
-      const ada = await world.platform.createUser(world.projectId, { name: 'Ada Demo' });
+      const ada = await world.platform.createUser({ name: 'Ada Example' });
       await using visitor = await world.open();
       const { page } = visitor;
       const press = async (...keys: string[]) => {

@@ -1,15 +1,15 @@
-import { availableEngines } from '@kith/testing';
+import type { TestPlatform } from '@kith/testing';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { behaviours } from './support/behaviours.ts';
 import { testBehaviours } from './support/suite.ts';
-import { type ClientWorld, startWorld } from './support/world.ts';
+import { startLimited } from './support/world.ts';
 
-describe.each(availableEngines())('the client in Node (%s)', (engine) => {
-  let world: ClientWorld;
+describe('the client in Node', () => {
+  let platform: TestPlatform;
   beforeAll(async () => {
-    world = await startWorld(engine);
+    platform = await startLimited('embedded');
   });
-  afterAll(() => world[Symbol.asyncDispose]());
+  afterAll(() => platform.stop());
 
-  testBehaviours((name) => behaviours[name](world));
+  testBehaviours({ platform: () => platform, run: (name, world) => behaviours[name](world) });
 });

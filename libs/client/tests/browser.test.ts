@@ -1,17 +1,19 @@
+// Starts at most 1 platform and 1 process.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { availableChromium } from '@kith/testing';
+import type { TestPlatform } from '@kith/testing';
 import { build } from 'esbuild';
-import { type BrowserContext, chromium as launcher, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BehaviourName } from './support/behaviours.ts';
+import { sharedBrowser } from '../../../tests/support/shared-browser.ts';
 import type { Control } from './support/control.ts';
 import { testBehaviours } from './support/suite.ts';
-import { type ClientWorld, startWorld } from './support/world.ts';
+import { type ClientWorld, reach, startLimited } from './support/world.ts';
 
-const chromium = await availableChromium();
+const browser = await sharedBrowser();
+afterAll(() => browser?.close());
 
 /** Serves a page that loads the behaviours, from an origin of its own. */
 async function servePage(): Promise<{ origin: string } & AsyncDisposable> {
@@ -34,13 +36,15 @@ async function servePage(): Promise<{ origin: string } & AsyncDisposable> {
   };
 }
 
-describe.runIf(chromium)('the client in Chromium', () => {
-  let world: ClientWorld;
+describe.skipIf(!browser)('the client in Chromium', () => {
+  let platform: TestPlatform;
   let context: BrowserContext;
   let page: Page;
   let origin: string;
   const undo = new AsyncDisposableStack();
-  const place = () => JSON.stringify({ url: world.url, projectId: world.projectId });
+  /** The ways that pages are on, by their addresses. */
+  const worlds = new Map<string, ClientWorld>();
+  const place = ({ url, projectId }: ClientWorld) => JSON.stringify({ url, projectId });
   const newTab = async () => {
     const tab = await context.newPage();
     await tab.goto(origin);
@@ -48,25 +52,23 @@ describe.runIf(chromium)('the client in Chromium', () => {
     return tab;
   };
   beforeAll(async () => {
-    world = undo.use(await startWorld('embedded'));
+    platform = undo.use(await startLimited('embedded'));
     origin = undo.use(await servePage()).origin;
-    const browser = await launcher.launch(chromium);
-    undo.defer(() => browser.close());
-    context = await browser.newContext();
-    await context.exposeFunction('control', (name: keyof Control, args: never[]) =>
-      (world.control[name] as (...words: never[]) => unknown)(...args),
+    context = await (browser as Browser).newContext();
+    undo.defer(() => context.close());
+    await context.exposeFunction('control', (url: string, name: keyof Control, args: never[]) =>
+      (worlds.get(url) as ClientWorld).control[name](...(args as unknown as [never, never])),
     );
     page = await newTab();
   });
   afterAll(() => undo.disposeAsync());
 
-  it('calls from another origin than the platform’s', () => {
-    expect(origin).not.toBe(world.url);
-  });
-
   it('shares a session among tabs, which refresh it one at a time', async () => {
+    await using world = await reach(platform);
+    // Pages call from another origin than the platform's.
+    expect(origin).not.toBe(world.url);
     const tabs = [page, await newTab(), await newTab()] as const;
-    for (const tab of tabs) await tab.evaluate(`open(${place()})`);
+    for (const tab of tabs) await tab.evaluate(`open(${place(world)})`);
     const [first, second, third] = tabs;
     const { email, password } = await world.control.person('Ada');
     await first.evaluate(`kith.auth.signIn(${JSON.stringify({ email, password })}).then(() => undefined)`);
@@ -90,12 +92,18 @@ describe.runIf(chromium)('the client in Chromium', () => {
 
     await third.reload();
     await third.waitForFunction('globalThis.run');
-    await third.evaluate(`open(${place()})`);
+    await third.evaluate(`open(${place(world)})`);
     expect(await third.evaluate('kith.session.user.name')).toBe('Ada');
     await second.evaluate('kith.auth.signOut()');
     for (const tab of tabs) await tab.waitForFunction('kith.session === null');
     expect(await first.evaluate('reasons')).toEqual(expect.arrayContaining(['signed-in', 'elsewhere']));
   });
 
-  testBehaviours((name: BehaviourName) => page.evaluate(`run(${JSON.stringify(name)}, ${place()})`));
+  testBehaviours({
+    platform: () => platform,
+    run(name, world) {
+      worlds.set(world.url, world);
+      return page.evaluate(`run(${JSON.stringify(name)}, ${place(world)})`);
+    },
+  });
 });

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { errors } from '@kith/contracts';
+import { startPlatform, type TestPlatform } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import {
   createClient,
@@ -10,22 +11,18 @@ import {
   type KithErrorCode,
 } from '../src/index.ts';
 import { createOperatorClient } from '../src/operator.ts';
-import { type ClientWorld, startWorld } from './support/world.ts';
 
-let world: ClientWorld;
+let platform: TestPlatform;
 let ada: KithClient;
 let grace: KithClient;
 const idOf = (kith: KithClient) => kith.session?.user.id ?? '';
 beforeAll(async () => {
-  world = await startWorld('embedded');
-  const of = async (name: string) => {
-    const { session } = await world.control.person(name);
-    return createClient({ url: world.url, projectId: world.projectId, session, retries: 0 });
-  };
+  platform = await startPlatform();
+  const of = async (name: string) => platform.client(await platform.createUser({ name }));
   ada = await of('Ada');
   grace = await of('Grace');
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => platform.stop());
 
 const nobody = '00000000-0000-4000-8000-000000000000';
 const password = 'correct horse';
@@ -92,7 +89,7 @@ describe('a refusal', () => {
   });
 
   it('names what is taken', async () => {
-    const other = createClient({ url: world.url, projectId: world.projectId });
+    const other = createClient({ url: platform.url, projectId: platform.project.id });
     await other.auth.signUp({ email, password, username: 'taken.name' });
     await expect(ada.auth.signUp({ email, password })).rejects.toMatchObject({
       status: 409,
@@ -127,7 +124,7 @@ describe('a refusal', () => {
 
   it('tells of a project that is not there', async () => {
     const at = (projectId: string) =>
-      createClient({ url: world.url, projectId }).auth.signIn({ email, password });
+      createClient({ url: platform.url, projectId }).auth.signIn({ email, password });
     await expect(at(nobody)).rejects.toMatchObject({ status: 404, code: 'project/not-found' });
   });
 
@@ -142,13 +139,13 @@ describe('a refusal', () => {
 
 describe('operators', () => {
   it('have a client of their own', async () => {
-    const kith = createOperatorClient({ url: world.url, token: world.platform.operatorToken });
+    const kith = createOperatorClient({ url: platform.url, token: platform.operatorToken });
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     const project = await kith.projects.create({ name: 'Shop', publicKey: pem });
     expect((await kith.projects.update({ projectId: project.id, name: 'Store' })).name).toBe('Store');
 
-    const shopper = createClient({ url: world.url, projectId: project.id });
+    const shopper = createClient({ url: platform.url, projectId: project.id });
     const key = Buffer.from(privateKey.export({ format: 'pem', type: 'pkcs8' })).toString('base64');
     const payload = { id: 'user-1', name: 'Ada' };
     const { token } = await shopper.crypto.signTestingJwt({
@@ -169,7 +166,7 @@ describe('operators', () => {
   });
 
   it('are refused without their token', async () => {
-    const kith = createOperatorClient({ url: world.url, token: 'a guess' });
+    const kith = createOperatorClient({ url: platform.url, token: 'a guess' });
     await expect(kith.projects.list()).rejects.toMatchObject({ status: 401, code: 'auth/unauthorized' });
   });
 });

@@ -1,16 +1,18 @@
-import { availableEngines, waitFor } from '@kith/testing';
+// Starts at most 1 platform and 8 processes.
+import { availableEngines, startPlatform, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../src/index.ts';
-import { startWorld } from './support/world.ts';
+import { reach } from './support/world.ts';
 
 describe.runIf(availableEngines().includes('containers'))('a gateway that is started anew', () => {
   it('is waited for by calls, and streams go on without a gap or a repeat', async () => {
-    await using world = await startWorld('containers');
-    const { platform, control } = world;
+    await using platform = await startPlatform({ engine: 'containers' });
+    await using world = await reach(platform);
+    const { control, projectId } = world;
     const ada = await control.person('Ada');
     const kith = createClient({
       url: platform.url,
-      projectId: world.projectId,
+      projectId,
       session: ada.session,
       retries: 12,
     });

@@ -22,7 +22,7 @@ export async function visit(
   { app, api, ...options }: { app: string; api: string } & BrowserContextOptions,
 ): Promise<Visitor> {
   const context = await browser.newContext({ viewport: desktop, reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   const newTab = async () => {
     const page = await context.newPage();

@@ -1,7 +1,7 @@
-import { type EngineKind, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
-import { type BrowserContextOptions, chromium, type LaunchOptions } from 'playwright-core';
-import { afterAll } from 'vitest';
-import { type BuiltApp, buildApp } from './serve-app.ts';
+import { createOperatorClient } from '@kith/client/operator';
+import { startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { buildApp } from './serve-app.ts';
 import { type Account, type Visitor, visit } from './visitor.ts';
 
 /** The example application on a platform of its own, with some people who are there already. */
@@ -16,6 +16,8 @@ export interface ExampleWorld extends AsyncDisposable {
   open(options?: BrowserContextOptions): Promise<Visitor>;
   /** Asks somebody to connect, from elsewhere. */
   ask(from: TestUser, username: string, message: string): Promise<void>;
+  /** Imports new people by their names, each connected with the user. */
+  befriend(user: TestUser, names: readonly string[]): Promise<void>;
 }
 
 const profiles = [
@@ -26,21 +28,16 @@ const profiles = [
   ['Tim', 'Geneva', 'Links things to other things.'],
 ] as const;
 
-// One build serves all worlds of a suite: who serves it says on which platform it is.
-let building: Promise<BuiltApp> | undefined;
-afterAll(async () => (await building)?.[Symbol.asyncDispose]());
-
-export async function startExample(engine: EngineKind, browserAt: LaunchOptions): Promise<ExampleWorld> {
+/** Starts the embedded form: what a page sees of Kith is the same HTTP in both. */
+export async function startExample(browser: Browser): Promise<ExampleWorld> {
   await using starting = new AsyncDisposableStack();
-  const browser = await chromium.launch(browserAt);
-  starting.defer(() => browser.close());
-  building ??= buildApp();
-  const built = await building;
-  const platform = starting.use(await startPlatform({ engine }));
-  const { id: projectId } = await platform.createProject();
+  const [built, platform] = await Promise.all([buildApp(), startPlatform()]);
+  starting.use(built);
+  starting.use(platform);
+  const { id: projectId } = platform.project;
   const [alan, edith, hedy, joan] = (await Promise.all(
     profiles.map(([name, location, bio]) =>
-      platform.createUser(projectId, {
+      platform.createUser({
         name: `${name} Demo`,
         username: `${name.toLowerCase()}.demo`,
         location,
@@ -62,6 +59,15 @@ export async function startExample(engine: EngineKind, browserAt: LaunchOptions)
       const scope = `/v7/${projectId}/users`;
       const { id } = await platform.call<{ id: string }>('GET', `${scope}/by-username?username=${username}`);
       await platform.call('POST', `${scope}/${id}/connection`, { token, body: { message } });
+    },
+    async befriend({ id: receiverId }, names) {
+      const operator = createOperatorClient({ url: platform.url, token: platform.operatorToken });
+      const people = names.map((name) => ({ name, foreignId: name }));
+      await operator.users.import({ projectId, rows: people });
+      const requestedAt = new Date().toISOString();
+      const rows = names.map((requesterForeignId) => ({ requesterForeignId, receiverId, requestedAt }));
+      const { imported } = await operator.connections.import({ projectId, rows });
+      if (imported !== names.length) throw new Error(`Only ${imported} connections were imported.`);
     },
     [Symbol.asyncDispose]: () => undo.disposeAsync(),
   };

@@ -6,8 +6,8 @@ import type { Control } from './control.ts';
 type Place = { url: string; projectId: string };
 
 interface TestPage {
-  /** Reaches the test's process. */
-  control(name: string, args: unknown[]): Promise<unknown>;
+  /** Reaches the test's process, which knows a way by its address. */
+  control(url: string, name: string, args: unknown[]): Promise<unknown>;
   run(name: BehaviourName, at: Place): Promise<unknown>;
   /** Makes `kith`, whose session all tabs share. */
   open(at: Place): void;
@@ -17,13 +17,14 @@ interface TestPage {
 }
 
 const page = globalThis as unknown as TestPage;
-const control = new Proxy({} as Control, {
-  get:
-    (_, name) =>
-    (...args: unknown[]) =>
-      page.control(String(name), args),
-});
-page.run = (name, at) => behaviours[name]({ ...at, control });
+const controlOf = ({ url }: Place) =>
+  new Proxy({} as Control, {
+    get:
+      (_, name) =>
+      (...args: unknown[]) =>
+        page.control(url, String(name), args),
+  });
+page.run = (name, at) => behaviours[name]({ ...at, control: controlOf(at) });
 page.open = (at) => {
   page.reasons = [];
   const onSession = (_: unknown, { reason }: { reason: string }) => page.reasons.push(reason);

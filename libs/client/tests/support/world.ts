@@ -1,5 +1,6 @@
 import { operations } from '@kith/contracts';
 import { type EngineKind, startPlatform, type TestPlatform } from '@kith/testing';
+import { createClient, type KithClient } from '../../src/index.ts';
 import type { World } from './control.ts';
 import { FaultyProxy } from './proxy.ts';
 import { serveControl } from './serve-control.ts';
@@ -10,25 +11,29 @@ const limits = {
   'identity.check-username': { max: 3, windowSeconds: 2 },
 };
 
-/** A platform behind a proxy. */
+/** A way to a platform on which things go wrong, of one test's own: others on the same platform do not notice. */
 export interface ClientWorld extends World, AsyncDisposable {
-  platform: TestPlatform;
-  proxy: FaultyProxy;
+  /** Signs someone up; gives a client of theirs. */
+  clientOf(name?: string): Promise<KithClient>;
 }
 
-export async function startWorld(engine: EngineKind): Promise<ClientWorld> {
-  await using undo = new AsyncDisposableStack();
-  const env = { RATE_LIMIT_SCALE: '1', RATE_LIMITS: JSON.stringify(limits) };
-  const platform = undo.use(await startPlatform({ engine, env }));
-  const proxy = undo.use(await FaultyProxy.start(platform.url));
-  const { id: projectId } = await platform.createProject();
-  const kept = undo.move();
+/** Starts a platform with the limits that the behaviours are to meet. */
+export const startLimited = (engine: EngineKind): Promise<TestPlatform> =>
+  startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1', RATE_LIMITS: JSON.stringify(limits) } });
+
+/** Lays a way of the caller's own to a platform. */
+export async function reach(platform: TestPlatform): Promise<ClientWorld> {
+  const proxy = await FaultyProxy.start(platform.url);
+  const { url } = proxy;
+  const { id: projectId } = platform.project;
+  const control = serveControl(platform, projectId, proxy);
   return {
-    url: proxy.url,
+    url,
     projectId,
-    platform,
-    proxy,
-    control: serveControl(platform, projectId, proxy),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    control,
+    async clientOf(name) {
+      return createClient({ url, projectId, session: (await control.person(name)).session, retries: 0 });
+    },
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };
 }

@@ -1,0 +1,116 @@
+import { type TestPlatform, waitFor } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  createClient,
+  KithError,
+  KithNetworkError,
+  type NotificationEvent,
+  type StreamStatus,
+} from '../../src/index.ts';
+import type { Person } from './control.ts';
+import { type ClientWorld, reach } from './world.ts';
+
+/** A stream that is listened to in the background. */
+class Listening {
+  readonly told: string[] = [];
+  readonly statuses: StreamStatus[] = [];
+  readonly ended: Promise<unknown>;
+  readonly #controller = new AbortController();
+
+  constructor(world: ClientWorld, person: Person, options: { silenceMs?: number; retries?: number } = {}) {
+    const { url, projectId } = world;
+    const kith = createClient({ url, projectId, session: person.session, retries: 0 });
+    const events = kith.notifications.stream({
+      ...options,
+      signal: this.#controller.signal,
+      onStatus: (status) => this.statuses.push(status),
+    });
+    this.ended = this.#listen(events).catch((error: unknown) => error);
+  }
+
+  get opened(): number {
+    return this.statuses.filter(({ state }) => state === 'open').length;
+  }
+
+  async leave(): Promise<void> {
+    this.#controller.abort();
+    await this.ended;
+  }
+
+  async #listen(events: AsyncIterable<NotificationEvent>): Promise<void> {
+    for await (const event of events) this.told.push(event.type === 'notification' ? event.id : event.type);
+  }
+}
+
+/** Tests the streams of a platform, each test on a way of its own, at the same time. */
+export function testStreams(platform: () => TestPlatform): void {
+  describe.concurrent('streams', () => {
+    it('are opened anew after a silence', async () => {
+      await using world = await reach(platform());
+      const ada = await world.control.person();
+      await world.control.fault({ match: 'stream', times: 1, how: 'silence' });
+      const listening = new Listening(world, ada, { silenceMs: 1_500 });
+      await waitFor(() => listening.opened > 0, { what: 'a stream that is not silent' });
+      const waited = listening.statuses.find(({ state }) => state === 'waiting');
+      expect(waited?.error).toBeInstanceOf(KithNetworkError);
+      expect(waited?.error).toMatchObject({ isTimeout: true });
+      await world.control.request(await world.control.person(), ada);
+      await waitFor(() => listening.told.length > 0, { what: 'the notification' });
+      await listening.leave();
+      expect(listening.told).toEqual(['1']);
+    });
+
+    it('say so when they are evicted by newer ones', async () => {
+      await using world = await reach(platform());
+      const ada = await world.control.person();
+      const all = [];
+      for (let count = 1; count <= 6; count++) {
+        const listening = new Listening(world, ada);
+        all.push(listening);
+        await waitFor(() => listening.opened === 1, { what: `stream ${count}` });
+      }
+      await world.control.request(await world.control.person(), ada);
+      const [first, ...others] = all;
+      await waitFor(() => first?.told.length && others.every(({ told }) => told.length > 0), {
+        what: 'all events',
+      });
+      await Promise.all(all.map((listening) => listening.leave()));
+      expect(all.map(({ told }) => told)).toEqual([['evicted'], ...Array(5).fill(['1'])]);
+    });
+
+    it('end with the error when the session does', async () => {
+      await using world = await reach(platform());
+      const ada = await world.control.person();
+      const listening = new Listening(world, ada);
+      await waitFor(() => listening.opened === 1, { what: 'the stream' });
+      await world.control.suspend(ada);
+      const error = await listening.ended;
+      expect(error).toBeInstanceOf(KithError);
+      expect(error).toMatchObject({ status: 403, code: 'auth/suspended' });
+    });
+
+    it('are not opened by nobody', async () => {
+      await using world = await reach(platform());
+      const { url, projectId } = world;
+      const events = createClient({ url, projectId }).notifications.stream();
+      await expect(events.next()).rejects.toMatchObject({ code: 'auth/unauthorized' });
+    });
+
+    it('wait for as long as they are asked to', async () => {
+      await using world = await reach(platform());
+      const ada = await world.control.person();
+      const body = JSON.stringify({ error: 'Too many.', code: 'rate-limit/exceeded' });
+      await world.control.fault({
+        match: 'stream',
+        times: 1,
+        how: { status: 429, headers: { 'retry-after': '2' }, body },
+      });
+      await world.control.seen();
+      const listening = new Listening(world, ada);
+      await waitFor(() => listening.opened === 1, { what: 'the stream' });
+      await listening.leave();
+      const [refused, opened] = (await world.control.seen()).filter(({ line }) => line.includes('stream'));
+      expect((opened?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(2_000);
+    });
+  });
+}
