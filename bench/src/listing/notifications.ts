@@ -39,7 +39,7 @@ export function notificationsLayout(sizes: number[]): Layout {
     ],
     async serve(config) {
       const store = await openStore(config);
-      const parts = { store, relay: { kick: () => undefined }, turns: new Turns(), keepMs };
+      const parts = { store, relay: { kick: () => undefined }, turns: new Turns(), keepMs, now: Date.now };
       return endingWith(
         await serveAlone([listHandler], (bus) => ({ ...parts, bus }), { checkOutput: false }),
         store,

@@ -8,7 +8,10 @@ interface Telemetry {
   metrics: Metrics;
 }
 
-export type LimiterStoreConfig = { kind: 'redis'; url: string } | { kind: 'memory' };
+/** `patienceMs` is how long a request may wait for Redis, `deadMs` after which silence its connection counts as dead. */
+export type LimiterStoreConfig =
+  | { kind: 'redis'; url: string; patienceMs?: number; deadMs?: number }
+  | { kind: 'memory' };
 
 /** How often a key was counted in its window, this time included, and when the window ends. */
 export interface Count {
@@ -32,7 +35,7 @@ export async function openLimiterStore(
   config: LimiterStoreConfig,
   telemetry: Telemetry,
 ): Promise<LimiterStore> {
-  return config.kind === 'redis' ? redisStore(config.url, telemetry) : memoryStore(telemetry.metrics);
+  return config.kind === 'redis' ? redisStore(config, telemetry) : memoryStore(telemetry.metrics);
 }
 
 /** The library only counts: the limit that a count is held against, and its window, are not known beforehand. */
@@ -49,16 +52,14 @@ function memoryStore(metrics: Metrics): LimiterStore {
   };
 }
 
-/** What a request may wait for Redis, in ms; then it is counted in memory. */
-const patienceMs = 100;
-/** After which silence the connection counts as dead, in ms. */
-const deadMs = 1_000;
-
 /**
  * Counts in Redis, and in this process's memory while Redis is away. A server that is down is not asked at all; one
  * that hangs costs a request `patienceMs` until its connection counts as dead, then nothing.
  */
-async function redisStore(url: string, { log, metrics }: Telemetry): Promise<LimiterStore> {
+async function redisStore(
+  { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },
+  { log, metrics }: Telemetry,
+): Promise<LimiterStore> {
   const redis = new Redis(url, {
     connectTimeout: 2_000,
     socketTimeout: deadMs,
@@ -75,7 +76,7 @@ async function redisStore(url: string, { log, metrics }: Telemetry): Promise<Lim
   redis.on('error', (error: Error) => {
     connectionError = error;
   });
-  await firstOutcome(redis);
+  await firstOutcome(redis, deadMs);
 
   const counts = new RedisCounts(redis, { patienceMs });
   let shared = true;
@@ -116,9 +117,9 @@ async function redisStore(url: string, { log, metrics }: Telemetry): Promise<Lim
 }
 
 /** Waits until the connection is ready, has failed once, or takes too long. */
-function firstOutcome(redis: Redis): Promise<void> {
+function firstOutcome(redis: Redis, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, deadMs);
+    const timer = setTimeout(done, withinMs);
     redis.once('ready', done).once('close', done);
     function done() {
       clearTimeout(timer);

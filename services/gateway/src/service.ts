@@ -25,6 +25,8 @@ export interface GatewayOptions {
   timeouts?: Partial<HttpTimeouts>;
   streamTimes?: Partial<StreamTimes>;
   exportTimes?: Partial<ExportTimes>;
+  /** The time by which tokens expire, in ms since 1970; the machine's by default. */
+  now?: () => number;
 }
 
 /** A gateway that listens at `url`. */
@@ -60,6 +62,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     revocations,
     issuer: config.TOKEN_ISSUER,
     audience: config.TOKEN_AUDIENCE,
+    now: options.now,
   });
   const streams = new Streams({
     bus,

@@ -51,6 +51,8 @@ export interface TokenVerifierOptions {
   revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check'>;
   /** Tokens the cache holds at most. */
   cacheSize?: number;
+  /** The time by which tokens expire, in ms since 1970; the machine's by default. */
+  now?: (() => number) | undefined;
 }
 
 /**
@@ -60,11 +62,13 @@ export interface TokenVerifierOptions {
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
   readonly #cacheSize: number;
+  readonly #now: () => number;
   readonly #cache = new Map<string, { token: AccessToken; keys: KeySet }>();
 
   constructor(options: TokenVerifierOptions) {
     this.#options = options;
     this.#cacheSize = options.cacheSize ?? 10_000;
+    this.#now = options.now ?? Date.now;
   }
 
   /**
@@ -84,7 +88,7 @@ export class TokenVerifier {
     const entry = this.#cache.get(digest);
     if (!entry) return undefined;
     this.#cache.delete(digest);
-    if (entry.keys !== this.#options.keys.current || entry.token.expiresAt * 1000 <= Date.now())
+    if (entry.keys !== this.#options.keys.current || entry.token.expiresAt * 1000 <= this.#now())
       return undefined;
     // Back in at the end: the first of the map is the one that was not used for longest.
     this.#cache.set(digest, entry);
@@ -101,6 +105,7 @@ export class TokenVerifier {
         issuer,
         audience,
         requiredClaims,
+        currentDate: new Date(this.#now()),
       });
       token = claims.parse(verified.payload);
     } catch (error) {

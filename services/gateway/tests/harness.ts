@@ -50,6 +50,7 @@ export interface TestOptions {
   streamTimes?: NonNullable<GatewayOptions['streamTimes']>;
   exportTimes?: NonNullable<GatewayOptions['exportTimes']>;
   log?: ServiceRuntime['log'];
+  now?: NonNullable<GatewayOptions['now']>;
 }
 
 /** A gateway on a free port, over a bus of its own; limits in Redis where the engines are real. */
@@ -66,6 +67,7 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
       timeouts: { linger: 200, ...changes.timeouts },
       ...(changes.streamTimes ? { streamTimes: changes.streamTimes } : {}),
       ...(changes.exportTimes ? { exportTimes: changes.exportTimes } : {}),
+      ...(changes.now ? { now: changes.now } : {}),
     });
     return stack.use(gateway);
   };

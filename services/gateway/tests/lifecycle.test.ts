@@ -38,8 +38,8 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     await test.gateway.stop();
   });
 
-  it('ends idle and unused connections at once, and requests that take too long after the bound', async () => {
-    await using test = await startTestGateway(engine, { timeouts: { drain: 2_000 } });
+  it('ends idle and unused connections at once, whatever it still waits for', async () => {
+    await using test = await startTestGateway(engine, { timeouts: { drain: 3_600_000 } });
     const service = await serveSlowly(test.bus);
     const { port } = test.gateway;
     const unused = connect(port, '127.0.0.1');
@@ -49,13 +49,22 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     await once(idle, 'data');
     const slow = raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     await waitFor(() => service.seen.length === 1, { what: 'the request at the service' });
-    const started = performance.now();
     const stopped = test.gateway.stop();
     await Promise.all([once(unused.resume(), 'close'), once(idle.resume(), 'close')]);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    service.release();
+    expect(parseAnswer(await slow).status).toBe(200);
     await stopped;
-    expect(performance.now() - started).toBeGreaterThan(1_900);
-    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it('ends requests that take too long after the bound', async () => {
+    await using test = await startTestGateway(engine, { timeouts: { drain: 200 } });
+    const service = await serveSlowly(test.bus);
+    const slow = raw(test.gateway.port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await waitFor(() => service.seen.length === 1, { what: 'the request at the service' });
+    const started = performance.now();
+    await test.gateway.stop();
+    // A timer may fire a millisecond early.
+    expect(performance.now() - started).toBeGreaterThan(198);
     expect(await slow).toBe('');
     service.release();
   });

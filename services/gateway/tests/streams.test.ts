@@ -12,7 +12,8 @@ const idsOf = (source: EventSource) => source.events.map(({ event, id }) => `${e
 
 describe.each(availableEngines())('streams (%s)', (engine) => {
   it('tells what comes from now on, with its sequence as id, and resumes from there', async () => {
-    await using world = await FeedWorld.start(engine);
+    // By itself a stream never asks here: what comes has woken it.
+    await using world = await FeedWorld.start(engine, { streamTimes: { heartbeat: 3_600_000 } });
     const userId = randomUUID();
     await world.tell(userId);
     using first = await waitFor(async () => {
@@ -37,11 +38,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
         data: expect.objectContaining({ userId, projectId, type: 'connection-request', isRead: false }),
       },
     ]);
-    const told = performance.now();
     await world.tell(userId);
     await waitFor(() => first.events.length === 2);
-    // It was woken: by itself it asks every 15 s.
-    expect(performance.now() - told).toBeLessThan(5_000);
     using second = await world.stream(userId, { lastEventId: '0' });
     await waitFor(() => second.events.length === 3);
     expect(idsOf(second)).toEqual(['notification 1', 'notification 2', 'notification 3']);
@@ -66,8 +64,12 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       while (seen.length < total) {
         const options = { gateway: anyGateway(), lastEventId: String(seen.length) };
         // A gateway that is about to go may refuse; then another is tried, as any client would.
-        const source = await world.stream(userId, options).catch(() => undefined);
-        if (source?.status !== 200) continue;
+        const source = await world.stream(userId, options).catch((error: NodeJS.ErrnoException) => {
+          expect(['ECONNREFUSED', 'ECONNRESET']).toContain(error.code);
+        });
+        if (!source) continue;
+        if (source.status === 503) continue;
+        expect(source.status).toBe(200);
         connections++;
         const enough = randomInt(0, 8);
         await waitFor(
@@ -122,12 +124,20 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
   );
 
   it('resets a client that was away for longer than notifications are kept', async () => {
-    await using world = await FeedWorld.start(engine, { notifications: { keepDays: 1, expireEveryMs: 50 } });
+    let later = 0;
+    const now = () => Date.now() + later;
+    await using world = await FeedWorld.start(engine, {
+      notifications: { keepDays: 1, expireEveryMs: 50, now },
+    });
     const userId = randomUUID();
     using before = await world.stream(userId);
-    await world.tell(userId, new Date(Date.now() - dayMs + 5_000));
+    await world.tell(userId, new Date(Date.now() - dayMs / 2));
     await world.tell(userId);
     await waitFor(() => before.events.length === 2);
+    using whole = await world.stream(userId, { lastEventId: '0' });
+    await waitFor(() => whole.events.length === 2);
+    expect(idsOf(whole)).toEqual(['notification 1', 'notification 2']);
+    later = (dayMs * 3) / 4;
     const again = await waitFor(async () => {
       const source = await world.stream(userId, { lastEventId: '0' });
       await waitFor(() => source.events.length > 0);
@@ -141,15 +151,19 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
   });
 
   it('ends when the token expires, and beats until then', async () => {
-    await using world = await FeedWorld.start(engine, { streamTimes: { check: 20, heartbeat: 40 } });
+    let later = 0;
+    const now = () => Date.now() + later;
+    await using world = await FeedWorld.start(engine, { now, streamTimes: { check: 20, heartbeat: 40 } });
     const userId = randomUUID();
-    const token = await world.token(userId, { exp: Math.floor(Date.now() / 1000) + 3 });
-    const opened = Date.now();
+    const token = await world.token(userId);
     const source = await world.stream(userId, { token });
     await waitFor(() => source.comments >= 3);
+    expect(source.isEnded).toBe(false);
+    later = 3_600_000;
     await waitFor(() => source.isEnded);
-    expect(Date.now() - opened).toBeGreaterThan(1_500);
-    expectErrorOf(await world.stream(userId, { token }));
+    const refused = await world.stream(userId, { token });
+    await waitFor(() => refused.isEnded);
+    expectError(refused, 'auth/unauthorized');
   });
 
   it('keeps the five newest of a user, whichever gateway holds them', async () => {
@@ -188,35 +202,30 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     for (const source of open) source[Symbol.dispose]();
   });
 
-  // The bus has no part in it, and real engines would take a minute to make so many notifications.
-  it.runIf(engine === 'embedded')(
-    'ends a client that does not read',
-    async () => {
-      // As large as a notification gets (four bytes a character), and so many that no buffer on the way takes all of them.
-      const avatar = '🙂'.repeat(2_048);
-      const count = 1_000;
-      await using world = await FeedWorld.start(engine, { avatar, streamTimes: { check: 50, unread: 500 } });
-      const userId = randomUUID();
-      using witness = await world.stream(userId);
-      for (let told = 0; told < count; told++) await world.tell(userId);
-      await waitFor(() => witness.events.length === count, { timeoutMs: 45_000 });
-      using source = await world.stream(userId, { lastEventId: '0' });
-      source.pause();
-      await waitFor(async () => (await world.places(userId)) === 1, { what: 'the end of the stream' });
-      expect(source.events.length).toBeLessThan(count);
-      expect(witness.isEnded).toBe(false);
-    },
-    60_000,
-  );
+  // The bus has no part in it.
+  it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
+    // As large as a notification gets (four bytes a character), and so many that no buffer on the way takes all of them.
+    const avatar = '🙂'.repeat(2_048);
+    const count = 1_000;
+    await using world = await FeedWorld.start(engine, { streamTimes: { check: 50, unread: 500 } });
+    const userId = randomUUID();
+    await world.addSilently(userId, { count, avatar });
+    using witness = await world.stream(userId, { lastEventId: '0' });
+    await waitFor(() => witness.events.length === count);
+    using source = await world.stream(userId, { lastEventId: '0' });
+    source.pause();
+    await waitFor(async () => (await world.places(userId)) === 1, { what: 'the end of the stream' });
+    expect(source.events.length).toBeLessThan(count);
+    expect(witness.isEnded).toBe(false);
+  });
 
   it('a gateway that stops ends its streams at once, and tells when to come again', async () => {
-    await using world = await FeedWorld.start(engine);
+    // Were they waited for, it would not stop within the hour.
+    await using world = await FeedWorld.start(engine, { timeouts: { drain: 3_600_000 } });
     const userId = randomUUID();
     const sources = await Promise.all(Array.from({ length: 3 }, () => world.stream(userId)));
     await waitFor(() => sources.every(({ lastId }) => lastId !== undefined));
-    const started = performance.now();
     await world.test.gateway.stop();
-    expect(performance.now() - started).toBeLessThan(3_000);
     await waitFor(() => sources.every(({ isEnded }) => isEnded));
     for (const { retryMs } of sources) {
       expect(retryMs).toBeGreaterThanOrEqual(500);
@@ -255,8 +264,3 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect([head.status, head.headers['content-type'], head.text]).toEqual([200, 'text/event-stream', '']);
   });
 });
-
-function expectErrorOf(source: EventSource): void {
-  expect(source.status).toBe(401);
-  expect(source.headers['content-type']).toBe('application/json');
-}

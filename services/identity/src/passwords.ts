@@ -6,6 +6,12 @@ import { importedHash, importedKind, nobodysHash, verifyImported } from './impor
 
 const deriveKey = promisify(argon2);
 
+/** What computes hashes. */
+export interface HashWork {
+  derive: typeof derive;
+  verifyImported: typeof verifyImported;
+}
+
 interface Hashed {
   memory: number;
   passes: number;
@@ -29,11 +35,18 @@ export class Passwords {
   // What an unknown address is checked against: no password gives this hash.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   readonly #nobodies = new Map<string, string>();
+  readonly #work: HashWork;
+
+  constructor(work: HashWork = { derive, verifyImported }) {
+    this.#work = work;
+  }
 
   /** Hashes a password as a PHC string. Throws `DeadlinePassed` when its turn comes after `deadline` (Unix ms). */
   async hash(password: string, deadline: number): Promise<string> {
     const salt = randomBytes(saltBytes);
-    const hash = await this.#gate.run(deadline, () => derive(password, { ...cost, salt, bytes: hashBytes }));
+    const hash = await this.#gate.run(deadline, () =>
+      this.#work.derive(password, { ...cost, salt, bytes: hashBytes }),
+    );
     return formatPhc({ ...cost, salt, hash });
   }
 
@@ -46,7 +59,7 @@ export class Passwords {
     if (imported !== null) return this.#verifyImported(password, imported, deadline);
     const stored = hash === null ? this.#nobody : parsePhc(hash);
     const given = await this.#gate.run(deadline, () =>
-      derive(password, { ...stored, bytes: stored.hash.length }),
+      this.#work.derive(password, { ...stored, bytes: stored.hash.length }),
     );
     return timingSafeEqual(given, stored.hash);
   }
@@ -71,11 +84,11 @@ export class Passwords {
   }
 
   #verifyImported(password: string, hash: string, deadline: number): Promise<boolean> {
-    return this.#importedGate.run(deadline, () => verifyImported(password, hash));
+    return this.#importedGate.run(deadline, () => this.#work.verifyImported(password, hash));
   }
 }
 
-function derive(
+export function derive(
   password: string,
   { memory, passes, parallelism, salt, bytes }: Omit<Hashed, 'hash'> & { bytes: number },
 ): Promise<Buffer> {

@@ -12,4 +12,6 @@ export interface AppContext {
   turns: Turns;
   /** How long a notification is kept from the event that made it, in ms. */
   keepMs: number;
+  /** The time by which notifications grow old, in ms since 1970. */
+  now: () => number;
 }

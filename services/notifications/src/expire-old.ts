@@ -6,7 +6,8 @@ import { expire } from './feed.ts';
  * Takes away what is older than it is kept. A change of the feed like any other, and not an expiry of the database's
  * own: totals and the unread count go with the rows, and streams learn how far back the feed reaches.
  */
-export async function expireOld(app: AppContext, now = Date.now()): Promise<void> {
+export async function expireOld(app: AppContext): Promise<void> {
+  const now = app.now();
   for (;;) {
     const owners = await app.store.ownersOfExpired(now);
     if (owners.length === 0) return;

@@ -30,6 +30,8 @@ export interface NotificationsOptions {
   keepDays?: number;
   /** How often what is old is looked for, in ms. */
   expireEveryMs?: number;
+  /** The time by which they grow old, in ms since 1970; the machine's by default. */
+  now?: () => number;
 }
 
 const dayMs = 24 * 3600 * 1000;
@@ -40,12 +42,12 @@ export async function startNotifications(
   runtime: ServiceRuntime,
   options: NotificationsOptions,
 ): Promise<RunningService> {
-  const { keepDays = 90, expireEveryMs = 60_000 } = options;
+  const { keepDays = 90, expireEveryMs = 60_000, now = Date.now } = options;
   const { bus, log, metrics } = runtime;
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
   const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
-  const app: AppContext = { store, bus, relay, turns: new Turns(), keepMs: keepDays * dayMs };
+  const app: AppContext = { store, bus, relay, turns: new Turns(), keepMs: keepDays * dayMs, now };
   const sweeps = [
     new Sweeper(() => store.sweep(), { everyMs: sweepMs, log }),
     new Sweeper(() => expireOld(app), { everyMs: expireEveryMs, log }),

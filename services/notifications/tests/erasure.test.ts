@@ -58,6 +58,7 @@ const appOf = ({ runtime, store }: World) => ({
   relay: { kick() {} },
   turns: new Turns(),
   keepMs: 1,
+  now: Date.now,
 });
 
 describe.each(availableEngines())('a user whose account has ended (%s)', (engine) => {

@@ -48,7 +48,14 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
       told.push(JSON.parse(new TextDecoder().decode(body)));
     });
     const relay = { kick: () => undefined };
-    const app: AppContext = { store: world.store, bus, relay, turns: new Turns(), keepMs: 60_000 };
+    const app: AppContext = {
+      store: world.store,
+      bus,
+      relay,
+      turns: new Turns(),
+      keepMs: 60_000,
+      now: Date.now,
+    };
     const initiator = newUser(world.projectId, 'Ann');
     await world.store.profiles.keep({ seq: 1, user: initiator });
     const receiver = { id: randomUUID() };

@@ -29,7 +29,13 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     const { config } = ends.use(await createStore(engine));
     watched = ends.use(await watchReads(config));
     const store = ends.adopt(await openStore(watched.config), (opened) => opened.close());
-    const parts = { store, relay: { kick: () => undefined }, turns: new Turns(), keepMs: 1_000 };
+    const parts = {
+      store,
+      relay: { kick: () => undefined },
+      turns: new Turns(),
+      keepMs: 1_000,
+      now: Date.now,
+    };
     bus = ends.use(await serveAlone([listHandler], (own) => ({ ...parts, bus: own })));
     ids = await storeFeed(config, owner, count);
   });

@@ -30,7 +30,10 @@ export class EventSource implements Disposable {
     this.headers = response.headers;
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => this.#read(chunk));
-    response.on('error', () => undefined);
+    // A stream that is cut ends so; what follows is told by `isEnded`.
+    response.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNRESET') throw error;
+    });
     response.on('close', () => {
       this.isEnded = true;
     });

@@ -3,7 +3,7 @@ import { connectionRequested, type EventEnvelope, eventSubject, userCreated } fr
 import { startNotifications } from '@kith/notifications';
 import { makeEvent, type RunningService, type StoreConfig } from '@kith/service';
 import { createStore, type EngineKind } from '@kith/testing';
-import { append } from '../../../notifications/src/feed.ts';
+import { append, type Entry, type Feed } from '../../../notifications/src/feed.ts';
 import { openStore } from '../../../notifications/src/store/index.ts';
 import type { RunningGateway } from '../../src/index.ts';
 import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIssuer } from '../harness.ts';
@@ -39,7 +39,6 @@ export class FeedWorld implements AsyncDisposable {
   static async start(
     engine: EngineKind,
     options: Parameters<typeof startTestGateway>[1] & {
-      avatar?: string;
       notifications?: Omit<Parameters<typeof startNotifications>[1], 'store'>;
     } = {},
   ): Promise<FeedWorld> {
@@ -51,7 +50,7 @@ export class FeedWorld implements AsyncDisposable {
     const service = undo.use(await startNotifications(test.runtime, { store, ...options.notifications }));
     const initiatorId = randomUUID();
     const world = new FeedWorld({ test, issuer, initiatorId, store, service }, undo.move());
-    await world.#introduce(options.avatar ?? 'https://example.com/ann.png');
+    await world.#introduce();
     return world;
   }
 
@@ -90,21 +89,27 @@ export class FeedWorld implements AsyncDisposable {
     return EventSource.open(url, { token: await this.token(userId), ...rest });
   }
 
-  /** Puts a notification into a feed past the service, so that no stream is woken. */
-  async addSilently(userId: string): Promise<void> {
+  /** Puts notifications into a feed past the service, so that no stream is woken. */
+  async addSilently(userId: string, { count = 1, avatar }: { count?: number; avatar?: string } = {}) {
     const store = await openStore(this.#store);
     const before = await store.feed({ projectId, userId });
-    const initiator = { initiatorName: null, initiatorUsername: null, initiatorAvatar: null };
-    const { feed, entry } = append(before, {
-      projectId,
-      userId,
-      id: randomUUID(),
-      type: 'connection-accepted',
-      metadata: { connectionId: randomUUID(), initiatorId: this.initiatorId, ...initiator },
-      createdAt: Date.now(),
-      keepUntil: Date.now() + 60_000,
-    });
-    if (!(await store.change(before, { feed, put: [entry] }))) throw new Error('lost a race');
+    const initiator = { initiatorName: null, initiatorUsername: null, initiatorAvatar: avatar ?? null };
+    let feed: Feed = before;
+    const put: Entry[] = [];
+    while (put.length < count) {
+      const added = append(feed, {
+        projectId,
+        userId,
+        id: randomUUID(),
+        type: 'connection-accepted',
+        metadata: { connectionId: randomUUID(), initiatorId: this.initiatorId, ...initiator },
+        createdAt: Date.now(),
+        keepUntil: Date.now() + 3_600_000,
+      });
+      feed = added.feed;
+      put.push(added.entry);
+    }
+    if (!(await store.change(before, { feed, put }))) throw new Error('lost a race');
     await store.close();
   }
 
@@ -122,7 +127,7 @@ export class FeedWorld implements AsyncDisposable {
     );
   }
 
-  async #introduce(avatar: string): Promise<void> {
+  async #introduce(): Promise<void> {
     const nothing = { foreignId: null, bannerFileId: null, avatarFileId: null, bio: null, birthdate: null };
     const user = { ...nothing, location: null, role: 'visitor', metadata: {}, reputation: 0 };
     await this.#publish(
@@ -136,7 +141,7 @@ export class FeedWorld implements AsyncDisposable {
           projectId,
           name: 'Ann',
           username: 'ann',
-          avatar,
+          avatar: 'https://example.com/ann.png',
           createdAt: new Date().toISOString(),
         },
         occurredAt: new Date(),

@@ -20,7 +20,7 @@ export async function addNotification(
 ): Promise<void> {
   const createdAt = Date.parse(event.occurredAt);
   const keepUntil = createdAt + app.keepMs;
-  if (keepUntil <= Date.now()) return;
+  if (keepUntil <= app.now()) return;
   const { projectId } = event;
   const { userId, type, connectionId, initiatorId } = of;
   const owner = { projectId, userId };
