@@ -1,2 +1,2 @@
-export { startCollections } from './service.ts';
+export { type CollectionsOptions, startCollections } from './service.ts';
 export { collectionsMove } from './store/move.ts';

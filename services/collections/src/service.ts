@@ -25,13 +25,18 @@ import { rename } from './operations/rename.ts';
 import { startPurger } from './purger.ts';
 import { openStore } from './store/index.ts';
 
-const sweepMs = 5_000;
+export interface CollectionsOptions {
+  store: StoreConfig;
+  /** How often the service looks for what processes that died and late requests have left, in ms; 5 s by default. */
+  sweepEveryMs?: number;
+}
 
 /** Starts the collections service on its own store. Throws `StartError` when that can not be used. */
 export async function startCollections(
   runtime: ServiceRuntime,
-  options: { store: StoreConfig },
+  options: CollectionsOptions,
 ): Promise<RunningService> {
+  const { sweepEveryMs = 5_000 } = options;
   const { bus, log, metrics } = runtime;
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
@@ -41,7 +46,7 @@ export async function startCollections(
     await store.sweep();
     await eraseMarked(app);
   };
-  const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepMs, log }), (one) => one.stop());
+  const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
   const purger = undo.adopt(startPurger(store, { log }), (one) => one.stop());
   const service = await startService<AppContext>(runtime, {
     name: 'collections',

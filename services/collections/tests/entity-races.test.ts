@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { availableEngines, dieBeforeEachWrite, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Acts, actsOf, type EntityList } from './support/acts.ts';
 import { runDying } from './support/dying.ts';
 import { startWorld, type World } from './support/world.ts';
+
+// Starts at most 0 platforms and 80 processes.
 
 const entityIds = Array.from({ length: 12 }, (_, index) => `entity ${index}`);
 
@@ -14,21 +16,23 @@ describe.each(availableEngines())('entities that come and go at once (%s)', (eng
   let root: Collection;
   beforeAll(async () => {
     world = await startWorld(engine, { instances: 2 });
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+  beforeEach(async () => {
     user = actsOf(world, randomUUID());
     root = await user.root();
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
 
   /** Asserts that count, list, rows and look-ups of a collection say the same, and gives its entities. */
-  const agreed = async (id: string): Promise<string[]> => {
-    const walked = await user.walk(id);
-    const { pagination } = (await user.entities(id)).json as EntityList;
-    const children = (await user.children(root.id)).json as Collection[];
+  const agreed = async (id: string, by = user): Promise<string[]> => {
+    const walked = await by.walk(id);
+    const { pagination } = (await by.entities(id)).json as EntityList;
+    const children = (await by.children((await by.root()).id)).json as Collection[];
     expect(pagination.totalItems).toBe(walked.length);
     expect(children.find((child) => child.id === id)?.entityCount).toBe(walked.length);
     expect(new Set(walked).size).toBe(walked.length);
     for (const entityId of entityIds) {
-      expect((await user.homes(entityId)).includes(id)).toBe(walked.includes(entityId));
+      expect((await by.homes(entityId)).includes(id)).toBe(walked.includes(entityId));
     }
     return walked;
   };
@@ -77,31 +81,35 @@ describe.each(availableEngines())('entities that come and go at once (%s)', (eng
     'are whole or absent when the process dies before any of its writes: %s, first a %s',
     { timeout: 120_000 },
     async (act, first) => {
-      const { id } = await user.make(root.id);
       const { store, projectId } = world;
       const entityId = 'entity 1';
-      await user.add(id, { entityId: 'entity 0' });
-      const looks = {
-        'look-up': async () => (await user.homes(entityId)).includes(id),
-        list: async () => (await user.walk(id)).includes(entityId),
-        async change() {
-          await user.add(id, { entityId: 'entity 2' });
-        },
-      };
-      const changes = new Set<boolean>();
-      for (let dieBeforeWrite = 1; ; dieBeforeWrite++) {
-        await user.take(id, 'entity 2');
-        await (act === 'add' ? user.take(id, entityId) : user.add(id, { entityId }));
-        const work = { store, projectId, userId: root.userId, collectionId: id, entityId, dieBeforeWrite };
-        const end = await runDying({ ...work, act });
+      const outcomes = new Set<boolean>();
+      const deaths = await dieBeforeEachWrite(async (dieBeforeWrite) => {
+        const userId = randomUUID();
+        const own = actsOf(world, userId);
+        const { id } = await own.make((await own.root()).id);
+        for (const held of act === 'add' ? ['entity 0'] : ['entity 0', entityId]) {
+          await own.add(id, { entityId: held });
+        }
+        const looks = {
+          'look-up': async () => (await own.homes(entityId)).includes(id),
+          list: async () => (await own.walk(id)).includes(entityId),
+          async change() {
+            await own.add(id, { entityId: 'entity 2' });
+          },
+        };
+        const work = { store, projectId, userId, collectionId: id, entityId, dieBeforeWrite };
+        const death = await runDying({ ...work, act });
         const seen = await looks[first]();
-        const isSaved = (await agreed(id)).includes(entityId);
+        const isSaved = (await agreed(id, own)).includes(entityId);
         if (seen !== undefined) expect(isSaved).toBe(seen);
-        changes.add(isSaved === (act === 'add'));
-        if (end.acknowledged) expect(isSaved).toBe(act === 'add');
-        if (!end.killed) break;
-      }
-      expect(changes.size).toBe(2);
+        if (death.acknowledged) expect(isSaved).toBe(act === 'add');
+        outcomes.add(isSaved);
+        return death;
+      });
+      expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
+      expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
+      expect(outcomes.size).toBe(2);
     },
   );
 });

@@ -32,7 +32,7 @@ async function contentOf({ store }: World): Promise<string> {
 
 describe.each(availableEngines())('a deleted user (%s)', (engine) => {
   test('leaves nothing behind, and nobody else loses anything', async () => {
-    await using world = await startWorld(engine);
+    await using world = await startWorld(engine, { sweepEveryMs: 100 });
     const [gone, stays] = [randomUUID(), randomUUID()];
     for (const userId of [gone, stays]) {
       const root = await world.collection(getRootCollection, { userId });

@@ -9,6 +9,8 @@ import { runDying } from './support/dying.ts';
 import { countStored } from './support/raw.ts';
 import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
+// Starts at most 0 platforms and 1 process.
+
 // On SQLite a change is one transaction: nothing is on its way.
 describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };

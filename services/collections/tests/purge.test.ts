@@ -7,6 +7,8 @@ import { runDying } from './support/dying.ts';
 import { countStored, seedBelow } from './support/raw.ts';
 import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
+// Starts at most 0 platforms and 20 processes.
+
 describe.each(availableEngines())('the purge (%s)', (engine) => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
 
@@ -47,14 +49,16 @@ describe.each(availableEngines())('the purge (%s)', (engine) => {
     await using place = await createStore(engine);
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);
-    const { id } = await makeBelow(store, owner, root.id);
+    const collection = await makeBelow(store, owner, root.id);
     const count = 520;
-    for (let made = 0; made < count; made++) {
-      if (made % 10 === 0) await store.outbox.unpublished(1_000);
-      expect(await save(store, owner, id, `entity ${made}`)).toBe(true);
-    }
+    const entities = Array.from({ length: count }, (_, index) => ({
+      entityId: `entity ${index}`,
+      addedAt: Date.now(),
+      metadata: null,
+    }));
+    expect(await store.imports.save([{ collection, entities }])).toEqual([[]]);
     expect((await countStored(place.config, owner)).entities).toBe(count);
-    await erase(store, owner, id);
+    await erase(store, owner, collection.id);
     await purgeAll(store);
     expect(await countStored(place.config, owner)).toEqual({ collections: 1, entities: 0 });
     await store.close();

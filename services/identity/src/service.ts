@@ -58,6 +58,8 @@ export interface IdentityOptions {
   tokenAudience?: string;
   /** Times of the signing keys' lives, where they are to differ. */
   keyTimes?: Partial<KeyTimes>;
+  /** How often the service looks for sessions that processes which died have left open, in ms; 5 s by default. */
+  sweepEveryMs?: number;
   /** Times of erasure, where they are to differ. */
   erasureTimes?: Partial<ErasureTimes>;
 }
@@ -67,7 +69,7 @@ export async function startIdentity(
   runtime: ServiceRuntime,
   options: IdentityOptions,
 ): Promise<RunningService> {
-  const { tokenIssuer = 'kith', tokenAudience = 'kith.dev' } = options;
+  const { tokenIssuer = 'kith', tokenAudience = 'kith.dev', sweepEveryMs = 5_000 } = options;
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
   const times = { ...keyTimes, ...options.keyTimes };
@@ -85,7 +87,7 @@ export async function startIdentity(
     new Sweeper(() => finishErasures(app, settleMs), { everyMs, log: runtime.log }),
     (started) => started.stop(),
   );
-  const upkeep = startUpkeep(app, { times, log: runtime.log });
+  const upkeep = startUpkeep(app, { times, everyMs: sweepEveryMs, log: runtime.log });
   for (const sweeper of upkeep) undo.adopt(sweeper, (started) => started.stop());
   const service = await startService<AppContext>(runtime, {
     name: 'identity',

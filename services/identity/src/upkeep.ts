@@ -3,11 +3,12 @@ import type { AppContext } from './app.ts';
 import { finishEndings } from './sessions.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
-const everyMs = 5_000;
-
 /** What is done again and again: sessions that a process died over are ended, those over are taken away, keys kept up. */
-export function startUpkeep(app: AppContext, options: { times: KeyTimes; log: Logger }): Sweeper[] {
-  const { times, log } = options;
+export function startUpkeep(
+  app: AppContext,
+  options: { times: KeyTimes; everyMs: number; log: Logger },
+): Sweeper[] {
+  const { times, everyMs, log } = options;
   const sessions = async () => {
     await finishEndings(app);
     await app.store.sessions.purge(new Date());

@@ -60,7 +60,7 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
   });
 
   test('sessions end that a process left open when it died after a change of the password', async () => {
-    await using identity = await startTestIdentity(engine);
+    await using identity = await startTestIdentity(engine, { sweepEveryMs: 20 });
     const projectId = await makeProject(identity.bus);
     const session = await signUpUser(identity.bus, projectId);
     const store = await openStore(identity.store);

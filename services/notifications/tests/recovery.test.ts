@@ -16,6 +16,9 @@ import { startNotifications } from '../src/index.ts';
 import { newUser } from './support/events.ts';
 import { World } from './support/world.ts';
 
+/** How long a gateway waits for an answer by default (REQUEST_TIMEOUT_MS). */
+const gatewayPatienceMs = 5_000;
+
 describe.each(availableEngines())('trouble (%s)', (engine) => {
   it('a database that is gone is answered as app-notification/server-error, before the caller gives up', async () => {
     await using world = await World.start(engine, { instances: 0 });
@@ -25,18 +28,19 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     expect(await world.count(userId)).toBe(0);
     expect(await service.notReady()).toEqual([]);
     place.takeDown();
-    const asked = Date.now();
     const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
     const answers = await Promise.all(
       // Several changes of one user at once: none waits for the others to fail.
       [...specs, markAllNotificationsAsRead].map((spec) =>
-        world.call(spec, userId, spec === markNotificationAsRead ? { notificationId: randomUUID() } : {}),
+        world.call(spec, userId, {
+          timeoutMs: gatewayPatienceMs,
+          ...(spec === markNotificationAsRead ? { notificationId: randomUUID() } : {}),
+        }),
       ),
     );
     for (const answer of answers) {
       expect(answer).toMatchObject({ status: 500, json: errorBody('app-notification/server-error') });
     }
-    expect(Date.now() - asked).toBeLessThan(4_500);
   });
 
   it('what a process stored and did not publish before it died is published by the next', async () => {

@@ -1,10 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
-import { collectionCreated } from '@kith/contracts';
 import type { StoreConfig } from '@kith/service';
 import { MongoClient } from 'mongodb';
-import { type CollectionRecord, collectionEvent, newCollection, type Owner } from '../../src/collection.ts';
+import { type CollectionRecord, newCollection, type Owner } from '../../src/collection.ts';
 import { openStore } from '../../src/store/index.ts';
-import { toDocument } from '../../src/store/mongo-document.ts';
 
 /** What a store holds, deleted or not. */
 export interface Stored {
@@ -52,14 +50,9 @@ export async function seedBelow(
     made.push(...siblings);
     parent = siblings[0] ?? parent;
   }
-  if (config.kind === 'mongo') {
-    await using client = new MongoClient(config.url);
-    const collections = client.db(config.database).collection<{ _id: string }>('collections');
-    for (let done = 0; done < made.length; done += 5_000) {
-      await collections.insertMany(made.slice(done, done + 5_000).map(toDocument));
-    }
-  } else {
-    for (const record of made) await store.insert(record, collectionEvent(collectionCreated, record));
+  for (let at = 0; at < made.length; at += 1_000) {
+    const outcomes = await store.imports.insert(made.slice(at, at + 1_000));
+    if (outcomes.some((outcome) => outcome !== 'stored')) throw new Error('not stored');
   }
   await store.close();
   return made;

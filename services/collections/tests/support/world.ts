@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Collection, EventEnvelope, OperationSpec } from '@kith/contracts';
 import type { ServiceRuntime, StoreConfig } from '@kith/service';
 import { callerOf, callOperation, createRuntime, createStore, type EngineKind } from '@kith/testing';
-import { startCollections } from '../../src/index.ts';
+import { type CollectionsOptions, startCollections } from '../../src/index.ts';
 
 export interface Answer {
   status: number;
@@ -23,6 +23,8 @@ export interface Call {
   entityId?: string;
   query?: string;
   body?: unknown;
+  /** How long to wait for the answer. */
+  timeoutMs?: number;
 }
 
 /** A service on a bus and a store of its own, and a way to call it as the gateway does. */
@@ -37,24 +39,28 @@ export interface World extends AsyncDisposable {
   events(): Promise<SeenEvent[]>;
 }
 
-export async function startWorld(engine: EngineKind, options: { instances?: number } = {}): Promise<World> {
+export async function startWorld(
+  engine: EngineKind,
+  { instances = 1, ...options }: { instances?: number } & Omit<CollectionsOptions, 'store'> = {},
+): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const runtime = stack.use(await createRuntime(engine));
   const store = stack.use(await createStore(engine)).config;
-  for (let started = 0; started < (options.instances ?? 1); started++) {
-    stack.use(await startCollections(runtime, { store }));
+  for (let started = 0; started < instances; started++) {
+    stack.use(await startCollections(runtime, { ...options, store }));
   }
   const resources = stack.move();
   const projectId = randomUUID();
 
   const call: World['call'] = async (spec, request) => {
-    const { userId, query = '', body } = request;
+    const { userId, query = '', body, timeoutMs } = request;
     const answer = await callOperation(runtime.bus, spec, {
       projectId: request.projectId ?? projectId,
       caller: userId ? callerOf(userId) : null,
       params: paramsOf(request),
       query,
       body,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
     return { status: answer.status, text: answer.text, json: answer.body, next: answer.next };
   };

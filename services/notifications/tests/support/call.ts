@@ -17,6 +17,8 @@ export interface Call {
   /** The explicit version prefix of the address. */
   form?: string;
   body?: string;
+  /** How long to wait for the answer. */
+  timeoutMs?: number;
 }
 
 /** Calls an operation as the gateway does, over v7. */

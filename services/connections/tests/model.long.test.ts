@@ -1,0 +1,18 @@
+// Quick counterpart: services/connections/tests/model.test.ts
+import { availableEngines, type EngineKind, testEffort } from '@kith/testing';
+import { describe, it } from 'vitest';
+import { agreeWithModel } from './support/play.ts';
+import { World } from './support/world.ts';
+
+/** Sequences and their length, by engine: each step is looked at from all sides. */
+const effort: Record<EngineKind, { runs: number; steps: number }> = {
+  embedded: { runs: 60 * testEffort(), steps: 60 },
+  containers: { runs: 5 * testEffort(), steps: 25 },
+};
+
+describe.each(availableEngines())('the service and the model, at length, %s', (engine) => {
+  it.each([2, 3])('agree after every move of %d', { timeout: 300_000 * testEffort() }, async (actors) => {
+    await using world = await World.start(engine);
+    await agreeWithModel(world, { actors, ...effort[engine] });
+  });
+});
