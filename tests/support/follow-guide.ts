@@ -1,5 +1,5 @@
-import { globSync } from 'node:fs';
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, globSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Block, shownAs } from './guide.ts';
@@ -38,22 +38,24 @@ async function logsIn(folder: string): Promise<string> {
   return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
 }
 
-async function change(path: string, { language, text, isAtEnd }: Block, at: string): Promise<void> {
+async function change(path: string, block: Block, at: string): Promise<void> {
+  const before = existsSync(path) ? await readFile(path, 'utf8') : undefined;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, changed(before, block, at));
+}
+
+/** What a block makes of the content of its file: `undefined` where there is no such file yet. */
+export function changed(content: string | undefined, block: Block, at: string): string {
+  const { language, text, isAtEnd, file } = block;
   if (language === 'diff') {
     const lines = text.split('\n').slice(0, -1);
     const side = (mark: string) =>
       lines.flatMap((line) => (line[0] === mark || line[0] === ' ' ? [`${line.slice(1)}\n`] : [])).join('');
     const [before, after] = [side('-'), side('+')];
-    const content = await readFile(path, 'utf8');
-    expect(content.split(before).length - 1, `${at}: how often its lines are in ${path}`).toBe(1);
-    await writeFile(
-      path,
-      content.replace(before, () => after),
-    );
-  } else if (isAtEnd) await appendFile(path, text);
-  else {
-    await mkdir(dirname(path), { recursive: true });
-    // A file that is there already is to be changed, not lost.
-    await writeFile(path, text, { flag: 'wx' });
+    expect((content ?? '').split(before).length - 1, `${at}: how often its lines are in ${file}`).toBe(1);
+    return (content ?? '').replace(before, () => after);
   }
+  // A file that is there already is to be changed, not lost; one that is not has no end.
+  expect(content !== undefined, `${at}: whether there is ${file} already`).toBe(isAtEnd);
+  return (content ?? '') + text;
 }

@@ -1,3 +1,4 @@
+// Starts at most 3 platforms and 9 processes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { streamNames } from '@kith/service';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   availableEngines,
   type EngineKind,
@@ -30,15 +31,20 @@ async function startChild(engine: EngineKind, env: NodeJS.ProcessEnv) {
     execPath: process.execPath,
     execArgv: [],
   });
+  const exited = once(child, 'exit');
   const [told] = (await once(child, 'message')) as [Told];
   return {
     ...told,
     async end(signal: NodeJS.Signals) {
       child.kill(signal);
-      return (await once(child, 'exit'))[1] as NodeJS.Signals | null;
+      return (await exited)[1] as NodeJS.Signals | null;
     },
   };
 }
+type Child = Awaited<ReturnType<typeof startChild>>;
+
+const envOf = (engines: Engines | undefined): NodeJS.ProcessEnv =>
+  engines ? { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl } : {};
 
 const isGone = (url: string) =>
   fetch(url).then(
@@ -61,15 +67,30 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
 }
 
 describe('what a suite leaves that does not end its platforms', () => {
+  const children: Child[] = [];
+  let engines: Engines | undefined;
+  // What takes longest is their start: they do so at the same time.
+  beforeAll(async () => {
+    const onEngines = availableEngines().includes('containers');
+    engines = onEngines ? await startEngines() : undefined;
+    const kinds: EngineKind[] = ['embedded', 'embedded', ...(onEngines ? (['containers'] as const) : [])];
+    children.push(...(await Promise.all(kinds.map((kind) => startChild(kind, envOf(engines))))));
+  }, 90_000);
+  afterAll(async () => {
+    await Promise.all(children.map((child) => child.end('SIGKILL')));
+    await engines?.[Symbol.asyncDispose]();
+  });
+  const childAt = (index: number) => children[index] as Child;
+
   it('goes with its process, when that is asked to end', async () => {
-    const child = await startChild('embedded', {});
+    const child = childAt(0);
     expect(existsSync(child.folder)).toBe(true);
     expect(await child.end('SIGTERM')).toBe('SIGTERM');
     expect(existsSync(child.folder)).toBe(false);
   });
 
   it('goes with the next start, when it was killed', async () => {
-    const child = await startChild('embedded', {});
+    const child = childAt(1);
     await child.end('SIGKILL');
     expect(existsSync(child.folder)).toBe(true);
     await using other = await startPlatform();
@@ -79,25 +100,24 @@ describe('what a suite leaves that does not end its platforms', () => {
 
   it('is nothing of a platform that could not start', async () => {
     const own = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-t`));
-    expect(own()).toEqual([]);
+    const before = own();
     await expect(startPlatform({ env: { PORT: 'none' } })).rejects.toThrow('PORT');
-    expect(own()).toEqual([]);
+    expect(own()).toEqual(before);
   });
 
   it.runIf(availableEngines().includes('containers'))(
     'goes with the next start on the same engines, processes at once',
     async () => {
-      await using engines = await startEngines();
-      const env = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl };
-      const child = await startChild('containers', env);
-      expect(await leftOnEngines(engines, child.prefix)).toEqual(
+      const child = childAt(2);
+      const left = () => leftOnEngines(engines as Engines, child.prefix);
+      expect(await left()).toEqual(
         expect.arrayContaining([`${child.prefix}_identity`, streamNames(child.prefix).events]),
       );
       await child.end('SIGKILL');
       await waitFor(() => isGone(child.url), { what: 'the gateway to end' });
-      await using _next = await startPlatform({ engine: 'containers', env });
+      await using _next = await startPlatform({ engine: 'containers', env: envOf(engines) });
       expect(existsSync(child.folder)).toBe(false);
-      expect(await leftOnEngines(engines, child.prefix)).toEqual([]);
+      expect(await left()).toEqual([]);
     },
     90_000,
   );

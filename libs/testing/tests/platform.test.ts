@@ -1,3 +1,4 @@
+// Starts at most 4 platforms and 12 processes.
 import { existsSync } from 'node:fs';
 import { isKithError } from '@kith/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -5,17 +6,18 @@ import { availableEngines, startPlatform, type TestPlatform } from '../src/index
 
 describe.each(availableEngines())('startPlatform (%s)', (engine) => {
   let platform: TestPlatform;
+  let other: TestPlatform;
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    [platform, other] = await Promise.all([startPlatform({ engine }), startPlatform({ engine })]);
   });
-  afterAll(() => platform.stop());
+  afterAll(() => Promise.all([platform?.stop(), other?.stop()]));
 
   it('has a project from the start, and users of it and of others', async () => {
     const ada = await platform.createUser({ name: 'Ada' });
     expect(ada).toMatchObject({ projectId: platform.project.id, user: { name: 'Ada' } });
-    const other = await platform.createProject('Other');
-    const grace = await platform.createUser(other.id, { name: 'Grace' });
-    expect(grace).toMatchObject({ projectId: other.id, user: { name: 'Grace' } });
+    const { id: projectId } = await platform.createProject('Other');
+    const grace = await platform.createUser(projectId, { name: 'Grace' });
+    expect(grace).toMatchObject({ projectId, user: { name: 'Grace' } });
     await expect(platform.connect(ada, grace)).rejects.toMatchObject({ code: 'connection/user-not-found' });
   });
 
@@ -60,7 +62,6 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
   });
 
   it('shares nothing with another platform of the same process', async () => {
-    await using other = await startPlatform({ engine });
     expect(other.url).not.toBe(platform.url);
     const user = await other.createUser();
     await other.waitForEvent('user.created', { where: ({ data }) => data.id === user.id });
@@ -74,14 +75,15 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
   });
 
   it('ends once, with whoever waits, and leaves no folder', async () => {
-    const ending = await startPlatform({ engine });
-    const folder = ending.dataFolder.replace(/data$/, '');
+    const folder = other.dataFolder.replace(/data$/, '');
     expect(existsSync(folder)).toBe(true);
-    const waiting = expect(ending.waitForEvent('user.deleted')).rejects.toThrow('has ended');
-    await Promise.all([ending.stop(), ending.stop()]);
-    await ending.stop();
+    const waiting = expect(other.waitForEvent('user.deleted')).rejects.toThrow('has ended');
+    await Promise.all([other.stop(), other.stop()]);
+    await other.stop();
     await waiting;
     expect(existsSync(folder)).toBe(false);
-    await expect(fetch(ending.url)).rejects.toThrow();
+    await expect(fetch(other.url)).rejects.toThrow();
+    // The platform beside it goes on.
+    expect((await platform.createUser()).projectId).toBe(platform.project.id);
   });
 });

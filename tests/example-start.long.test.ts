@@ -1,15 +1,18 @@
+// Quick counterpart: tests/example.test.ts
+// Starts at most 0 platforms and 8 processes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { availableChromium } from '@kith/testing';
-import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KithSettings } from '../examples/people/kith-settings.ts';
 import { signIn, visit } from './support/example/visitor.ts';
+import { sharedBrowser } from './support/shared-browser.ts';
 import { startScript } from './support/start-script.ts';
 
-const installed = await availableChromium();
+const browser = await sharedBrowser();
+afterAll(() => browser?.close());
 
 describe('npm run example', { timeout: 120_000 }, () => {
   let data: string;
@@ -73,14 +76,12 @@ describe('npm run example', { timeout: 120_000 }, () => {
     taken.close();
   });
 
-  it.skipIf(!installed)('lets the two people in that it names', async () => {
-    const browser = await chromium.launch(installed);
-    onTestFinished(() => browser.close());
+  it.skipIf(!browser)('lets the two people in that it names', async () => {
     await using example = await start();
     const app = addressIn(example.output());
     const { url: api } = await settingsAt(app);
     for (const person of signInsIn(example.output())) {
-      await using visitor = await visit(browser, { app, api });
+      await using visitor = await visit(browser as Browser, { app, api });
       await signIn(visitor, person);
       await visitor.goTo('Connections');
       await visitor.page.getByRole('list', { name: 'Your connections' }).waitFor();
