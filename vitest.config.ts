@@ -18,6 +18,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
+    // A test that asserts nothing cannot fail.
+    expect: { requireAssertions: true },
     setupFiles: ['scripts/test/count-starts.ts'],
     projects: [
       {

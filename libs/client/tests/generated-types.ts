@@ -1,5 +1,6 @@
+// Checked by the compiler (`npm run check`) and never run.
 import type * as contracts from '@kith/contracts';
-import { expectTypeOf, test } from 'vitest';
+import { expectTypeOf } from 'vitest';
 import type { z } from 'zod';
 import type { ErrorCode, Json, Methods, SessionAnswer } from '../src/index.ts';
 
@@ -67,15 +68,13 @@ type Wrong<What extends 'input' | 'output' | 'errors'> = {
     : Name;
 }[Exclude<keyof Operations, Apart>];
 
-test('every operation of the contracts has a method, and none is made up', () => {
-  expectTypeOf<keyof Generated>().toEqualTypeOf<Exclude<keyof Operations, Apart>>();
-  expectTypeOf<Apart>().toExtend<keyof Operations>();
-});
+// Every operation of the contracts has a method, and none is made up.
+expectTypeOf<keyof Generated>().toEqualTypeOf<Exclude<keyof Operations, Apart>>();
+expectTypeOf<Apart>().toExtend<keyof Operations>();
 
-test('the generated types are those of the contracts', () => {
-  expectTypeOf<Wrong<'input'>>().toEqualTypeOf<never>();
-  expectTypeOf<Wrong<'output'>>().toEqualTypeOf<never>();
-  expectTypeOf<Wrong<'errors'>>().toEqualTypeOf<never>();
-  expectTypeOf<SessionAnswer>().toEqualTypeOf<contracts.Session>();
-  expectTypeOf<ErrorCode>().toEqualTypeOf<contracts.ErrorCode>();
-});
+// The generated types are those of the contracts.
+expectTypeOf<Wrong<'input'>>().toEqualTypeOf<never>();
+expectTypeOf<Wrong<'output'>>().toEqualTypeOf<never>();
+expectTypeOf<Wrong<'errors'>>().toEqualTypeOf<never>();
+expectTypeOf<SessionAnswer>().toEqualTypeOf<contracts.Session>();
+expectTypeOf<ErrorCode>().toEqualTypeOf<contracts.ErrorCode>();
