@@ -1,4 +1,4 @@
-import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { availableEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ask, http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
@@ -31,18 +31,21 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
   const key = privateKey();
 
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    platform = await sharedPlatform(engine);
     const { id } = await platform.createProject();
     ada = await platform.createUser(id, { name: 'Ada' });
     grace = await platform.createUser(id, { name: 'Grace' });
     connectionId = await platform.connect(ada, grace);
     collectionId = (await platform.createCollection(ada, 'Folder')).id;
   });
-  afterAll(() => platform.stop());
+  afterAll(() => platform?.stop());
 
   const send = (ask: Ask) => http(platform.url, ask);
 
-  it.each(forms)('$form reaches sign-testing-jwt', async ({ address }) => {
+  // The gateway reads an address alike in both forms of the platform: on real engines one endpoint tells for all.
+  const embeddedForms = engine === 'embedded' ? forms : [];
+
+  it.each(embeddedForms)('$form reaches sign-testing-jwt', async ({ address }) => {
     const answer = await send({
       method: 'POST',
       path: address(ada.projectId, '/crypto/sign-testing-jwt'),
@@ -52,7 +55,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
     expect(answer.json()).toEqual({ token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) });
   });
 
-  it.each(forms)('$form reaches rename', async ({ address, form }) => {
+  it.each(embeddedForms)('$form reaches rename', async ({ address, form }) => {
     const answer = await send({
       method: 'PATCH',
       path: address(ada.projectId, `/collections/${collectionId}`),

@@ -1,4 +1,4 @@
-import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { availableEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ask, http } from './support/http.ts';
@@ -14,7 +14,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let scope: string;
 
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    platform = await sharedPlatform(engine);
     const { id } = await platform.createProject();
     const other = await platform.createProject('Other');
     ada = await platform.createUser(id, { name: 'Ada' });
@@ -22,7 +22,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     stranger = await platform.createUser(other.id);
     scope = `/v7/${id}`;
   });
-  afterAll(() => platform.stop());
+  afterAll(() => platform?.stop());
 
   const send = (ask: Ask) => http(platform.url, ask);
   const outcome = async (ask: Ask) => {

@@ -1,5 +1,5 @@
 import { methodsOf, operations } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
@@ -18,7 +18,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
   let ids: Record<string, string>;
 
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    platform = await sharedPlatform(engine);
     const [a, b] = [await platform.createProject('A'), await platform.createProject('B')];
     mine = await platform.createUser(a.id, { name: 'Mine' });
     theirs = await platform.createUser(b.id, { name: 'Theirs' });
@@ -43,7 +43,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       notificationId: '00000000-0000-4000-8000-000000000001',
     };
   });
-  afterAll(() => platform.stop());
+  afterAll(() => platform?.stop());
 
   const path = (of: (typeof operations)[number]) =>
     of.path.replaceAll(/:(\w+)/g, (_, name: string) => {

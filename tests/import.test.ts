@@ -275,19 +275,24 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     60_000,
   );
 
-  it('goes on where it was killed, in the middle of a file or between two, and comes to the same', () =>
-    expectKilledImportToEndAlike(platform, folder, {
-      lines: 300,
-      // Twenty lines a request, fifteen requests, four at once.
-      width: 12_000,
-      kills: [
-        { of: 'users', request: 6, stage: 'asked' },
-        { of: 'users', request: 6, stage: 'answered' },
-        { of: 'copies', request: 1, stage: 'asked' },
-        { of: 'connections', request: 6, stage: 'asked' },
-        { of: 'connections', request: 6, stage: 'answered' },
-      ],
-    }));
+  it(
+    'goes on where it was killed, in the middle of a file or between two, and comes to the same',
+    () =>
+      expectKilledImportToEndAlike(platform, folder, {
+        lines: 400,
+        askers: 10,
+        // Twenty lines a request, twenty requests, four at once.
+        width: 12_000,
+        kills: [
+          { of: 'users', request: 6, stage: 'asked' },
+          { of: 'users', request: 6, stage: 'answered' },
+          { of: 'copies', request: 1, stage: 'asked' },
+          { of: 'connections', request: 6, stage: 'asked' },
+          { of: 'connections', request: 6, stage: 'answered' },
+        ],
+      }),
+    120_000,
+  );
 });
 
 /** What is stored of a user's password. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 
@@ -8,7 +8,7 @@ describe.each(availableEngines())('log lines without tracing (%s)', (engine) => 
   let projectId: string;
   let ada: TestUser;
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    platform = await sharedPlatform(engine);
     projectId = (await platform.createProject()).id;
     ada = await platform.createUser(projectId);
   });

@@ -1,5 +1,5 @@
 import { methodsOf, type OperationSpec, operations } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { availableEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
@@ -43,7 +43,7 @@ describe.each(availableEngines())('mass assignment (%s)', (engine) => {
   let ids: Record<string, string>;
 
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    platform = await sharedPlatform(engine);
     const { id } = await platform.createProject();
     ada = await platform.createUser(id, { name: 'Ada' });
     const [asker, other] = [await platform.createUser(id), await platform.createUser(id)];
@@ -57,7 +57,7 @@ describe.each(availableEngines())('mass assignment (%s)', (engine) => {
       notificationId: '00000000-0000-4000-8000-000000000001',
     };
   });
-  afterAll(() => platform.stop());
+  afterAll(() => platform?.stop());
 
   const path = (of: OperationSpec) => {
     const own: Record<string, string> = of.name === 'identity.update-user' ? { ...ids, userId: ada.id } : ids;

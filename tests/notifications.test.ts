@@ -1,5 +1,6 @@
+// Starts at most 2 platforms and 1 process.
 import type { AppNotification } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventSource } from '../services/gateway/tests/support/event-source.ts';
 import { http } from './support/http.ts';
@@ -15,7 +16,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
   let projectId: string;
   let scope: string;
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    platform = await sharedPlatform(engine);
     projectId = (await platform.createProject()).id;
     scope = `/v7/${projectId}/app-notifications`;
   });

@@ -1,3 +1,4 @@
+// Starts at most 2 platforms and 8 processes.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,7 +7,8 @@ import { promisify } from 'node:util';
 import type { Connection, PublicUser } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessOf, runKith } from './support/command.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -25,8 +27,14 @@ async function empty(platform: TestPlatform, service: string, copy: string): Pro
 
 // The command walks connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks.
 describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
+  // Empties copies that hold something of every project.
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startPlatform({ engine });
+  });
+  afterAll(() => platform?.stop());
+
   it('makes emptied copies anew: profiles in connections and notifications, blocks in identity', async () => {
-    await using platform = await startPlatform({ engine });
     const { id } = await platform.createProject();
     const ada = await platform.createUser(id, { name: 'Ada', username: 'ada.one' });
     const grace = await platform.createUser(id, { name: 'Grace', username: 'grace.one' });
@@ -50,28 +58,35 @@ describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
     }
     expect(await suggested()).toEqual([troll.id]);
 
-    const env = { ...process.env, KITH_URL: platform.url, OPERATOR_TOKEN: platform.operatorToken };
-    const said: string[] = [];
-    for (const copy of ['connections-profiles', 'notifications-profiles', 'identity-blocks']) {
-      const { stdout } = await run(process.execPath, ['scripts/rebuild.ts', copy], { cwd: root, env });
-      said.push(stdout.trim());
-    }
-    expect(said).toEqual(['3 copied', '3 copied', '1 copied']);
+    const copied = async (copy: string) => {
+      const { code, stdout, stderr } = await runKith(['rebuild', copy], accessOf(platform));
+      expect([code, stderr]).toEqual([0, '']);
+      return stdout;
+    };
+    expect(await copied('connections-profiles')).toBe('3 copied\n');
+    expect(await copied('notifications-profiles')).toBe('3 copied\n');
+    // By its older name, as the script that npm runs.
+    const env = { ...process.env, ...accessOf(platform) };
+    const script = await run(process.execPath, ['scripts/rebuild.ts', 'identity-blocks'], { cwd: root, env });
+    expect(script).toEqual({ stdout: '1 copied\n', stderr: '' });
     expect(await suggested()).toEqual([]);
     // Found by what the copy alone knows: a search does not ask identity.
     const { connections } = await call<{ connections: Connection[] }>('GET', '/connections?query=grace', ada);
     expect(connections).toMatchObject([{ connectedUser: { id: grace.id, name: 'Grace' } }]);
     // Again changes nothing.
-    await run(process.execPath, ['scripts/rebuild.ts', 'identity-blocks'], { cwd: root, env });
+    expect(await copied('identity-blocks')).toBe('1 copied\n');
     expect(await suggested()).toEqual([]);
   });
 
   it('wants an operator, and a copy that there is', async () => {
-    await using platform = await startPlatform({ engine });
-    const env = { ...process.env, KITH_URL: platform.url, OPERATOR_TOKEN: 'wrong' };
-    const failed = (word: string) =>
-      run(process.execPath, ['scripts/rebuild.ts', word], { cwd: root, env }).catch((error) => error.stderr);
-    expect(await failed('nothing')).toMatch(/^kith: Say which copy: connections-profiles, /);
-    expect(await failed('identity-blocks')).toContain('token is not accepted');
+    const failed = async (word: string) => {
+      const said = await runKith(['rebuild', word], { ...accessOf(platform), OPERATOR_TOKEN: 'wrong' });
+      return [said.code, said.stderr];
+    };
+    expect(await failed('nothing')).toEqual([
+      2,
+      expect.stringMatching(/^kith: Say which copy: connections-profiles, /),
+    ]);
+    expect(await failed('identity-blocks')).toEqual([1, 'kith: The operator’s token is not accepted.\n']);
   });
 });

@@ -1,5 +1,5 @@
 import type { Connection } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { availableEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
@@ -13,13 +13,13 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
   let connectionId: string;
 
   beforeAll(async () => {
-    platform = await startPlatform({ engine });
+    platform = await sharedPlatform(engine);
     const { id } = await platform.createProject('Demo');
     ada = await platform.createUser(id, { name: 'Ada' });
     grace = await platform.createUser(id, { name: 'Grace' });
     connectionId = await platform.connect(ada, grace);
   });
-  afterAll(() => platform.stop());
+  afterAll(() => platform?.stop());
 
   const get = (path: string, token?: string) => http(platform.url, { path, ...(token ? { token } : {}) });
   const own = {

@@ -25,6 +25,8 @@ type Platform = Pick<TestPlatform, 'url' | 'operatorToken' | 'createProject' | '
 interface Size {
   /** Lines of each file. */
   lines: number;
+  /** How many users ask others to be connected. */
+  askers: number;
   /** How long a line is made with blanks: of longer ones fewer go into a request. */
   width?: number;
 }
@@ -75,12 +77,12 @@ export async function expectKilledImportToEndAlike(
     expect(rejected).not.toBe('');
     expect(await readFile(rejectedFile(killed.folder, name), 'utf8')).toBe(rejected);
   }
-  const held = await readProject(platform, whole.projectId);
+  const held = await readProject(platform, whole.projectId, options);
   const isGood = (_: unknown, row: number) => !isBadUser(row);
   expect(held.users).toHaveLength(Array.from({ length: lines }).filter(isGood).length);
-  expect(held.connections).toHaveLength((lines / 2) * (49 / 50));
-  expect(held.found).toContain('u10');
-  expect(await readProject(platform, killed.projectId)).toEqual(held);
+  expect(held.connections).toHaveLength((lines / 4) * (49 / 50));
+  expect(held.found).toContain(`u${options.askers}`);
+  expect(await readProject(platform, killed.projectId, options)).toEqual(held);
 }
 
 /** What `kith import` says while it runs, whole. */
@@ -93,7 +95,8 @@ interface Prepared {
   env: NodeJS.ProcessEnv;
 }
 
-async function prepare(platform: Platform, folder: string, { lines, width = 0 }: Size): Promise<Prepared> {
+async function prepare(platform: Platform, folder: string, options: Size): Promise<Prepared> {
+  const { lines, width = 0 } = options;
   await mkdir(folder);
   const { id: projectId } = await platform.createProject();
   const rows = Array.from({ length: lines }, (_, row) => row);
@@ -103,7 +106,7 @@ async function prepare(platform: Platform, folder: string, { lines, width = 0 }:
       rows.map((row) => `${JSON.stringify(of(row)).padEnd(width)}\n`).join(''),
     );
   await write('users', userOf);
-  await write('connections', (row) => connectionOf(row, lines));
+  await write('connections', (row) => connectionOf(row, options));
   const words = ['import', '--project', projectId, '--json'];
   return {
     ...{ folder, projectId },
@@ -126,14 +129,18 @@ function userOf(row: number): object {
   };
 }
 
-/** The first ten users ask the others; every pair comes twice. */
-function connectionOf(row: number, lines: number): object {
-  const pair = row % (lines / 2);
-  const receiver = 10 + pair - (isBadUser(10 + pair) ? 5 : 0);
+/** The first users ask the others; every pair comes four times, each time in other words. */
+function connectionOf(row: number, { lines, askers }: Size): object {
+  const pair = row % (lines / 4);
+  const round = Math.floor(row / (lines / 4));
+  const other = askers + pair;
+  const receiver = other - (isBadUser(other) ? 5 : 0);
   return {
-    requesterForeignId: `u${pair % 10}`,
+    requesterForeignId: `u${pair % askers}`,
     receiverForeignId: isForNobody(row) ? 'nobody' : `u${receiver}`,
     requestedAt: at(pair),
+    ...(round % 2 === 1 && { connectedAt: at(pair) }),
+    ...(round > 1 && { state: 'accepted' }),
   };
 }
 
@@ -183,7 +190,7 @@ interface ConnectionPage {
 }
 
 /** What a project holds, without the ids, which are of the project. */
-async function readProject(platform: Platform, projectId: string) {
+async function readProject(platform: Platform, projectId: string, { askers }: Size) {
   const users: OwnUser[] = [];
   for (let page = 1, hasMore = true; hasMore; page++) {
     const list = await platform.call<{ data: OwnUser[]; pagination: { hasMore: boolean } }>(
@@ -195,7 +202,7 @@ async function readProject(platform: Platform, projectId: string) {
     hasMore = list.pagination.hasMore;
   }
   const connections: object[] = [];
-  for (let user = 0; user < 10; user++) {
+  for (let user = 0; user < askers; user++) {
     const { id } = users.find(({ foreignId }) => foreignId === `u${user}`) ?? {};
     for (let page = 1, hasMore = true; hasMore; page++) {
       const list = await platform.call<ConnectionPage>(
@@ -212,7 +219,7 @@ async function readProject(platform: Platform, projectId: string) {
   // A search looks into the copies of profiles alone.
   const found = await platform.call<{ connections: Connection[] }>(
     'GET',
-    `/v7/${projectId}/connections?query=user.10`,
+    `/v7/${projectId}/connections?query=user.${askers}`,
     { token },
   );
   return {

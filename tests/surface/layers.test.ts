@@ -1,3 +1,4 @@
+// Starts at most 2 platforms and 6 processes.
 import { randomUUID } from 'node:crypto';
 import {
   type ErrorCode,

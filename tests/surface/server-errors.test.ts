@@ -1,3 +1,4 @@
+// Starts at most 2 platforms and 6 processes.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ErrorCode, type OperationSpec, operations, serviceOf } from '@kith/contracts';

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KithClient } from '@kith/client';
 import type { Project } from '@kith/contracts';
@@ -23,6 +23,7 @@ import { EventRecord, type PlatformEvent, type WaitForEvent } from './event-reco
 import { uniquePrefix } from './parts.ts';
 import { createPeople, type People, type TestUser } from './people.ts';
 import { makePlatformFolder, removeLeftFolders } from './platform-folder.ts';
+import { type LogSizes, readLogs } from './platform-logs.ts';
 import { platformStarts } from './platform-starts.ts';
 import { testClient } from './test-client.ts';
 import { watchBus, watchNats } from './watch-events.ts';
@@ -107,7 +108,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
  * Gives the caller a platform that serves, with a project of the caller's own. `ending` takes the caller's part in it down.
  */
 export async function withProject(
-  { platform, engines, processes, operatorToken, prefix, folder, record }: Running,
+  { platform, engines, processes, operatorToken, prefix, folder, record, logsFrom }: Running,
   ending: AsyncDisposableStack,
 ): Promise<TestPlatform> {
   const call = caller(platform.url);
@@ -138,10 +139,7 @@ export async function withProject(
     get internalUrls() {
       return platform.internalUrls;
     },
-    async logs() {
-      const files = await readdir(join(folder, 'logs'));
-      return (await Promise.all(files.map((file) => readFile(join(folder, 'logs', file), 'utf8')))).join('');
-    },
+    logs: () => readLogs(join(folder, 'logs'), logsFrom),
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -156,6 +154,8 @@ interface Running {
   prefix: string;
   folder: string;
   record: EventRecord;
+  /** Where its logs begin for the caller, by file. */
+  logsFrom?: LogSizes | undefined;
 }
 
 interface Place {

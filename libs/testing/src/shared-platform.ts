@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import type { EngineKind } from './engine-kinds.ts';
 import { type Engines, startEngines } from './engines.ts';
 import { EventRecord } from './event-record.ts';
 import { startPlatform, type TestPlatform, withProject } from './platform.ts';
+import { sizesOfLogs } from './platform-logs.ts';
 import { watchNats } from './watch-events.ts';
 
 /** Where a platform is that others than its starter use; JSON. */
@@ -32,6 +34,7 @@ export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> 
   await using ending = new AsyncDisposableStack();
   const engines: Engines = ending.use(await startEngines());
   const record = new EventRecord();
+  const logsFrom = await sizesOfLogs(join(folder, 'logs'));
   ending.use(await watchNats(engines.natsUrl, prefix, record));
-  return await withProject({ platform, engines, operatorToken, prefix, folder, record }, ending);
+  return await withProject({ platform, engines, operatorToken, prefix, folder, record, logsFrom }, ending);
 }

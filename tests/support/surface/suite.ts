@@ -1,9 +1,18 @@
 import type { Limit } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import {
+  availableEngines,
+  sharedEnv,
+  sharedPlatform,
+  startPlatform,
+  type TestPlatform,
+  type TestUser,
+} from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Limits } from './headers.ts';
 import { type PartName, parts } from './parts.ts';
 import { Surface } from './surface.ts';
+
+const sharedScale = Number(sharedEnv.RATE_LIMIT_SCALE);
 
 /** What the tests of a part start from; its fields are there once they run. */
 export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'stream' | 'seen'> {
@@ -18,6 +27,8 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'stream' 
 }
 
 export interface SurfaceOptions {
+  /** The platform is the suites' own: they look at all of it, or change what others see. */
+  isOwn?: true;
   /** Multiplies every limit: by default so much that no test meets one. */
   scale?: number;
   /** Limits in place of the contracts', by operation. */
@@ -38,15 +49,20 @@ export function surfaceSuite(name: PartName, tests: SurfaceSuite['tests']): Surf
 }
 
 /**
- * Describes parts of the API on every engine, on one platform, each in projects of its own; and after the tests of each
- * asks whether all was reached that the contracts of its operations promise.
+ * Describes parts of the API on every engine, on a platform that other files share, unless an option asks for more, each in
+ * projects of its own; and after the tests of each asks whether all was reached that the contracts of its operations promise.
  */
 export function describeSurface(suites: readonly SurfaceSuite[], options: SurfaceOptions = {}): void {
-  const { scale = 1000, limits = {}, prepare } = options;
+  const { scale = sharedScale, limits = {}, prepare } = options;
+  const isOwn = Object.keys(options).length > 0;
   describe.each(availableEngines())('surface on %s', (engine) => {
     let platform: TestPlatform;
     const undo = new AsyncDisposableStack();
     beforeAll(async () => {
+      if (!isOwn) {
+        platform = undo.use(await sharedPlatform(engine));
+        return;
+      }
       const prepared = prepare ? undo.use(await prepare(engine)) : undefined;
       const env = {
         RATE_LIMIT_SCALE: String(scale),

@@ -1,0 +1,8 @@
+// Starts at most 2 platforms and 6 processes.
+import { describeSurface } from '../support/surface/suite.ts';
+import { operators } from './operators.ts';
+import { projects } from './projects.ts';
+import { sessions } from './sessions.ts';
+
+// Lists all projects, copies the profiles of all users, and rotates the keys.
+describeSurface([projects, sessions, operators], { isOwn: true });
