@@ -104,6 +104,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     const both = [await collect(consumer('left')), await collect(consumer('right'))];
     await publish('shared');
     await waitFor(() => both.every(({ seen }) => seen.length === 1));
+    expect(both.map(({ contents }) => contents())).toEqual([['shared'], ['shared']]);
     for (const { drain } of both) await drain();
   });
 

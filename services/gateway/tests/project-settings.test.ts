@@ -236,7 +236,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     const subject = noticeSubject(test.bus.prefix, projectSettingsNotice);
     await test.bus.broadcast(subject, new TextEncoder().encode('nonsense'));
     await tell({ limits });
-    await waitFor(async () => (await policyOf(path)) === own, soon);
+    expect(await waitFor(async () => (await policyOf(path)) === own, soon)).toBe(true);
   });
 
   it('are asked for again, which undoes what was missed', async () => {

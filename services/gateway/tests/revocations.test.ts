@@ -90,7 +90,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
       new TextEncoder().encode('nonsense'),
     );
     await tell(test.bus, { sessions: [{ sessionId: 'after', until: soon() }] });
-    await until(await issuer.token({ sid: 'after' }), 401);
+    expect(await until(await issuer.token({ sid: 'after' }), 401)).toBe(true);
   });
 
   it('asks what it could not hear before it takes any token, and keeps it while identity is away', async () => {

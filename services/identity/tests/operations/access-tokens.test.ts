@@ -78,9 +78,10 @@ describe.each(handlerEngines())('access tokens on %s', (engine) => {
     await using _service = await startIdentity(runtime, options);
     const { accessToken } = await signUpUser(runtime.bus, await makeProject(runtime.bus));
     const { body: keys } = await call(runtime.bus, getJwks);
-    await jwtVerify(accessToken, createLocalJWKSet(keys), {
+    const { payload } = await jwtVerify(accessToken, createLocalJWKSet(keys), {
       issuer: 'https://id.example',
       audience: 'example',
     });
+    expect(payload).toMatchObject({ iss: 'https://id.example', aud: 'example' });
   });
 });

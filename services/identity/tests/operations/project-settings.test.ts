@@ -61,7 +61,7 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
     await patch(id, { publicProfiles: true });
     await isPublic(true);
     await patch(id, { publicConnections: false });
-    await isPublic(false);
+    expect(await isPublic(false)).toBe(true);
   });
 
   test('is answered as a whole, page by page, without projects that have set nothing', async () => {
