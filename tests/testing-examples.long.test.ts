@@ -20,7 +20,7 @@ interface Ended {
 /** Runs a program of Node in an example's folder, as somebody would at a prompt: without what this runner has set. */
 function runNode(example: string, words: readonly string[]): Promise<Ended> {
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_/.test(name)),
+    Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_(?!COMPILE_CACHE)/.test(name)),
   );
   const options = { cwd: join(root, 'examples/testing', example), env, maxBuffer: 10_000_000 };
   return new Promise((resolve) => {

@@ -16,11 +16,16 @@ export interface Shell extends AsyncDisposable {
 
 const patienceMs = 240_000;
 
+/** The environment without what the runner of these tests has set: a guide may run `npm test`. */
+const outside = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(VITEST|KITH_TEST_)/.test(name)),
+);
+
 /** Starts bash in a folder. Disposing it ends it with all that it has started. */
 export function startShell({ folder, env = {} }: { folder: string; env?: NodeJS.ProcessEnv }): Shell {
   const shell = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: { ...outside, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
     // A group of its own, so that what it has started can be ended with it.
     detached: true,
