@@ -14,7 +14,7 @@ export interface Ask {
   path: string;
   token?: string;
   headers?: Record<string, string>;
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string and bytes are sent as they are, anything else as JSON. */
   body?: unknown;
   /** Local address to connect from: another client IP on the loopback range. */
   from?: string;
@@ -23,8 +23,7 @@ export interface Ask {
 /** Sends one request on a connection of its own, the path untouched. */
 export function http(url: string, ask: Ask): Promise<Answer> {
   const { hostname, port } = new URL(url);
-  const raw =
-    typeof ask.body === 'string' ? ask.body : ask.body === undefined ? undefined : JSON.stringify(ask.body);
+  const raw = ask.body === undefined ? undefined : rawOf(ask.body);
   const headers: Record<string, string> = {
     ...(ask.token ? { authorization: `Bearer ${ask.token}` } : {}),
     ...(raw === undefined
@@ -63,4 +62,8 @@ export function http(url: string, ask: Ask): Promise<Answer> {
     outgoing.on('error', reject);
     outgoing.end(raw);
   });
+}
+
+function rawOf(body: unknown): string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 }

@@ -24,9 +24,10 @@ export const crypto = surfaceSuite('crypto', (world) => {
       body: { projectId: 'p', privateKey: key, payload: user },
     });
     const claims = { sub: 'u-1', name: 'Ada', role: 'admin', userData: user };
-    const payload = await verify(signed.body.token);
-    expect(payload).toMatchObject(claims);
-    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(300);
+    const { iat = 0, exp = 0, ...payload } = await verify(signed.body.token);
+    expect(payload).toEqual({ ...claims, iss: 'p', aud: 'kith.dev' });
+    expect(exp - iat).toBe(300);
+    expect(Math.abs(iat - Date.now() / 1000)).toBeLessThan(60);
     const bare = await world.ok(signTestingJwtV2, {
       body: { projectId: 'p', privateKey: key, userData: user },
     });
@@ -60,7 +61,9 @@ export const crypto = surfaceSuite('crypto', (world) => {
       }
       await world.refused(spec, { body: { [user]: { id: 'u' } } }, code, { field: 'projectId' });
       const named = { [user]: { id: 'u' }, projectId: 'p' };
-      await world.refused(spec, { body: { ...named, projectId: 7 } }, code, { field: 'projectId' });
+      for (const projectId of [7, '']) {
+        await world.refused(spec, { body: { ...named, projectId } }, code, { field: 'projectId' });
+      }
       await world.refused(spec, { body: named }, code, { field: 'privateKey' });
       await world.refused(spec, { body: { ...named, privateKey: {} } }, code, { field: 'privateKey' });
     },

@@ -107,6 +107,7 @@ const layers = surfaceSuite('layers', (world) => {
     for (const type of [
       'text/plain',
       'multipart/form-data; boundary=x',
+      'application/x-www-form-urlencoded',
       'application/json; charset=latin1',
     ]) {
       const headers = { 'content-type': type };
