@@ -19,6 +19,7 @@ import {
   watchReads,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pairOfRow } from '../src/import-pair.ts';
 import { type Entry, type ListName, lists } from '../src/listing.ts';
 import { listHandler } from '../src/operations/list.ts';
 import { listBlocksHandler } from '../src/operations/list-blocks.ts';
@@ -30,7 +31,7 @@ import type { ConnectionStore } from '../src/store/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { unknownUser } from '../src/unknown-user.ts';
 import { storeLongList } from './support/long-list.ts';
-import { connectAt, eventOf } from './support/pairs.ts';
+import { eventOf } from './support/pairs.ts';
 
 const handlers = [listHandler, listSentHandler, listReceivedHandler, listBlocksHandler, listOfUserHandler];
 const specs = {
@@ -53,15 +54,15 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
   let connections: Entry[];
 
   beforeAll(async () => {
-    const place = ends.use(await createStore(engine));
-    watched = ends.use(await watchReads(place.config));
+    const { config } = ends.use(await createStore(engine));
+    watched = ends.use(await watchReads(config));
     store = ends.adopt(await openStore(watched.config), (opened) => opened.close());
     const relay = { kick: () => undefined } as unknown as Relay;
     bus = ends.use(await serveAlone(handlers, (own) => ({ store, bus: own, relay })));
     const of = { projectId, ownerId: ann };
     const pages: Entry[] = [];
     for (const list of Object.keys(specs) as ListName[]) {
-      const stored = await storeLongList(place.config, {
+      const stored = await storeLongList(config, {
         ...of,
         list,
         count: list === 'established' ? long : 300,
@@ -148,11 +149,12 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     const rea = randomUUID();
     let all: Entry[];
     beforeAll(async () => {
-      for (let second = 0; second < count; second++) {
-        const otherId = randomUUID();
-        const at = new Date(Date.UTC(2026, 0, 1) + second * 1_000);
-        await connectAt(store, { projectId, userId: rea, otherId, at });
-      }
+      const pairs = Array.from({ length: count }, (_, second) => {
+        const requestedAt = new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString();
+        const row = { state: 'accepted', message: null, requestedAt } as const;
+        return pairOfRow(projectId, row, { requesterId: rea, receiverId: randomUUID() });
+      });
+      expect(await store.import(projectId, pairs)).toEqual(pairs.map(() => 'stored'));
       const of = { projectId, ownerId: rea, list: 'established' as const };
       all = (await store.list({ ...of, from: { skip: 0 }, limit: 100 })).entries;
       const users = [rea, ...all.map(({ userId }) => userId)];
@@ -184,7 +186,7 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
         expect(body.pagination.totalCount).toBe(visible.length);
         return { ids: idsOf(body), next };
       };
-      for (const limit of [3, 7, 50]) {
+      for (const limit of [3, 50]) {
         const last = Math.ceil(count / limit) + 1;
         for (let number = 1; number <= last; number++) {
           const { ids, next } = await page(`limit=${limit}&page=${number}`);

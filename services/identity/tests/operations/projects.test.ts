@@ -115,7 +115,9 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     }
     const { body } = await patch(project.id, { ...forced, name: 'New' });
     expect(body).toEqual({ ...project, name: 'New', updatedAt: expect.any(String) });
-    const stored = JSON.stringify((await dumpStore(identity.store)).projects);
+    const rows = (await dumpStore(identity.store)).projects?.map((row) => JSON.stringify(row));
+    // Others have keys, in which any few letters may be.
+    const stored = rows?.find((row) => row.includes(project.id));
     expect(stored).toContain('New');
     for (const value of ['2001-01-01', 'owner', 'eve', forced.id]) expect(stored).not.toContain(value);
   });
