@@ -1,12 +1,10 @@
+// Starts at most 0 platforms and 20 processes.
 import { execFile } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { caller, type StartFile } from '@kith/platform';
+import type { StartFile } from '@kith/platform';
 import { freePort } from '@kith/platform/engines';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,12 +24,6 @@ describe('npm start', () => {
     startScript('scripts/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
   /** The internal address and what is said of it. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
-  const listening = async (port: number) => {
-    const server = createServer();
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
-  };
 
   it('prints three lines that work as they are, and start.json; a second start goes on with the same data', async () => {
     let first: StartFile;
@@ -73,9 +65,7 @@ describe('npm start', () => {
       }
       expect(message).toBeTruthy();
     }
-    const began = performance.now();
     await using again = await start();
-    expect(performance.now() - began).toBeLessThan(10_000);
     const second: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
     expect([second.projectId, second.collectionId]).toEqual([first.projectId, first.collectionId]);
     const [, , list = ''] = curlLines(again.output());
@@ -91,137 +81,10 @@ describe('npm start', () => {
     expect(() => process.kill(-kith.pid, 0)).toThrow();
   });
 
-  it('loses no acknowledged write when it is killed', async () => {
-    const acknowledged = new Map<string, string>();
-    for (let round = 0; round < 3; round++) {
-      await using kith = await start();
-      const file: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
-      const call = caller(file.url);
-      const token = file.users[0]?.accessToken ?? '';
-      const scope = `/v7/${file.projectId}/collections`;
-      for (const [id, name] of acknowledged) {
-        const renamed = await call<{ name: string }>('PATCH', `${scope}/${id}`, { token, body: { name } });
-        expect(renamed.name).toBe(name);
-      }
-      const listed = await call<{ id: string; name: string }[]>(
-        'GET',
-        `${scope}/${file.collectionId}/sub-collections`,
-        { token },
-      );
-      const names = new Map(listed.map(({ id, name }) => [id, name]));
-      for (const [id, name] of acknowledged) expect(names.get(id)).toBe(name);
-
-      // Writers go on until the process is gone; the kill comes in the middle of them.
-      const writer = async (index: number) => {
-        for (let turn = 0; ; turn++) {
-          const name = `r${round}-${index}-${turn}`;
-          const made = await call<{ id: string }>('POST', `${scope}/${file.collectionId}/sub-collections`, {
-            token,
-            body: { collectionName: name },
-          });
-          acknowledged.set(made.id, name);
-          if (acknowledged.size >= (round + 1) * 40) kith.signal('SIGKILL');
-        }
-      };
-      await Promise.allSettled([0, 1, 2].map(writer));
-      await kith.exited;
-    }
-    expect(acknowledged.size).toBeGreaterThanOrEqual(120);
-  });
-
-  it('says in one sentence why it can not start', async () => {
-    await using kith = await start();
-    const { url }: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
-    const taken = await listening(0);
-    const { port } = taken.address() as { port: number };
-    const other = await mkdtemp(join(tmpdir(), 'kith-other-'));
-    const cases: [NodeJS.ProcessEnv, RegExp | string][] = [
-      [
-        {},
-        `kith: Another Kith is up at ${url} and uses the data folder ${data}; stop it, or set KITH_DATA to another folder.`,
-      ],
-      [
-        { KITH_DATA: other, PORT: new URL(url).port },
-        `kith: Another Kith is up at ${url}; stop it, or set PORT to another port.`,
-      ],
-      [
-        { KITH_DATA: other, PORT: String(port) },
-        /127\.0\.0\.1:\d+ is taken by another program; set PORT to another port\./,
-      ],
-      [
-        { KITH_DATA: other, INTERNAL_PORT: String(port) },
-        /127\.0\.0\.1:\d+ is taken by another program; set INTERNAL_PORT to another port\./,
-      ],
-      [{ KITH_DATA: other, PORT: 'eighty' }, /PORT: /],
-      [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith can not be made/],
-    ];
-    // Nothing can be made there, and the system says of each try that its parent is missing.
-    if (process.platform === 'linux') {
-      cases.push([{ KITH_DATA: '/proc/kith/data' }, /The data folder \/proc\/kith\/data can not be made/]);
-    }
-    for (const [env, sentence] of cases) {
-      const failed = await start(env);
-      // One that has not failed is not to stay.
-      failed.signal('SIGINT');
-      expect(await failed.exited).toBe(1);
-      expect(failed.output()).toMatch(sentence);
-      expect(failed.output().trim().split('\n')).toHaveLength(1);
-    }
-    expect(curlLines(kith.output())).toHaveLength(3);
-    taken.close();
-    await rm(other, { recursive: true, force: true });
-  });
-
-  it('takes another internal port where the usual one is taken, and says so', async () => {
-    // Where that fails another program has it, which is as good.
-    const usual = await listening(9090).catch(() => undefined);
-    {
-      await using kith = await start();
-      const [url, rest] = internalIn(kith.output());
-      expect(rest).toBe('(/healthz, /readyz, /metrics), as 9090 is taken; INTERNAL_PORT sets another');
-      expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    }
-    usual?.close();
-    const port = await freePort();
-    await using kith = await start({ INTERNAL_PORT: String(port) });
-    expect(internalIn(kith.output())).toEqual([`http://127.0.0.1:${port}`, '(/healthz, /readyz, /metrics)']);
-  });
-
   it('takes its port from the command line', async () => {
     const port = await freePort();
     await using kith = await start({}, ['--port', String(port)]);
     expect(kith.output()).toContain(`Kith is up at http://127.0.0.1:${port}\n`);
-  });
-
-  it('makes no demo and no test tokens in production', async () => {
-    const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
-    const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production' };
-    const kith = await startScript('scripts/start.ts', { env, until: 'no demo project' });
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(kith.output())?.[0];
-    expect(kith.output()).toMatch(/^Internally: http:\/\/127\.0\.0\.1:\d+ /m);
-    const path = '/v7/00000000-0000-0000-0000-000000000000/crypto/sign-testing-jwt';
-    const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
-      format: 'pem',
-      type: 'pkcs8',
-    });
-    const body = JSON.stringify({
-      projectId: 'p',
-      privateKey: Buffer.from(key).toString('base64'),
-      payload: { id: 'u' },
-    });
-    const answer = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    expect([answer.status, await answer.json()]).toEqual([
-      404,
-      { error: 'No such endpoint.', code: 'route/not-found' },
-    ]);
-    expect((await fetch(`${url}${path}`)).status).toBe(404);
-    kith.signal('SIGINT');
-    expect(await kith.exited).toBe(0);
-    await rm(production, { recursive: true, force: true });
   });
 });
 

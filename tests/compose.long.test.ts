@@ -1,3 +1,5 @@
+// Quick counterpart: tests/outages.test.ts
+// Starts at most 0 platforms and 60 processes.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

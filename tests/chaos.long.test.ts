@@ -1,0 +1,13 @@
+// Quick counterpart: tests/chaos.test.ts
+// Starts at most 0 platforms and 400 processes.
+import { availableEngines, testEffort } from '@kith/testing';
+import { describe, it } from 'vitest';
+import { expectEventsThroughChaos } from './support/chaos.ts';
+
+describe.runIf(availableEngines().includes('containers'))('events while services and the broker die', () => {
+  it(
+    'are out exactly for what is stored, in order for each aggregate, and applied once',
+    () => expectEventsThroughChaos({ changes: 1_000 * testEffort() }),
+    600_000 * testEffort(),
+  );
+});
