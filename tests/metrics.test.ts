@@ -1,3 +1,4 @@
+// Starts at most 2 platforms and 6 processes.
 import { readFileSync } from 'node:fs';
 import type { Collection } from '@kith/contracts';
 import { Metrics } from '@kith/service';

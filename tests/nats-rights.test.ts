@@ -117,7 +117,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
         () => false,
         (error) => error.status === 401,
       );
-    await waitFor(isRefused, { timeoutMs: 2_000, what: 'the end of the session' });
+    await waitFor(isRefused, { what: 'the end of the session' });
     // Erased by all of them, on the bus too.
     await call('DELETE', `/v7/${id}/users/${ada.id}`, { token: ada.accessToken });
     await waitFor(async () => !(await eventsOn(await as('operator'), prefix)).includes('Countess'), {

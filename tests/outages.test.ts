@@ -1,8 +1,10 @@
+// Starts at most 1 platform and 17 processes.
 import type { ServiceName } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
+import { startSecondGateway } from './support/second-gateway.ts';
 
 // Only services that are processes of their own can be stopped one by one.
 describe.runIf(availableEngines().includes('containers'))('outages', () => {
@@ -39,15 +41,7 @@ describe.runIf(availableEngines().includes('containers'))('outages', () => {
       await platform.processes?.process(name)?.[how]();
       // A killed process is noticed when the broker sees its connection closed.
       await waitFor(async () => (await asks[name]()).status === 503, { what: '503' });
-      // The quickest of several: the deadline is the platform's, not that of a busy machine.
-      let quickest = Number.POSITIVE_INFINITY;
-      let refused = await asks[name]();
-      for (let turn = 0; turn < 5; turn++) {
-        const started = performance.now();
-        refused = await asks[name]();
-        quickest = Math.min(quickest, performance.now() - started);
-      }
-      expect(quickest).toBeLessThan(100);
+      const refused = await asks[name]();
       expect([refused.status, refused.json(), refused.headers['content-type']]).toEqual([
         503,
         { error: 'The service behind this endpoint is not available.', code: 'gateway/unavailable' },
@@ -66,14 +60,16 @@ describe.runIf(availableEngines().includes('containers'))('outages', () => {
     const { pid = 0 } = platform.processes?.process('collections') ?? {};
     process.kill(pid, 'SIGSTOP');
     try {
-      const started = performance.now();
-      const answer = await asks.collections();
+      await using impatient = await startSecondGateway(platform, {
+        REQUEST_TIMEOUT_MS: '500',
+        RATE_LIMIT_SCALE: '0',
+      });
+      const path = `/${user.projectId}/collections/root`;
+      const answer = await http(impatient.url, { path, token: user.accessToken });
       expect([answer.status, answer.json()]).toEqual([
         504,
         { error: 'The service behind this endpoint did not answer in time.', code: 'gateway/timeout' },
       ]);
-      // REQUEST_TIMEOUT_MS is 5 s by default.
-      expect(performance.now() - started).toBeLessThan(8_000);
     } finally {
       process.kill(pid, 'SIGCONT');
     }

@@ -82,15 +82,14 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
   });
 
   test('fails at once where nobody serves, and where nobody serves any more', async () => {
+    // Waited for, the answer would take the hour.
     const to = subject();
-    const started = Date.now();
-    await expect(ask(to, {}, 20_000)).rejects.toThrow(NoResponders);
+    await expect(ask(to, {}, 3_600_000)).rejects.toThrow(NoResponders);
     const intake = await bus.serve(to, 'group', echo);
     await ask(to);
     await intake.drain();
     await intake.drain();
-    await expect(ask(to, {}, 20_000)).rejects.toThrow(NoResponders);
-    expect(Date.now() - started).toBeLessThan(5_000);
+    await expect(ask(to, {}, 3_600_000)).rejects.toThrow(NoResponders);
   });
 
   test.each([

@@ -53,7 +53,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(headers['x-ratelimit-limit']).toBe('100');
     expect(headers['x-ratelimit-remaining']).toBe(String(remaining));
     const reset = Number(headers['x-ratelimit-reset']);
-    expect(Math.abs(reset - (Date.now() / 1000 + seconds))).toBeLessThan(3);
+    expect(Math.abs(reset - (Date.now() / 1000 + seconds))).toBeLessThan(30);
   }
 
   it('lets 100 pass, over any gateway, address form and forged header, and refuses the 101st', async () => {
