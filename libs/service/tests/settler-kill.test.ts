@@ -1,3 +1,4 @@
+// Starts at most 0 platforms and 30 processes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Settler, type Step } from '../src/index.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';
