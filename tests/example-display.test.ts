@@ -1,7 +1,7 @@
 // Starts at most 1 platform and 1 process.
 import { waitFor } from '@kith/testing';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { paleTexts } from './support/example/contrast.ts';
 import { focused, tabTo } from './support/example/keyboard.ts';
 import { screenshot } from './support/example/screenshot.ts';
@@ -50,7 +50,7 @@ describe.skipIf(!browser)(
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
-    it('walks through a long list as it is scrolled', async () => {
+    it('walks through a long list as it is scrolled', async ({ expect }) => {
       const user = await world.platform.createUser({ name: 'Walker' });
       await world.befriend(
         user,
@@ -77,67 +77,70 @@ describe.skipIf(!browser)(
       expect(visitor.complaints).toEqual([]);
     });
 
-    it.each([
+    it.for([
       ['desktop', desktop],
       ['phone', phone],
-    ] as const)('can be read and fits, in the light and in the dark, on a %s', async (device, viewport) => {
-      const ada = await world.platform.createUser({
-        // Not found by what is searched for: of those there are as many as are suggested.
-        name: 'Ada Example',
-        username: `ada.${device}`,
-      });
-      const { id: mentors } = await world.platform.createCollection(ada, 'Mentors');
-      await world.platform.createCollection(ada, 'Reading group');
-      await world.platform.connect(ada, world.alan);
-      await world.platform.connect(world.hedy, ada);
-      await world.ask(
-        world.edith,
-        ada.user.username ?? '',
-        'We met at the workshop in May. I would like to hear more of it.',
-      );
-      await world.ask(ada, 'joan.demo', 'Do you still have the notes?');
-      for (const entityId of [world.alan.id, world.edith.id]) {
-        await world.platform.call('POST', `/v7/${world.projectId}/collections/${mentors}/entities`, {
-          token: ada.accessToken,
-          body: { entityId },
+    ] as const)(
+      'can be read and fits, in the light and in the dark, on a %s',
+      async ([device, viewport], { expect }) => {
+        const ada = await world.platform.createUser({
+          // Not found by what is searched for: of those there are as many as are suggested.
+          name: 'Ada Example',
+          username: `ada.${device}`,
         });
-      }
-      await using visitor = await world.open({ viewport, deviceScaleFactor: device === 'phone' ? 2 : 1 });
-      const { page } = visitor;
-      const look = async (shown: string, pictures: Partial<Record<'light' | 'dark', string>> = {}) => {
-        await page.getByText(shown).first().waitFor();
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect([shown, colorScheme, await paleTexts(page)]).toEqual([shown, colorScheme, []]);
-          expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-          const name = pictures[colorScheme];
-          if (name) await screenshot(page, `${name}-${device}-${colorScheme}`);
+        const { id: mentors } = await world.platform.createCollection(ada, 'Mentors');
+        await world.platform.createCollection(ada, 'Reading group');
+        await world.platform.connect(ada, world.alan);
+        await world.platform.connect(world.hedy, ada);
+        await world.ask(
+          world.edith,
+          ada.user.username ?? '',
+          'We met at the workshop in May. I would like to hear more of it.',
+        );
+        await world.ask(ada, 'joan.demo', 'Do you still have the notes?');
+        for (const entityId of [world.alan.id, world.edith.id]) {
+          await world.platform.call('POST', `/v7/${world.projectId}/collections/${mentors}/entities`, {
+            token: ada.accessToken,
+            body: { entityId },
+          });
         }
-      };
-      await look('Good to see you');
-      await signIn(visitor, ada);
-      const isDesktop = device === 'desktop';
-      await visitor.page.getByRole('searchbox').fill('demo');
-      await visitor.button('Accept Edith Demo').waitFor();
-      await look('Hops between', isDesktop ? { light: 'people' } : {});
-      await visitor.goTo('Connections');
-      await look('2 connections');
-      await page.getByRole('link', { name: 'Requests' }).click();
-      await look('We met at the workshop', isDesktop ? {} : { light: 'requests' });
-      await visitor.goTo('Folders');
-      await page.getByRole('link', { name: /^Mentors/ }).click();
-      await page.getByRole('link', { name: 'Alan Demo' }).waitFor();
-      await look('Saved just now', isDesktop ? { dark: 'folders' } : {});
-      await visitor.goTo('Notifications');
-      await look('Alan Demo accepted your request', isDesktop ? {} : { dark: 'notifications' });
-      await page.getByRole('link', { name: 'Hedy Demo' }).click();
-      await look('Vienna');
-      await visitor.button('Save Hedy Demo to a folder').click();
-      await look('Save Hedy Demo');
-      expect(visitor.complaints).toEqual([]);
-    });
+        await using visitor = await world.open({ viewport, deviceScaleFactor: device === 'phone' ? 2 : 1 });
+        const { page } = visitor;
+        const look = async (shown: string, pictures: Partial<Record<'light' | 'dark', string>> = {}) => {
+          await page.getByText(shown).first().waitFor();
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme });
+            expect([shown, colorScheme, await paleTexts(page)]).toEqual([shown, colorScheme, []]);
+            expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+            const name = pictures[colorScheme];
+            if (name) await screenshot(page, `${name}-${device}-${colorScheme}`);
+          }
+        };
+        await look('Good to see you');
+        await signIn(visitor, ada);
+        const isDesktop = device === 'desktop';
+        await visitor.page.getByRole('searchbox').fill('demo');
+        await visitor.button('Accept Edith Demo').waitFor();
+        await look('Hops between', isDesktop ? { light: 'people' } : {});
+        await visitor.goTo('Connections');
+        await look('2 connections');
+        await page.getByRole('link', { name: 'Requests' }).click();
+        await look('We met at the workshop', isDesktop ? {} : { light: 'requests' });
+        await visitor.goTo('Folders');
+        await page.getByRole('link', { name: /^Mentors/ }).click();
+        await page.getByRole('link', { name: 'Alan Demo' }).waitFor();
+        await look('Saved just now', isDesktop ? { dark: 'folders' } : {});
+        await visitor.goTo('Notifications');
+        await look('Alan Demo accepted your request', isDesktop ? {} : { dark: 'notifications' });
+        await page.getByRole('link', { name: 'Hedy Demo' }).click();
+        await look('Vienna');
+        await visitor.button('Save Hedy Demo to a folder').click();
+        await look('Save Hedy Demo');
+        expect(visitor.complaints).toEqual([]);
+      },
+    );
 
-    it('can be used by keyboard alone', async () => {
+    it('can be used by keyboard alone', async ({ expect }) => {
       const ada = await world.platform.createUser({ name: 'Ada Example' });
       await using visitor = await world.open();
       const { page } = visitor;

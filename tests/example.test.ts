@@ -1,6 +1,6 @@
 // Starts at most 1 platform and 1 process.
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { phone, signIn, signUp } from './support/example/visitor.ts';
 import { accountOf, type ExampleWorld, startExample } from './support/example/world.ts';
 import { sharedBrowser } from './support/shared-browser.ts';
@@ -61,7 +61,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect([ada.complaints, grace.complaints]).toEqual([[], []]);
   });
 
-  it('withdraws, declines, blocks and unblocks', async () => {
+  it('withdraws, declines, blocks and unblocks', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'second');
     await signUp(ada, own);
@@ -89,7 +89,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('keeps people in folders, which are made, nested, renamed and deleted', async () => {
+  it('keeps people in folders, which are made, nested, renamed and deleted', async ({ expect }) => {
     await using ada = await world.open();
     const { page } = ada;
     await signUp(ada, accountOf('Ada', 'third'));
@@ -128,7 +128,9 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('shows a folder as chosen while that is stored, whatever it is told of others meanwhile', async () => {
+  it('shows a folder as chosen while that is stored, whatever it is told of others meanwhile', async ({
+    expect,
+  }) => {
     await using ada = await world.open();
     const { page } = ada;
     await signUp(ada, accountOf('Ada', 'seventh'));
@@ -169,7 +171,9 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('shares a session with the other tabs, keeps it over a reload, and ends it everywhere', async () => {
+  it('shares a session with the other tabs, keeps it over a reload, and ends it everywhere', async ({
+    expect,
+  }) => {
     await using ada = await world.open();
     await signUp(ada, accountOf('Ada', 'fourth'));
     await ada.page.reload();
@@ -193,7 +197,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
-  it('leads out whose account is suspended, and says so', async () => {
+  it('leads out whose account is suspended, and says so', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'sixth');
     await signUp(ada, own);
@@ -211,7 +215,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(await alert.textContent()).toContain('This account is suspended.');
   });
 
-  it('says that the connection is lost, and goes on by itself', async () => {
+  it('says that the connection is lost, and goes on by itself', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'fifth');
     const stream = '**/app-notifications/stream';

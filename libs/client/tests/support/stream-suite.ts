@@ -1,5 +1,5 @@
 import { type TestPlatform, waitFor } from '@kith/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import {
   createClient,
   KithError,
@@ -45,7 +45,7 @@ class Listening {
 /** Tests the streams of a platform, each test on a way of its own, at the same time. */
 export function testStreams(platform: () => TestPlatform): void {
   describe.concurrent('streams', () => {
-    it('are opened anew after a silence', async () => {
+    it('are opened anew after a silence', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       await world.control.fault({ match: 'stream', times: 1, how: 'silence' });
@@ -60,7 +60,7 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(listening.told).toEqual(['1']);
     });
 
-    it('say so when they are evicted by newer ones', async () => {
+    it('say so when they are evicted by newer ones', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const all = [];
@@ -78,7 +78,7 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(all.map(({ told }) => told)).toEqual([['evicted'], ...Array(5).fill(['1'])]);
     });
 
-    it('end with the error when the session does', async () => {
+    it('end with the error when the session does', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const listening = new Listening(world, ada);
@@ -89,14 +89,14 @@ export function testStreams(platform: () => TestPlatform): void {
       expect(error).toMatchObject({ status: 403, code: 'auth/suspended' });
     });
 
-    it('are not opened by nobody', async () => {
+    it('are not opened by nobody', async ({ expect }) => {
       await using world = await reach(platform());
       const { url, projectId } = world;
       const events = createClient({ url, projectId }).notifications.stream();
       await expect(events.next()).rejects.toMatchObject({ code: 'auth/unauthorized' });
     });
 
-    it('wait for as long as they are asked to', async () => {
+    it('wait for as long as they are asked to', async ({ expect }) => {
       await using world = await reach(platform());
       const ada = await world.control.person();
       const body = JSON.stringify({ error: 'Too many.', code: 'rate-limit/exceeded' });
