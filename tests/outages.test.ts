@@ -1,10 +1,9 @@
-// Starts at most 1 platform and 17 processes.
+// Starts at most 1 platform and 16 processes.
 import type { ServiceName } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
-import { startSecondGateway } from './support/second-gateway.ts';
 
 // Only services that are processes of their own can be stopped one by one.
 describe.runIf(availableEngines().includes('containers'))('outages', () => {
@@ -55,24 +54,4 @@ describe.runIf(availableEngines().includes('containers'))('outages', () => {
       expect((await asks[name]()).status).toBe(200);
     },
   );
-
-  it('a service that is silent is 504 in time', async () => {
-    const { pid = 0 } = platform.processes?.process('collections') ?? {};
-    process.kill(pid, 'SIGSTOP');
-    try {
-      await using impatient = await startSecondGateway(platform, {
-        REQUEST_TIMEOUT_MS: '500',
-        RATE_LIMIT_SCALE: '0',
-      });
-      const path = `/${user.projectId}/collections/root`;
-      const answer = await http(impatient.url, { path, token: user.accessToken });
-      expect([answer.status, answer.json()]).toEqual([
-        504,
-        { error: 'The service behind this endpoint did not answer in time.', code: 'gateway/timeout' },
-      ]);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-    await waitFor(async () => (await asks.collections()).status === 200);
-  });
 });

@@ -2,6 +2,7 @@
 import { availableEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
+import { samplesOf, scrape } from './support/scrape.ts';
 import { startSecondGateway } from './support/second-gateway.ts';
 
 const exceeded = { error: 'Too many requests. Try again later.', code: 'rate-limit/exceeded' };
@@ -11,46 +12,48 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
     await using platform = await startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1' } });
     await using second = engine === 'containers' ? await startSecondGateway(platform) : undefined;
     const urls = [platform.url, second?.url ?? platform.url];
-    const { id } = await platform.createProject();
-    const other = await platform.createProject('Other');
-    const path = `/v7/${id}/connections`;
-    const ask = (index: number) =>
-      http(urls[index % 2] ?? platform.url, {
-        path,
-        // Forged, and no proxy is configured: it changes nothing.
-        headers: { 'x-forwarded-for': `203.0.113.${index}` },
+    await expectCounted([...platform.internalUrls, ...(second ? [second.internalUrl] : [])], async () => {
+      const { id } = await platform.createProject();
+      const other = await platform.createProject('Other');
+      const path = `/v7/${id}/connections`;
+      const ask = (index: number) =>
+        http(urls[index % 2] ?? platform.url, {
+          path,
+          // Forged, and no proxy is configured: it changes nothing.
+          headers: { 'x-forwarded-for': `203.0.113.${index}` },
+        });
+      const before = Date.now();
+      const answers = await Promise.all(Array.from({ length: 101 }, (_, index) => ask(index)));
+      const passed = answers.filter(({ status }) => status === 401);
+      const [over, ...more] = answers.filter(({ status }) => status === 429);
+      expect([passed.length, more.length]).toEqual([100, 0]);
+      expect(over?.json()).toEqual(exceeded);
+      expect(over?.headers).toMatchObject({
+        'content-type': 'application/json',
+        'ratelimit-policy': '"connections.list";q=100;w=300',
+        ratelimit: expect.stringMatching(/^"connections\.list";r=0;t=\d+$/),
+        'x-ratelimit-limit': '100',
+        'x-ratelimit-remaining': '0',
       });
-    const before = Date.now();
-    const answers = await Promise.all(Array.from({ length: 101 }, (_, index) => ask(index)));
-    const passed = answers.filter(({ status }) => status === 401);
-    const [over, ...more] = answers.filter(({ status }) => status === 429);
-    expect([passed.length, more.length]).toEqual([100, 0]);
-    expect(over?.json()).toEqual(exceeded);
-    expect(over?.headers).toMatchObject({
-      'content-type': 'application/json',
-      'ratelimit-policy': '"connections.list";q=100;w=300',
-      ratelimit: expect.stringMatching(/^"connections\.list";r=0;t=\d+$/),
-      'x-ratelimit-limit': '100',
-      'x-ratelimit-remaining': '0',
-    });
-    const wait = Number(over?.headers['retry-after']);
-    expect(wait).toBeGreaterThan(0);
-    expect(wait).toBeLessThanOrEqual(300);
-    const reset = Number(over?.headers['x-ratelimit-reset']);
-    expect(reset - wait).toBeGreaterThanOrEqual(Math.floor(before / 1000) - 1);
-    expect(reset - wait).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000) + 1);
-    const remaining = passed
-      .map(({ headers }) => Number(headers['x-ratelimit-remaining']))
-      .sort((a, b) => a - b);
-    expect(remaining).toEqual(Array.from({ length: 100 }, (_, index) => index));
+      const wait = Number(over?.headers['retry-after']);
+      expect(wait).toBeGreaterThan(0);
+      expect(wait).toBeLessThanOrEqual(300);
+      const reset = Number(over?.headers['x-ratelimit-reset']);
+      expect(reset - wait).toBeGreaterThanOrEqual(Math.floor(before / 1000) - 1);
+      expect(reset - wait).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000) + 1);
+      const remaining = passed
+        .map(({ headers }) => Number(headers['x-ratelimit-remaining']))
+        .sort((a, b) => a - b);
+      expect(remaining).toEqual(Array.from({ length: 100 }, (_, index) => index));
 
-    // The counter is one for all address forms, and is another for another IP, project or operation.
-    expect((await http(platform.url, { path: `/api/v6/${id.toUpperCase()}/v7/connections/` })).status).toBe(
-      429,
-    );
-    expect((await http(platform.url, { path, from: '127.0.0.2' })).status).toBe(401);
-    expect((await http(platform.url, { path: `/v7/${other.id}/connections` })).status).toBe(401);
-    expect((await http(platform.url, { path: `/v7/${id}/collections/root` })).status).toBe(401);
+      // The counter is one for all address forms, and is another for another IP, project or operation.
+      expect((await http(platform.url, { path: `/api/v6/${id.toUpperCase()}/v7/connections/` })).status).toBe(
+        429,
+      );
+      expect((await http(platform.url, { path, from: '127.0.0.2' })).status).toBe(401);
+      expect((await http(platform.url, { path: `/v7/${other.id}/connections` })).status).toBe(401);
+      expect((await http(platform.url, { path: `/v7/${id}/collections/root` })).status).toBe(401);
+    });
   });
 
   it('counts the address a trusted proxy names, when one is configured', async () => {
@@ -62,16 +65,36 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         TRUST_PROXY_HOPS: '1',
       },
     });
-    const { id } = await platform.createProject();
-    const ask = (forwarded: string) =>
-      http(platform.url, { path: `/${id}/connections`, headers: { 'x-forwarded-for': forwarded } });
-    expect((await ask('203.0.113.1')).status).toBe(401);
-    expect((await ask('203.0.113.1')).status).toBe(429);
-    // Only the last hop is the proxy's word; what stands before it is the client's.
-    expect((await ask('198.51.100.9, 203.0.113.1')).status).toBe(429);
-    expect((await ask('203.0.113.2')).status).toBe(401);
-    // An IPv6 client is its /64.
-    expect((await ask('2001:db8:1:2::1')).status).toBe(401);
-    expect((await ask('2001:db8:1:2:ffff::2')).status).toBe(429);
+    await expectCounted(platform.internalUrls, async () => {
+      const { id } = await platform.createProject();
+      const ask = (forwarded: string) =>
+        http(platform.url, { path: `/${id}/connections`, headers: { 'x-forwarded-for': forwarded } });
+      expect((await ask('203.0.113.1')).status).toBe(401);
+      expect((await ask('203.0.113.1')).status).toBe(429);
+      // Only the last hop is the proxy's word; what stands before it is the client's.
+      expect((await ask('198.51.100.9, 203.0.113.1')).status).toBe(429);
+      expect((await ask('203.0.113.2')).status).toBe(401);
+      // An IPv6 client is its /64.
+      expect((await ask('2001:db8:1:2::1')).status).toBe(401);
+      expect((await ask('2001:db8:1:2:ffff::2')).status).toBe(429);
+    });
   });
 });
+
+/**
+ * Checks what is counted, anew where a gateway has meanwhile counted in its own memory, as it does when Redis takes longer
+ * than 100 ms on a busy machine. Each check takes a project of its own.
+ */
+async function expectCounted(internalUrls: readonly string[], check: () => Promise<void>): Promise<void> {
+  const missed = async () =>
+    samplesOf(await scrape(internalUrls), 'kith_limiter_redis_errors_total').map(({ value }) => value);
+  for (;;) {
+    const before = await missed();
+    expect(before.length).toBeGreaterThan(0);
+    try {
+      return await check();
+    } catch (error) {
+      if (String(await missed()) === String(before)) throw error;
+    }
+  }
+}

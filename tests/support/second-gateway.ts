@@ -8,7 +8,7 @@ import type { TestPlatform } from '@kith/testing';
 export async function startSecondGateway(
   platform: TestPlatform,
   env: NodeJS.ProcessEnv = {},
-): Promise<{ url: string } & AsyncDisposable> {
+): Promise<{ url: string; internalUrl: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-gateway-'));
   const gateway = await startServiceProcess('gateway', {
     logFile: join(folder, 'gateway.log'),
@@ -27,6 +27,7 @@ export async function startSecondGateway(
   });
   return {
     url: gateway.ready.url ?? '',
+    internalUrl: `http://127.0.0.1:${gateway.ready.internalPort}`,
     async [Symbol.asyncDispose]() {
       await gateway.stop();
       await rm(folder, { recursive: true, force: true });

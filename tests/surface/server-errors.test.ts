@@ -2,8 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ErrorCode, type OperationSpec, operations, serviceOf } from '@kith/contracts';
-import { fragileStore, type Line, layLine, startEngines, type TestUser } from '@kith/testing';
+import { fragileStore, type Line, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
 import { expect, it } from 'vitest';
+import { http } from '../support/http.ts';
 import { importedRow } from '../support/surface/imported-row.ts';
 import { classes, sides } from '../support/surface/parts.ts';
 import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
@@ -47,6 +48,9 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     } finally {
       signal('SIGCONT');
     }
+    await waitFor(
+      async () => (await http(world.platform.url, { path: '/.well-known/jwks.json' })).status === 200,
+    );
   });
 
   it('what nobody serves is gateway/unavailable, whoever calls', async ({ skip }) => {
