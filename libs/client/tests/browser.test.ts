@@ -78,6 +78,8 @@ describe.skipIf(!browser)('the client in Chromium', () => {
     await first.evaluate('kith.setSession({ ...kith.session, expiresAt: 0, accessToken: "ended" })');
     for (const tab of [second, third]) await tab.waitForFunction('kith.session.accessToken === "ended"');
     await world.control.seen();
+    // Long enough that a tab which did not wait for the other would be seen to ask meanwhile.
+    await world.control.fault({ match: 'request-new-access-token', times: 3, how: 'late' });
     const counts = await Promise.all(tabs.map((tab) => tab.evaluate('kith.connections.count()')));
     expect(counts).toEqual(Array(3).fill({ count: 0 }));
     const tokens = await Promise.all(tabs.map((tab) => tab.evaluate('kith.session.refreshToken')));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
 /** What is to happen to the next `times` requests that match `METHOD /path`, a part of both. */
 export interface Fault {
@@ -8,13 +9,14 @@ export interface Fault {
   times: number;
   /**
    * `lose`: never forwarded. `lose-answer`: worked on, and cut off before the answer. `hold`: never answered.
-   * `silence`: only the head of the answer comes.
+   * `silence`: only the head of the answer comes. `late`: the answer comes 300 ms later than it could.
    */
   how:
     | 'lose'
     | 'lose-answer'
     | 'hold'
     | 'silence'
+    | 'late'
     | { status: number; headers?: Record<string, string>; body: string };
 }
 
@@ -93,7 +95,8 @@ export class FaultyProxy implements AsyncDisposable {
       return void response.end(fault.body);
     }
     const { method, url, headers } = incoming;
-    const outgoing = request(`${target}${url}`, { method, headers, agent: false }, (answer) => {
+    const outgoing = request(`${target}${url}`, { method, headers, agent: false }, async (answer) => {
+      if (fault === 'late') await setTimeout(300);
       if (fault === 'lose-answer') {
         answer.resume();
         answer.once('end', () => incoming.socket.destroy());
