@@ -10,6 +10,7 @@ import { availableEngines, createPeople, type Engines, uniquePrefix, waitFor } f
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileCache } from '../libs/testing/src/compile-cache.ts';
 import { EventSource } from '../services/gateway/tests/support/event-source.ts';
 
 const operatorToken = 'the-operator';
@@ -67,6 +68,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
     await using platform = await startDistributed({
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: compileCache(),
         NODE_ENV: 'test',
         LOG_LEVEL: 'debug',
         PORT: '0',

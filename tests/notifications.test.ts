@@ -96,7 +96,7 @@ describe.each(availableEngines())('notifications (%s)', (engine) => {
     await waitFor(() => source.lastId !== undefined);
     const body = { refreshToken: user.refreshToken };
     await platform.call('POST', `/v7/${projectId}/auth/sign-out`, { body });
-    await waitFor(() => source.isEnded, { timeoutMs: 5_000, what: 'the end of the stream' });
+    await waitFor(() => source.isEnded, { what: 'the end of the stream' });
     const refused = await http(platform.url, { path: `${scope}/stream`, token });
     expect([refused.status, refused.json()]).toMatchObject([401, { code: 'auth/unauthorized' }]);
   });

@@ -1,5 +1,5 @@
 import { streamNames } from '@kith/service';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import type { Engines } from './engines.ts';
@@ -21,7 +21,12 @@ async function eraseStreams(natsUrl: string, prefix: string): Promise<void> {
   const connection = await connect({ servers: natsUrl.replace(/^nats:\/\//, '') });
   const manager = await jetstreamManager(connection, { checkAPI: false });
   for (const stream of Object.values(streamNames(prefix))) {
-    await manager.streams.delete(stream).catch(() => undefined);
+    try {
+      await manager.streams.delete(stream);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound))
+        throw error;
+    }
   }
   await connection.close();
 }
