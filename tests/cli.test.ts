@@ -18,6 +18,7 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileCache } from '../libs/testing/src/compile-cache.ts';
 import about from '../package.json' with { type: 'json' };
 import { accessOf, kith, runKith } from './support/command.ts';
 
@@ -263,7 +264,7 @@ describe('kith', () => {
     // By its older name, as the script that npm runs.
     const { stdout } = await run(process.execPath, ['scripts/dead-letters.ts', 'replay', 'test-all'], {
       cwd: root,
-      env: { PATH: process.env.PATH, KITH_DATA: data },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache(), KITH_DATA: data },
     });
     expect(stdout).toBe('1 published again\n');
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServiceProcess } from '@kith/platform';
 import type { TestPlatform } from '@kith/testing';
+import { compileCache } from '../../libs/testing/src/compile-cache.ts';
 
 /** Starts one more gateway process of a platform on real engines. */
 export async function startSecondGateway(
@@ -14,6 +15,7 @@ export async function startSecondGateway(
     logFile: join(folder, 'gateway.log'),
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: compileCache(),
       NODE_ENV: 'test',
       HOST: '127.0.0.1',
       PORT: '0',

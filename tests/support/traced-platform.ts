@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { caller } from '@kith/platform';
 import { createPeople, type EngineKind, type People, startPlatform } from '@kith/testing';
+import { compileCache } from '../../libs/testing/src/compile-cache.ts';
 
 /** A platform in processes of its own, as tracing is of a process. */
 export interface TracedPlatform extends People, AsyncDisposable {
@@ -43,6 +44,7 @@ async function embedded(env: NodeJS.ProcessEnv): Promise<TracedPlatform> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('../../scripts/start.ts', import.meta.url))], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: compileCache(),
       NODE_ENV: 'production',
       KITH_DATA: data,
       PORT: '0',
