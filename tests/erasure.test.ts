@@ -81,6 +81,12 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     for (const word of words) expect(before, word).toContain(word);
 
     await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
+    // Asking for the letters alone costs the platform little.
+    const isWithdrawn = async () => {
+      const text = await letters();
+      return !inEvents.some((word) => text.includes(word));
+    };
+    await waitFor(isWithdrawn, { timeoutMs: 45_000, what: 'the end of the dead letters' });
     let left = words;
     const isGone = async () => {
       const everything = await everythingOf(platform);
