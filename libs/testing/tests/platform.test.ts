@@ -8,7 +8,8 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
   let platform: TestPlatform;
   let other: TestPlatform;
   beforeAll(async () => {
-    [platform, other] = await Promise.all([startPlatform({ engine }), startPlatform({ engine })]);
+    platform = await startPlatform({ engine });
+    other = await startPlatform({ engine });
   });
   afterAll(() => Promise.all([platform?.stop(), other?.stop()]));
 
