@@ -2,24 +2,19 @@ import { setImmediate } from 'node:timers/promises';
 import { type Logger, Sweeper } from '@kith/service';
 import type { CollectionStore } from './store/index.ts';
 
-const purgeMs = 1_000;
-
 /**
  * Purges what deleted collections left, part by part, in the background of requests. What deletes an owner's data
  * as a whole deletes the root in the store and leaves the rest to this.
  */
 export function startPurger(
   store: Pick<CollectionStore, 'purge'>,
-  options: { log: Logger },
+  options: { everyMs: number; log: Logger },
 ): { stop(): Promise<void> } {
   let stopped = false;
-  const sweeper = new Sweeper(
-    async () => {
-      // Requests come in between, also where the store works without waiting.
-      while (!stopped && (await store.purge())) await setImmediate();
-    },
-    { everyMs: purgeMs, log: options.log },
-  );
+  const sweeper = new Sweeper(async () => {
+    // Requests come in between, also where the store works without waiting.
+    while (!stopped && (await store.purge())) await setImmediate();
+  }, options);
   return {
     stop() {
       stopped = true;

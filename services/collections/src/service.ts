@@ -29,6 +29,8 @@ export interface CollectionsOptions {
   store: StoreConfig;
   /** How often the service looks for what processes that died and late requests have left, in ms; 5 s by default. */
   sweepEveryMs?: number;
+  /** How often the service looks for what deleted collections have left, in ms; 1 s by default. */
+  purgeEveryMs?: number;
 }
 
 /** Starts the collections service on its own store. Throws `StartError` when that can not be used. */
@@ -36,7 +38,7 @@ export async function startCollections(
   runtime: ServiceRuntime,
   options: CollectionsOptions,
 ): Promise<RunningService> {
-  const { sweepEveryMs = 5_000 } = options;
+  const { sweepEveryMs = 5_000, purgeEveryMs = 1_000 } = options;
   const { bus, log, metrics } = runtime;
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
@@ -47,7 +49,7 @@ export async function startCollections(
     await eraseMarked(app);
   };
   const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
-  const purger = undo.adopt(startPurger(store, { log }), (one) => one.stop());
+  const purger = undo.adopt(startPurger(store, { everyMs: purgeEveryMs, log }), (one) => one.stop());
   const service = await startService<AppContext>(runtime, {
     name: 'collections',
     app,

@@ -14,7 +14,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
   let user: Acts;
   let root: Collection;
   beforeAll(async () => {
-    world = await startWorld(engine, { instances: 2 });
+    world = await startWorld(engine, { instances: 2, purgeEveryMs: 50 });
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
