@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { checkedMessage } from '../bus/message.ts';
 import { decodeContext, encodeContext, type RequestContext } from './context.ts';
 
@@ -18,6 +18,9 @@ const context: fc.Arbitrary<RequestContext> = fc.record({
   query: fc.webQueryParameters(),
   traceparent: fc.option(fc.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)),
 });
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 test('a context comes back as it was, over any bus', () => {
   fc.assert(
@@ -61,3 +64,12 @@ test('no headers make a context of nobody, without deadline', () => {
     traceparent: null,
   });
 });
+
+test.each([-600_000, -6_000, 6_000, 600_000])(
+  'a machine whose clock is %d ms ahead has as much time left as the one that asks',
+  (ahead) => {
+    const headers = encodeContext({ deadline: Date.now() + 5_000 });
+    vi.setSystemTime(Date.now() + ahead);
+    expect(decodeContext(headers).deadline).toBe(Date.now() + 5_000);
+  },
+);

@@ -22,7 +22,10 @@ export interface RequestContext {
   form: string;
   /** Whether the address named no project: `projectId` is then the token's, or the asked user's (SPEC B9). */
   isShort?: true;
-  /** Unix time in ms after which nobody waits for the answer. Machines' clocks are expected to agree (NTP). */
+  /**
+   * Unix time in ms, by this machine's clock, after which nobody waits for the answer. What travels is the time left: the
+   * clocks of two machines may differ by more than a request takes.
+   */
   deadline: number;
   params: Record<string, string>;
   /** The raw query string, without the question mark. */
@@ -50,11 +53,14 @@ const nothing: RequestContext = {
   traceparent: null,
 };
 
+type Told = Partial<Record<keyof RequestContext | 'timeLeftMs', unknown>>;
+
 /** Writes a context as header lines; what is left out of it is read as nothing. */
 export function encodeContext(context: Partial<RequestContext>): Message['headers'] {
-  const { traceparent, userAgent } = context;
+  const { traceparent, userAgent, deadline } = context;
   // JSON leaves out what is undefined. Taken out of the object it would cost more than all the rest here.
-  const told: Partial<Record<keyof RequestContext, unknown>> = { ...context, traceparent: undefined };
+  const told: Told = { ...context, traceparent: undefined, deadline: undefined };
+  if (deadline !== undefined) told.timeLeftMs = deadline - Date.now();
   // Half of a surrogate pair is no text, and databases refuse it.
   if (userAgent) told.userAgent = userAgent.toWellFormed();
   const headers: Record<string, string> = { [contextHeader]: JSON.stringify(told) };
@@ -62,10 +68,12 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
   return headers;
 }
 
-/** Reads a context back from header lines. */
+/** Reads a context back from header lines, on receipt: its deadline counts from now. */
 export function decodeContext(headers: Message['headers']): RequestContext {
   const text = headers[contextHeader];
   const traceparent = headers[traceparentHeader] ?? null;
   if (text === undefined) return { ...nothing, traceparent };
-  return { ...nothing, ...(JSON.parse(text) as Partial<RequestContext>), traceparent };
+  const { timeLeftMs, ...context } = JSON.parse(text) as Partial<RequestContext> & { timeLeftMs?: number };
+  const deadline = timeLeftMs === undefined ? nothing.deadline : Date.now() + timeLeftMs;
+  return { ...nothing, ...context, deadline, traceparent };
 }
