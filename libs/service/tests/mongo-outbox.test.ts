@@ -65,4 +65,29 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       await close();
     }
   });
+
+  test('publish an event whose place another one has, and say so', async () => {
+    await using place = await createStore('containers');
+    if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
+    const { db, close } = await openMongo({ ...place.config, schema });
+    try {
+      const things = db.collection<OutboxFields & { _id: string }>('things');
+      const outbox = new MongoOutbox(db, ['things']);
+      const [phantom, real] = [event('thing', 1), event('thing', 1)];
+      await things.insertOne({ _id: 'thing', ...outboxFields([phantom]) });
+      await outbox.unpublished(10);
+      await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1 });
+      // As after a failover: the document is what it was before the phantom, and has gone on from there.
+      await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
+      const [found, ...others] = await outbox.unpublished(10);
+      expect(others).toEqual([]);
+      expect(found).toMatchObject({ event: real, conflict: true });
+      expect(await things.countDocuments({ outbox: { $exists: true } })).toBe(0);
+      // Copied once more it is the same.
+      await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
+      expect(await outbox.unpublished(10)).toEqual([found]);
+    } finally {
+      await close();
+    }
+  });
 });

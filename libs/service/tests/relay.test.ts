@@ -52,6 +52,7 @@ const store = (id: string, seq = 1, at = new Date()) =>
 /** A relay on a broker that now and then refuses: the real bus, but for what `refused` says. */
 const start = (sweepMs: number) => {
   const moody: Bus = Object.create(bus, {
+    isConnected: { value: () => bus.isConnected() },
     publish: {
       value: async (event: Parameters<Bus['publish']>[0]) => {
         if (refused(JSON.parse(new TextDecoder().decode(event.body)))) throw new Error('broker is away');
@@ -112,6 +113,28 @@ test('tries again what the broker refused, and does not hold up the rest', async
   await waitFor(() => ids().includes('hard'));
   expect(ids()).toEqual(['easy', 'hard']);
   expect(refusals).toBe(4);
+});
+
+test('passes events that can not be published, and those behind them are out with the first sweep', async () => {
+  let sweeps = 0;
+  refused = ({ aggregate }) => aggregate.id.startsWith('never');
+  const find = outbox.unpublished.bind(outbox);
+  outbox.unpublished = (limit, past) => {
+    if (!past) sweeps++;
+    return find(limit, past);
+  };
+  for (let count = 0; count < 250; count++) store(`never-${count}`);
+  for (let count = 0; count < 120; count++) store(`behind-${count}`);
+  const relay = start(never);
+  await waitFor(() => arrived.length === 120);
+  expect(sweeps).toBe(1);
+  store('later');
+  relay.kick();
+  await waitFor(() => ids().includes('later'));
+  expect(await find(1_000)).toHaveLength(250);
+  refused = () => false;
+  start(never);
+  await waitFor(() => arrived.length === 371);
 });
 
 test('keeps what it can not publish for the next start', async () => {

@@ -1,10 +1,16 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
 import type { Span } from '../bus/bus.ts';
-import { despiteDeadlocks } from '../store/failed-writes.ts';
-import { isMongoDuplicate } from '../store/mongo.ts';
+import { despiteDeadlocks, insertAbsent } from '../store/failed-writes.ts';
 import { eventText, readEventText } from './event-text.ts';
-import { type EventRange, eventKey, type Outbox, type PublishedEvent, type StoredEvent } from './outbox.ts';
+import {
+  type EventRange,
+  eventKey,
+  type Outbox,
+  type Past,
+  type PublishedEvent,
+  type StoredEvent,
+} from './outbox.ts';
 
 /** What an aggregate's document carries for its events; part of the document that commits the change. */
 export interface OutboxFields {
@@ -19,6 +25,8 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
+  /** Its place was taken by another event. */
+  conflict?: true;
   expireAt?: Date;
   /** The span its copies lie in; absent of those published before spans were kept. */
   first?: number;
@@ -78,15 +86,17 @@ export class MongoOutbox implements Outbox {
     this.#events = db.collection('events');
   }
 
-  async unpublished(limit: number): Promise<StoredEvent[]> {
+  async unpublished(limit: number, past?: Past): Promise<StoredEvent[]> {
     for (const aggregates of this.#aggregates) {
       const filled = await aggregates
         .find({ outboxAt: ever }, { projection: { outbox: 1 }, limit })
         .toArray();
       await this.#copyOut(aggregates, filled);
     }
+    const at = past ? { $gte: new Date(past.at) } : ever;
+    const _id = { $nin: [...(past?.keys ?? [])] };
     const rows = await this.#events
-      .find({ unpublished: { $exists: true }, at: ever }, { sort: { at: 1 }, limit })
+      .find({ unpublished: { $exists: true }, at, ...(past && { _id }) }, { sort: { at: 1 }, limit })
       .toArray();
     return rows.map(storedOf);
   }
@@ -147,13 +157,7 @@ export class MongoOutbox implements Outbox {
     const entries = filled.flatMap(({ outbox = [] }) => outbox);
     const at = new Date();
     const copies = entries.map(({ key, event }) => ({ _id: key, event, at, unpublished: true as const }));
-    if (copies.length > 0) {
-      try {
-        await despiteDeadlocks(() => this.#events.insertMany(copies, { ordered: false }));
-      } catch (error) {
-        if (!isMongoDuplicate(error)) throw error;
-      }
-    }
+    await this.#keepConflicts(await insertAbsent<EventDocument>(this.#events, copies));
     const _id = { $in: filled.map((document) => document._id) };
     const keys = entries.map(({ key }) => key);
     const empty = { $unset: { outboxAt: '', outbox: '' } } as const;
@@ -168,8 +172,26 @@ export class MongoOutbox implements Outbox {
     );
     await despiteDeadlocks(() => aggregates.updateMany({ _id, outbox: { $size: 0 } }, empty));
   }
+
+  /**
+   * Looks at copies whose places were taken: by themselves most of the time, copied before. Where another event has the
+   * place, the copy gets one beside it, so that it is published, and is marked, so that the relay tells of it: two events
+   * of one `seq` are possible only where a database lost what it had acknowledged.
+   */
+  async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
+    if (copies.length === 0) return;
+    const ids = copies.map(({ _id }) => _id);
+    const there = await this.#events.find({ _id: { $in: ids } }, { batchSize: ids.length }).toArray();
+    const idOf = ({ event }: { event: string }) => readEventText(event).event.id;
+    const stored = new Map(there.map((row) => [row._id, idOf(row)]));
+    const conflicts = copies.filter((copy) => (stored.get(copy._id) ?? idOf(copy)) !== idOf(copy));
+    await insertAbsent<EventDocument>(
+      this.#events,
+      conflicts.map((copy) => ({ ...copy, _id: `${copy._id}|${idOf(copy)}`, conflict: true as const })),
+    );
+  }
 }
 
-function storedOf({ _id, event, at }: EventDocument): StoredEvent {
-  return { key: _id, ...readEventText(event), at: at.getTime() };
+function storedOf({ _id, event, at, conflict }: EventDocument): StoredEvent {
+  return { key: _id, ...readEventText(event), at: at.getTime(), ...(conflict && { conflict }) };
 }

@@ -13,6 +13,14 @@ export interface StoredEvent {
   traceparent?: string | undefined;
   /** When it was stored, Unix ms: it was not published before. */
   at: number;
+  /** Another event has its `seq`. */
+  conflict?: true;
+}
+
+/** Where a pass over unpublished events goes on: behind those stored before `at`, and behind these. */
+export interface Past {
+  at: number;
+  keys: readonly string[];
 }
 
 /** A stored event that is out, and where its copies are, if that is known. */
@@ -29,8 +37,8 @@ export interface EventRange {
 
 /** What a store keeps of its events, stored in the same write as the change they tell of (docs/adr/0004). */
 export interface Outbox {
-  /** The oldest events that are stored but not marked as published. */
-  unpublished(limit: number): Promise<StoredEvent[]>;
+  /** The oldest events that are stored but not marked as published; with `past`, of those behind it. */
+  unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
   /** Marks events as published, with the span their copies lie in, which widens that of earlier times. */
   markPublished(keys: readonly string[], span?: Span): Promise<void>;
   /** Some of the published events of a range, by their keys. */
@@ -47,6 +55,11 @@ export function eventKey(event: EventEnvelope): string {
   return `${event.projectId}|${type}|${id}|${seq}`;
 }
 
+/** An event that could not be published. */
+interface Failure extends StoredEvent {
+  reason: unknown;
+}
+
 const batch = 100;
 /** Within this time of being stored, well under the brokers' two minutes, publishing twice leaves one copy. */
 const oneCopyMs = 60_000;
@@ -61,13 +74,18 @@ export class Relay {
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
+  /** What this sweep could not publish. */
+  #past: Past | undefined;
   /** When the oldest event that is known not to be out came about, Unix ms. */
   #oldest: number | undefined;
   readonly #unwatch: () => void;
 
   constructor(options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics; sweepMs?: number }) {
     this.#options = options;
-    this.#timer = setInterval(() => this.kick(), options.sweepMs ?? 2_000);
+    this.#timer = setInterval(() => {
+      this.#past = undefined;
+      this.kick();
+    }, options.sweepMs ?? 2_000);
     this.#timer.unref();
     this.#unwatch = options.metrics.eventsUnpublishedAge.watch({}, () =>
       this.#oldest === undefined ? 0 : (Date.now() - this.#oldest) / 1000,
@@ -95,48 +113,26 @@ export class Relay {
     this.#stopped = true;
     await this.#running;
     // What was stored while the last run was ending; nothing else starts one now.
+    this.#past = undefined;
     this.#again = true;
     await this.#run();
   }
 
   async #run(): Promise<void> {
-    const { bus, outbox, log, metrics } = this.#options;
+    const { bus, outbox, log } = this.#options;
     try {
       while (this.#again) {
         this.#again = false;
-        const events = await outbox.unpublished(batch);
-        this.#oldest = oldestOf(events);
+        const events = await outbox.unpublished(batch, this.#past);
+        if (!this.#past) this.#oldest = oldestOf(events);
         if (events.length === 0) continue;
-        const body = (event: EventEnvelope) => new TextEncoder().encode(JSON.stringify(event));
-        const sent = await Promise.allSettled(
-          events.map(({ event, traceparent }) =>
-            bus.publish({
-              subject: eventSubject(bus.prefix, event),
-              id: event.id,
-              body: body(event),
-              traceparent,
-            }),
-          ),
-        );
-        const done = events.flatMap(({ key, at }, index) => {
-          const result = sent[index];
-          return result?.status === 'fulfilled' ? [{ key, at, position: result.value }] : [];
-        });
-        // A process that died before it had marked the event may have left an earlier copy, anywhere.
-        for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
-          const positions = some.map(({ position }) => position);
-          const span = { first: isLate ? 0 : Math.min(...positions), last: Math.max(...positions) };
-          await outbox.markPublished(
-            some.map(({ key }) => key),
-            span,
-          );
-        }
-        metrics.eventsPublished.inc(done.length);
-        metrics.eventsNotPublished.inc(events.length - done.length);
-        this.#oldest = oldestOf(events.filter((_, index) => sent[index]?.status === 'rejected'));
-        const failed = sent.find((result) => result.status === 'rejected');
-        if (failed) throw failed.reason;
+        const failures = await this.#publish(events);
+        this.#pass(events, failures);
         this.#again ||= events.length === batch;
+        const [first] = failures;
+        if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
+        // Nothing behind them can be published either.
+        if (first && !bus.isConnected()) this.#again = false;
         // In the embedded form nothing above waits: requests get their turn between two batches.
         await nextTurn();
       }
@@ -145,6 +141,53 @@ export class Relay {
       this.#again = false;
       log.warn({ err: error }, 'events not published yet');
     }
+  }
+
+  /** Publishes events and marks those that are out; gives the others. */
+  async #publish(events: readonly StoredEvent[]): Promise<Failure[]> {
+    const { bus, outbox, log, metrics } = this.#options;
+    const sent = await Promise.allSettled(
+      events.map(({ event, traceparent }) =>
+        bus.publish({
+          subject: eventSubject(bus.prefix, event),
+          id: event.id,
+          body: new TextEncoder().encode(JSON.stringify(event)),
+          traceparent,
+        }),
+      ),
+    );
+    const done: { key: string; at: number; position: number }[] = [];
+    const failures: Failure[] = [];
+    for (const [index, stored] of events.entries()) {
+      const result = sent[index] as PromiseSettledResult<number>;
+      if (result.status === 'rejected') failures.push({ ...stored, reason: result.reason });
+      else done.push({ key: stored.key, at: stored.at, position: result.value });
+      if (stored.conflict) log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
+    }
+    // A process that died before it had marked the event may have left an earlier copy, anywhere.
+    for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
+      const positions = some.map(({ position }) => position);
+      const span = { first: isLate ? 0 : Math.min(...positions), last: Math.max(...positions) };
+      await outbox.markPublished(
+        some.map(({ key }) => key),
+        span,
+      );
+    }
+    metrics.eventsPublished.inc(done.length);
+    metrics.eventsNotPublished.inc(failures.length);
+    return failures;
+  }
+
+  /** Goes on behind what could not be published, which is tried again by the next sweep: it must not stop what follows. */
+  #pass(events: readonly StoredEvent[], failures: readonly Failure[]): void {
+    const oldest = oldestOf(failures);
+    if (!this.#past) this.#oldest = oldest;
+    if (failures.length === 0) return;
+    this.#oldest = Math.min(this.#oldest ?? Number.POSITIVE_INFINITY, oldest as number);
+    const { at } = events.at(-1) as StoredEvent;
+    const before = this.#past?.at === at ? this.#past.keys : [];
+    const last = failures.filter((one) => one.at === at).map(({ key }) => key);
+    this.#past = { at, keys: [...before, ...last] };
   }
 }
 

@@ -2,7 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventEnvelope } from '@kith/contracts';
 import { transaction } from '../store/sqlite.ts';
 import { eventText, readEventText } from './event-text.ts';
-import { type EventRange, eventKey, type Outbox, type PublishedEvent, type StoredEvent } from './outbox.ts';
+import {
+  type EventRange,
+  eventKey,
+  type Outbox,
+  type Past,
+  type PublishedEvent,
+  type StoredEvent,
+} from './outbox.ts';
 
 /** The table of a service's events; part of the service's first migration. */
 export const sqliteEventsTable = `
@@ -28,7 +35,10 @@ export class SqliteOutbox implements Outbox {
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#insert = db.prepare('INSERT INTO events (key, event, at) VALUES (?, ?, ?)');
-    this.#select = db.prepare('SELECT key, event, at FROM events WHERE published = 0 ORDER BY at LIMIT ?');
+    this.#select = db.prepare(
+      `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
+         AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
+    );
     this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM events
@@ -44,8 +54,8 @@ export class SqliteOutbox implements Outbox {
     this.#insert.run(eventKey(event), eventText(event), Date.parse(event.occurredAt));
   }
 
-  async unpublished(limit: number): Promise<StoredEvent[]> {
-    return this.#select.all(limit).map(storedOf);
+  async unpublished(limit: number, { at, keys }: Past = { at: 0, keys: [] }): Promise<StoredEvent[]> {
+    return this.#select.all(at, JSON.stringify(keys), limit).map(storedOf);
   }
 
   async markPublished(keys: readonly string[]): Promise<void> {

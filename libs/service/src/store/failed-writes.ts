@@ -27,6 +27,32 @@ export async function failedWrites<T extends Document & { _id: string }>(
   }
 }
 
+/**
+ * Inserts documents, each for itself, where none are. Gives those whose `_id` was taken; what was given up to end a
+ * deadlock is inserted again. Throws for every other failure.
+ */
+export async function insertAbsent<T extends Document & { _id: string }>(
+  collection: Collection<T>,
+  documents: readonly T[],
+): Promise<T[]> {
+  const taken: T[] = [];
+  let left = documents;
+  for (let attempt = 1; left.length > 0; attempt++) {
+    try {
+      await collection.insertMany(left as unknown as OptionalUnlessRequiredId<T>[], { ordered: false });
+      return taken;
+    } catch (error) {
+      const { failures } = refusalsOf(error);
+      const of = (isGivenUp: boolean) =>
+        failures.flatMap(({ code, index }) => ((code === mongoDeadlock) === isGivenUp ? (left[index] ?? []) : []));
+      taken.push(...of(false));
+      left = of(true);
+      if (attempt === attempts && left.length > 0) throw error;
+    }
+  }
+  return taken;
+}
+
 /** Makes updates, each for itself, and tells how many matched; those that `failedWrites` bears have not. */
 export async function matchingWrites<T extends Document>(
   collection: Collection<T>,
@@ -54,10 +80,15 @@ export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The refused ones among the writes of a bulk; throws the error again when it says anything else. */
-function refusalsOf(error: unknown): { failures: { index: number }[]; matched: number } {
+/**
+ * The refused ones among the writes of a bulk; throws the error again when any entry says anything else. The error's own
+ * code is that of its first entry alone, and the others may not have been stored for another reason.
+ */
+function refusalsOf(error: unknown): { failures: { index: number; code: unknown }[]; matched: number } {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const failures = [error.writeErrors].flat();
   if (failures.length === 0 || !failures.every(({ code }) => expected.includes(code))) throw error;
+  // What was written may be taken back: a majority has not confirmed it.
+  if (error.result.getWriteConcernError()) throw error;
   return { failures, matched: error.result.matchedCount };
 }

@@ -1,6 +1,7 @@
 import {
   type Db,
   type IndexDescription,
+  MongoBulkWriteError,
   MongoClient,
   MongoServerError,
   MongoServerSelectionError,
@@ -36,6 +37,8 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   const traces = tracing();
   const client = new MongoClient(url, {
     writeConcern: { w: 'majority', journal: true },
+    // Without it a read sees what a failover takes back, and settles or publishes what then never was.
+    readConcern: { level: 'majority' },
     readPreference: 'primary',
     // A request's waits stay under its caller's deadline (REQUEST_TIMEOUT_MS, 5 s), so that a database that is gone
     // is answered as the feature's own error and not as silence.
@@ -93,12 +96,12 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
   }
 }
 
-/** Tells whether a write failed on a unique key, also among the errors of a bulk write. */
+/**
+ * Tells whether a write of one document failed on a unique key. A bulk's error has the code of its first entry and says
+ * nothing of the others: `failedWrites` and its like look at each.
+ */
 export function isMongoDuplicate(error: unknown): boolean {
-  if (!(error instanceof MongoServerError)) return false;
-  if (error.code === 11000) return true;
-  const writes = (error as { writeErrors?: unknown }).writeErrors;
-  return Array.isArray(writes) && writes.length > 0 && writes.every((one) => one.code === 11000);
+  return error instanceof MongoServerError && !(error instanceof MongoBulkWriteError) && error.code === 11000;
 }
 
 /**
