@@ -41,7 +41,9 @@ export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): 
     traceparent: request.traceparent ?? null,
   });
   try {
-    return await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, timeoutMs);
+    return await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, timeoutMs, {
+      repeatable: operation.method === 'GET',
+    });
   } catch (error) {
     throw busFailure(error);
   }

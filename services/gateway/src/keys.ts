@@ -108,6 +108,7 @@ export class Keys {
       rpcSubject(bus.prefix, getJwks),
       { headers, body: new Uint8Array() },
       timeoutMs,
+      { repeatable: true },
     );
     if (reply.headers[statusHeader] !== '200') {
       throw new Error(`${getJwks.name} answered ${reply.headers[statusHeader]}.`);

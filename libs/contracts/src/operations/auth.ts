@@ -23,7 +23,10 @@ export type Session = z.output<typeof session>;
 const longestPassword = 256;
 const password = z
   .string()
-  .refine((value) => codePoints(value) <= longestPassword, `It must have at most ${longestPassword} characters.`)
+  .refine(
+    (value) => codePoints(value) <= longestPassword,
+    `It must have at most ${longestPassword} characters.`,
+  )
   .refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.')
   .meta({ format: 'password', maxLength: longestPassword });
 const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;

@@ -52,12 +52,14 @@ export function redisSpec(image: string): ContainerSpec {
 
 /**
  * Runs NATS with JetStream and monitoring. With a configuration file its folder is mounted, so that it may
- * include others and say all there is to say (JetStream on /data, monitoring on 8222); without one the server is open, and only `max_payload` (4 MiB) is not the default.
+ * include others and say all there is to say (JetStream on /data, monitoring on 8222); without one the server is open, and only
+ * `max_payload` (4 MiB) and how soon it drops a client that hangs are not the defaults.
  */
 export function natsSpec(image: string, configFile?: string): ContainerSpec {
   const flags = ['-js', '-sd', '/data', '-m', '8222'];
-  // max_payload has no flag.
-  const inline = `echo max_payload: 4194304 > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf ${flags.join(' ')}`;
+  // These have no flags.
+  const settings = 'max_payload: 4194304, ping_interval: "2s", ping_max: 2';
+  const inline = `echo '${settings}' > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf ${flags.join(' ')}`;
   return {
     engine: 'nats',
     image,

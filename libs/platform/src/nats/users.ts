@@ -38,6 +38,9 @@ export function ensureNatsUsers(folder: string, prefix: string): NatsUserFiles {
 port: 4222
 http: 8222
 max_payload: ${maxPayload}
+# A replica that hangs loses its share of the requests after seconds, not after four minutes.
+ping_interval: "2s"
+ping_max: 2
 jetstream { store_dir: "/data" }
 authorization {
   users: [

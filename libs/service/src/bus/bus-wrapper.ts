@@ -8,6 +8,7 @@ import type {
   Message,
   Notice,
   OutgoingEvent,
+  RequestOptions,
   Withdrawal,
 } from './bus.ts';
 
@@ -21,8 +22,8 @@ export class BusWrapper implements Bus {
     this.inner = inner;
   }
 
-  request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
-    return this.inner.request(subject, message, timeoutMs);
+  request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message> {
+    return this.inner.request(subject, message, timeoutMs, how);
   }
 
   serve(

@@ -64,6 +64,14 @@ export interface Backlog {
   dead: number;
 }
 
+export interface RequestOptions {
+  /**
+   * Whether the request changes nothing, so that it may be asked again of another server: after a second without an answer,
+   * and when the connection was lost meanwhile.
+   */
+  repeatable?: boolean;
+}
+
 /** What is told to everyone who listens at that moment. */
 export interface Notice {
   subject: string;
@@ -87,7 +95,7 @@ export interface Bus {
    * Asks one of the subject's servers. Throws `NoResponders` at once, `RequestTimeout` after `timeoutMs`, and
    * `RangeError` or `TypeError` for a message that can not travel. Header values come without outer white space.
    */
-  request(subject: string, message: Message, timeoutMs: number): Promise<Message>;
+  request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
    * Answers a subject, sharing it with others of the group; a subject has one group. An `undefined` answer is none,
    * and so is a throw: the caller times out.

@@ -1,5 +1,5 @@
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type Bus, type Message, NoResponders, RequestTimeout } from './bus.ts';
+import { type Bus, type Message, NoResponders, type RequestOptions, RequestTimeout } from './bus.ts';
 import { BusWrapper } from './bus-wrapper.ts';
 
 /** A bus that counts the requests that fail, and tells whether it is connected. */
@@ -13,9 +13,14 @@ export class MeasuredBus extends BusWrapper {
     inner.onReconnect(() => metrics.busReconnects.inc());
   }
 
-  override async request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
+  override async request(
+    subject: string,
+    message: Message,
+    timeoutMs: number,
+    how?: RequestOptions,
+  ): Promise<Message> {
     try {
-      return await this.inner.request(subject, message, timeoutMs);
+      return await this.inner.request(subject, message, timeoutMs, how);
     } catch (error) {
       // `<prefix>.<kind>.<service>.<operation>`
       const [service = ''] = subject

@@ -10,9 +10,8 @@ import type { NatsBusOptions } from './nats.ts';
 /** Connects for the first time, trying again until the time is up. Throws `StartError`. */
 export async function firstConnection(options: NatsBusOptions): Promise<NatsConnection> {
   const until = Date.now() + (options.connectTimeoutMs ?? 10_000);
-  const url = new URL(options.url.includes('://') ? options.url : `nats://${options.url}`);
   const settings: ConnectionOptions = {
-    servers: url.host,
+    ...serversOf(options.url),
     name: options.name,
     inboxPrefix: inboxPrefix(options.name),
     noAsyncTraces: true,
@@ -20,15 +19,14 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     timeout: 3_000,
+    // A server or a network that hangs is left after two pings without a pong; by default that takes six minutes.
+    pingInterval: 2_000,
+    maxPingOut: 2,
     // Without it, a server that is replaced by one with the same users would end the client for good.
     ignoreAuthErrorAbort: true,
   };
   if (options.nkeySeed)
     settings.authenticator = nkeyAuthenticator(new TextEncoder().encode(options.nkeySeed));
-  else if (url.username) {
-    settings.user = decodeURIComponent(url.username);
-    settings.pass = decodeURIComponent(url.password);
-  }
   for (;;) {
     try {
       return await connect(settings);
@@ -43,12 +41,35 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
   }
 }
 
+/**
+ * Reads the addresses of one server or of several of a cluster, separated by commas, with the credentials of the first that
+ * has any. With `tls://` in one of them the connection is encrypted, or is not made. Throws `StartError`.
+ */
+export function serversOf(text: string): ConnectionOptions {
+  const urls = text.split(',').map((one) => {
+    const address = one.trim();
+    const url = URL.parse(address.includes('://') ? address : `nats://${address}`);
+    if (!url?.host || !['nats:', 'tls:'].includes(url.protocol)) {
+      throw new StartError(
+        `NATS_URL: ${redactUrl(address)} is not a NATS address, nats://host:4222 or tls://host:4222.`,
+      );
+    }
+    return url;
+  });
+  const named = urls.find(({ username }) => username);
+  return {
+    servers: urls.map(({ host }) => host),
+    ...(urls.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+    ...(named && { user: decodeURIComponent(named.username), pass: decodeURIComponent(named.password) }),
+  };
+}
+
 /** What a service's inboxes begin with; its rights go by it (docs/adr/0003). */
 export function inboxPrefix(name: string): string {
   return `_INBOX_${name}`;
 }
 
-/** A URL without its credentials, fit for a log or an error. */
+/** URLs without their credentials, fit for a log or an error. */
 export function redactUrl(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//');
+  return url.replaceAll(/\/\/[^@/]*@/g, '//');
 }

@@ -3,6 +3,7 @@ import {
   type Consumer,
   type ConsumerMessages,
   DeliverPolicy,
+  JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
   type JsMsg,
@@ -78,14 +79,7 @@ export class NatsConsumer {
     await ensureStreams();
     const stream = streamNames(prefix).events;
     const { durable } = this.#options;
-    await jsm.consumers.add(stream, {
-      durable_name: durable,
-      filter_subjects: [...this.#options.subjects],
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(30_000),
-      deliver_policy: DeliverPolicy.All,
-      max_ack_pending: 1_000,
-    });
+    await ensureConsumer(jsm, stream, durable, this.#options.subjects);
     this.#consumer = await js.consumers.get(stream, durable);
     return this.#consumer;
   }
@@ -178,6 +172,37 @@ export class NatsConsumer {
     }
   }
 }
+
+/**
+ * Makes a durable consumer, or widens the one that is there to further subjects. It never takes a subject away: while one
+ * version replaces another both run, and each needs its own.
+ */
+async function ensureConsumer(
+  jsm: JetStreamManager,
+  stream: string,
+  durable: string,
+  subjects: readonly string[],
+): Promise<void> {
+  try {
+    await jsm.consumers.add(stream, {
+      durable_name: durable,
+      filter_subjects: [...subjects],
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(30_000),
+      deliver_policy: DeliverPolicy.All,
+      max_ack_pending: 1_000,
+    });
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
+    const { filter_subjects = [], filter_subject } = (await jsm.consumers.info(stream, durable)).config;
+    const there = filter_subject ? [filter_subject] : filter_subjects;
+    const all = [...new Set([...there, ...subjects])];
+    if (all.length > there.length) await jsm.consumers.update(stream, durable, { filter_subjects: all });
+  }
+}
+
+/** JetStream's error for a consumer that is there with other settings. */
+const consumerExists = 10148;
 
 /**
  * Ends a fetch when the signal is aborted, and gives what takes that back. Its subscription is drained: all that the

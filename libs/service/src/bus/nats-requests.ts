@@ -4,12 +4,16 @@ import {
   type NatsConnection,
   PermissionViolationError,
 } from '@nats-io/transport-node';
-import { type Message, NoResponders, RequestTimeout } from './bus.ts';
+import { type Message, NoResponders, type RequestOptions, RequestTimeout } from './bus.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
 import type { NatsWrites } from './nats-writes.ts';
 
 interface Asked {
   subject: string;
+  /** What is sent again while no answer has come; absent where that is not safe. */
+  again: Message | undefined;
+  /** When it is, on the process's own clock. */
+  againAt: number;
   answer: (message: Message) => void;
   fail: (error: Error) => void;
   timeoutMs: number;
@@ -17,6 +21,11 @@ interface Asked {
   until: number;
 }
 
+/**
+ * How long a repeatable request waits before another server is asked. A replica that hangs keeps its share of a queue until
+ * the broker has missed its pongs.
+ */
+const againMs = 1_000;
 /** The status of a message that the server sends where nobody listens (NATS client protocol, no responders). */
 const noResponders = 503;
 
@@ -43,19 +52,37 @@ export class NatsRequests {
   }
 
   /** Asks a subject. Rejects with `NoResponders`, `RequestTimeout`, or the client's error. */
-  request(subject: string, { headers, body }: Message, timeoutMs: number): Promise<Message> {
+  request(
+    subject: string,
+    message: Message,
+    timeoutMs: number,
+    { repeatable = false }: RequestOptions = {},
+  ): Promise<Message> {
     this.#listen();
     const id = (++this.#last).toString(36);
     return new Promise((answer, fail) => {
-      const until = performance.now() + timeoutMs;
-      this.#asked.set(id, { subject, answer, fail, timeoutMs, until });
-      if (until < this.#timerAt) this.#wakeAt(until);
-      this.#writes.add({
-        subject,
-        body,
-        options: { reply: this.#inbox + id, headers: encodeHeaders(headers) },
-        failed: (error) => this.#take(id)?.fail(error as Error),
-      });
+      const now = performance.now();
+      const until = now + timeoutMs;
+      const againAt = repeatable ? now + againMs : Number.POSITIVE_INFINITY;
+      const again = repeatable ? message : undefined;
+      this.#asked.set(id, { subject, again, againAt, answer, fail, timeoutMs, until });
+      const due = Math.min(until, againAt);
+      if (due < this.#timerAt) this.#wakeAt(due);
+      this.#send(id, subject, message);
+    });
+  }
+
+  /** Sends what may be sent again: what was under way when the connection broke may be lost, or its answer. */
+  askAgain(): void {
+    for (const [id, { subject, again }] of this.#asked) if (again) this.#send(id, subject, again);
+  }
+
+  #send(id: string, subject: string, { headers, body }: Message): void {
+    this.#writes.add({
+      subject,
+      body,
+      options: { reply: this.#inbox + id, headers: encodeHeaders(headers) },
+      failed: (error) => this.#take(id)?.fail(error as Error),
     });
   }
 
@@ -97,16 +124,25 @@ export class NatsRequests {
     clearTimeout(this.#timer);
     this.#timerAt = at;
     // What is waited for keeps the process alive by the connection.
-    this.#timer = setTimeout(() => this.#failLate(), Math.max(at - performance.now(), 0)).unref();
+    this.#timer = setTimeout(() => this.#lookAtLate(), Math.max(at - performance.now(), 0)).unref();
   }
 
-  #failLate(): void {
+  /** Fails what is over, and asks another server what has waited for long. */
+  #lookAtLate(): void {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const [id, { subject, timeoutMs, until }] of this.#asked) {
-      if (until > now) next = Math.min(next, until);
-      else this.#take(id)?.fail(new RequestTimeout(`${subject} did not answer in ${timeoutMs} ms.`));
+    for (const [id, asked] of this.#asked) {
+      const { subject, again, timeoutMs, until } = asked;
+      if (until <= now) {
+        this.#take(id)?.fail(new RequestTimeout(`${subject} did not answer in ${timeoutMs} ms.`));
+        continue;
+      }
+      if (again && asked.againAt <= now) {
+        asked.againAt = now + againMs;
+        this.#send(id, subject, again);
+      }
+      next = Math.min(next, until, asked.againAt);
     }
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
   }

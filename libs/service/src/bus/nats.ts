@@ -15,6 +15,7 @@ import {
   NoResponders,
   type Notice,
   type OutgoingEvent,
+  type RequestOptions,
   RequestTimeout,
   replayedId,
   type Withdrawal,
@@ -85,10 +86,17 @@ export class NatsBus implements Bus {
     return new NatsBus(nc, await jetstreamManager(nc, { checkAPI: false, timeout: 5_000 }), options);
   }
 
-  async request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
+  async request(
+    subject: string,
+    message: Message,
+    timeoutMs: number,
+    how?: RequestOptions,
+  ): Promise<Message> {
     const checked = checkedMessage(message);
+    // Kept until the connection is back, it would be late: whoever waits hears at once.
+    if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     try {
-      return await this.#requests.request(subject, checked, timeoutMs);
+      return await this.#requests.request(subject, checked, timeoutMs, how);
     } catch (error) {
       if (error instanceof NoResponders || error instanceof RequestTimeout || this.isConnected()) throw error;
       throw new NoResponders(`Not connected to NATS.`, { cause: error });
@@ -257,6 +265,7 @@ export class NatsBus implements Bus {
       if (status.type === 'disconnect') this.#connected = false;
       if (status.type === 'reconnect') {
         this.#connected = true;
+        this.#requests.askAgain();
         for (const callback of this.#reconnected) callback();
       }
       if (status.type === 'error') this.#requests.refused(status.error);

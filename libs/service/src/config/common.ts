@@ -28,7 +28,7 @@ export const commonConfig = z.object({
 export const natsConfig = z.object({
   NATS_URL: z
     .string({ error: 'a NATS address is needed, nats://host:4222' })
-    .describe('NATS server with JetStream'),
+    .describe('NATS server with JetStream, or several of a cluster, separated by commas; `tls://` for TLS'),
   NATS_NKEY: z.string().optional().describe("seed of the service's NATS user"),
 });
 

@@ -162,7 +162,8 @@ export class Relay {
       const result = sent[index] as PromiseSettledResult<number>;
       if (result.status === 'rejected') failures.push({ ...stored, reason: result.reason });
       else done.push({ key: stored.key, at: stored.at, position: result.value });
-      if (stored.conflict) log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
+      if (stored.conflict)
+        log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
     }
     // A process that died before it had marked the event may have left an earlier copy, anywhere.
     for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {

@@ -27,6 +27,8 @@ export async function ask<O extends InternalOperationSpec>(
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,
+    // What services ask of each other only reads.
+    { repeatable: true },
   );
   const code = reply.headers[codeHeader];
   if (code && isErrorCode(code)) throw new ApiError(code);

@@ -44,7 +44,9 @@ export async function insertAbsent<T extends Document & { _id: string }>(
     } catch (error) {
       const { failures } = refusalsOf(error);
       const of = (isGivenUp: boolean) =>
-        failures.flatMap(({ code, index }) => ((code === mongoDeadlock) === isGivenUp ? (left[index] ?? []) : []));
+        failures.flatMap(({ code, index }) =>
+          (code === mongoDeadlock) === isGivenUp ? (left[index] ?? []) : [],
+        );
       taken.push(...of(false));
       left = of(true);
       if (attempt === attempts && left.length > 0) throw error;

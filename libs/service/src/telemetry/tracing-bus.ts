@@ -1,4 +1,12 @@
-import type { Bus, ConsumeOptions, Delivery, Intake, Message, OutgoingEvent } from '../bus/bus.ts';
+import type {
+  Bus,
+  ConsumeOptions,
+  Delivery,
+  Intake,
+  Message,
+  OutgoingEvent,
+  RequestOptions,
+} from '../bus/bus.ts';
 import { BusWrapper } from '../bus/bus-wrapper.ts';
 import { codeHeader, statusHeader } from '../operations/reply.ts';
 import { traceparentHeader } from './traceparent.ts';
@@ -19,14 +27,19 @@ export class TracingBus extends BusWrapper {
     this.#system = options.system;
   }
 
-  override async request(subject: string, message: Message, timeoutMs: number): Promise<Message> {
+  override async request(
+    subject: string,
+    message: Message,
+    timeoutMs: number,
+    how?: RequestOptions,
+  ): Promise<Message> {
     // What a process asks on its own, over and over, belongs to nobody's trace.
-    if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs);
+    if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs, how);
     const span = this.#rpcSpan(subject, 'client');
     const headers = { ...message.headers, [traceparentHeader]: span.traceparent };
     try {
       const reply = await span.run(() =>
-        this.inner.request(subject, { headers, body: message.body }, timeoutMs),
+        this.inner.request(subject, { headers, body: message.body }, timeoutMs, how),
       );
       endRpc(span, reply);
       return reply;
