@@ -56,6 +56,17 @@ describe.each(handlerEngines())('sign-in on %s', (engine) => {
     expect((await post({ email: user.email, password: 'p\u00e4ssword fi' })).status).toBe(200);
   });
 
+  test('refuses a password of over 256 characters before it looks at it', async () => {
+    const email = 'ada@example.org';
+    // Normalizing this one would hold the process for seconds.
+    for (const long of ['x'.repeat(257), `a${'\u0300\u0316'.repeat(32_000)}`]) {
+      const { status, body } = await post({ email, password: long });
+      expect([status, body.code, body.field]).toEqual([400, 'auth/invalid-body', 'password']);
+    }
+    // Characters are code points.
+    expect((await post({ email, password: '\u{1F600}'.repeat(256) })).status).toBe(401);
+  });
+
   test("answers a wrong password, an unknown address and another project's alike", async () => {
     const { user } = await signUpUser(identity.bus, projectId);
     const answers = [
