@@ -173,6 +173,28 @@ test('publishes what was stored just before it stops', async () => {
   await waitFor(() => ids().includes('last'));
 });
 
+test('ends when all that it has begun has ended', async () => {
+  const order: string[] = [];
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const mark = outbox.markPublished.bind(outbox);
+  outbox.markPublished = async (keys: readonly string[]) => {
+    outbox.markPublished = mark;
+    await gate;
+    await mark(keys);
+    order.push('marked');
+  };
+  store('slow');
+  const relay = start(never);
+  await waitFor(() => ids().includes('slow'));
+  const stopped = relay.stop().then(() => order.push('stopped'));
+  // Long enough for a stop that waits for nothing.
+  for (let turn = 0; turn < 100; turn++) await nextTurn();
+  open();
+  await stopped;
+  await waitFor(() => order.length === 2);
+  expect(order).toEqual(['marked', 'stopped']);
+});
+
 test('keeps where an event went, and doubts it where an earlier copy may be', async () => {
   const spans = new Map<string, Span | undefined>();
   const mark = outbox.markPublished.bind(outbox);
