@@ -73,6 +73,7 @@ export {
 export { nameUsers, type UserName } from './operations/name-users.ts';
 export { codeHeader, errorReply, statusHeader, successReply } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
+export { isTooDeep } from './operations/validate.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { MongoProfileCopy, MongoProfiles, profilesIndexes, putMark } from './profiles/mongo-profiles.ts';

@@ -92,6 +92,29 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await expect(plain).rejects.toThrow('does not answer');
   });
 
+  test('an event that came too often is given up before it is worked on: it may have killed its process', async () => {
+    const bus = await connect();
+    const project = randomUUID();
+    const about = `${prefix}.event.${project}.thing.made`;
+    const options = { durable: `often-${project}`, subjects: [about], backoffMs: [10] };
+    let failures = 0;
+    const patient = await bus.consume({ ...options, maxDeliveries: 100 }, async () => {
+      failures++;
+      throw new Error('not now');
+    });
+    await bus.publish({ subject: about, id: 'poison', body: bytes('poison') });
+    await waitFor(() => failures > 3);
+    await patient.drain();
+    const handled: string[] = [];
+    await bus.consume({ ...options, maxDeliveries: 2 }, async ({ id }) => void handled.push(id));
+    const [letter] = await waitFor(async () => {
+      const letters = await bus.deadLetters(options.durable);
+      return letters.length > 0 && letters;
+    });
+    expect(letter).toMatchObject({ id: 'poison', error: 'Error: delivered too often' });
+    expect(handled).toEqual([]);
+  });
+
   test('a consumer of two versions has the subjects of both, whichever starts last', async () => {
     const [older, newer] = [await connect(), await connect()];
     const project = randomUUID();

@@ -56,6 +56,19 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     expect((await ended).toSorted()).toEqual([...names, 'last'].toSorted());
   });
 
+  test('brings an event again that could not be applied', async () => {
+    const seen: string[] = [];
+    const intake = await follow(async (name) => {
+      seen.push(name);
+      await Promise.resolve();
+      if (seen.length === 1) throw new Error('not now');
+    });
+    await tell('hard');
+    await waitFor(() => seen.length === 2);
+    expect(seen).toEqual(['hard', 'hard']);
+    await intake.drain();
+  });
+
   // In process nothing is gained by it: databases there answer at once.
   test.runIf(engine === 'containers')('does not hold up others for one that takes long', async () => {
     const applied: string[] = [];

@@ -2,8 +2,10 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const minBits = 2048;
-/** What OpenSSL verifies at most; its PEM has about 13,000 characters. The bound keeps one request's work small. */
-const maxBits = 16_384;
+/** Signing takes time that grows with the cube of the bits: a key of 16,384 takes sixty times that of one of 4,096. */
+const maxBits = 4_096;
+/** Of the public exponent, which is 65,537 nearly everywhere; a large one makes each signature many times dearer. */
+const maxExponent = 2n ** 32n;
 const maxPemBytes = 32 * 1024;
 
 /**
@@ -27,5 +29,8 @@ export function readSigningKey(privateKey: string): KeyObject {
   }
   if (bits < minBits) throw new Error(`The RSA key has ${bits} bits; RS256 needs ${minBits} or more.`);
   if (bits > maxBits) throw new Error(`The RSA key has ${bits} bits; at most ${maxBits} are signed with.`);
+  if ((key.asymmetricKeyDetails?.publicExponent ?? 0n) > maxExponent) {
+    throw new Error('The RSA key has a public exponent of over 32 bits.');
+  }
   return key;
 }

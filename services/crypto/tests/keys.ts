@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 /** A PEM as the API takes it. */
 export function base64Of(pem: string | Buffer): string {
@@ -28,5 +28,34 @@ export const badPems = {
   public: rsa.publicKey.export({ type: 'spki', format: 'pem' }),
   encryptedPkcs8: rsa.privateKey.export({ type: 'pkcs8', format: 'pem', ...encryption }),
   encryptedPkcs1: rsa.privateKey.export({ type: 'pkcs1', format: 'pem', ...encryption }),
+  rsa4104: pkcs8(generateKeyPairSync('rsa', { modulusLength: 4104 }).privateKey),
+  largeExponent: pkcs8(withExponent(rsa.privateKey, 2n ** 89n - 1n)),
   cut: `${goodPems.pkcs8.slice(0, 500)}\n-----END PRIVATE KEY-----\n`,
 };
+
+/** The RSA key of the same primes with another public exponent, a prime. */
+function withExponent(key: KeyObject, exponent: bigint): KeyObject {
+  const jwk = key.export({ format: 'jwk' });
+  const read = (text = '') => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);
+  const write = (value: bigint) => {
+    const digits = value.toString(16);
+    return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex').toString(
+      'base64url',
+    );
+  };
+  const [p, q] = [read(jwk.p), read(jwk.q)];
+  const d = inverse(exponent, (p - 1n) * (q - 1n));
+  const parts = { e: write(exponent), d: write(d), dp: write(d % (p - 1n)), dq: write(d % (q - 1n)) };
+  return createPrivateKey({ key: { ...jwk, ...parts }, format: 'jwk' });
+}
+
+/** The inverse of a number modulo another, by Euclid. */
+function inverse(of: bigint, modulo: bigint): bigint {
+  let [a, b, x, y] = [of % modulo, modulo, 1n, 0n];
+  while (a > 1n) {
+    const quotient = a / b;
+    [a, b] = [b, a % b];
+    [x, y] = [y, x - quotient * y];
+  }
+  return ((x % modulo) + modulo) % modulo;
+}

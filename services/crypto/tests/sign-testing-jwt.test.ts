@@ -115,6 +115,16 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
     ['an Ed25519 key', base64Of(badPems.ed25519), 'The private key is not an RSA key but of type ed25519.'],
     ['an RSA-PSS key', base64Of(badPems.rsaPss), 'The private key is not an RSA key but of type rsa-pss.'],
     ['a 1024-bit key', base64Of(badPems.rsa1024), 'The RSA key has 1024 bits; RS256 needs 2048 or more.'],
+    [
+      'a key of over 4,096 bits',
+      base64Of(badPems.rsa4104),
+      'The RSA key has 4104 bits; at most 4096 are signed with.',
+    ],
+    [
+      'a key with a large public exponent',
+      base64Of(badPems.largeExponent),
+      'The RSA key has a public exponent of over 32 bits.',
+    ],
     ['an encrypted PKCS#8 key', base64Of(badPems.encryptedPkcs8), 'The private key is encrypted.'],
     ['an encrypted PKCS#1 key', base64Of(badPems.encryptedPkcs1), 'The private key is encrypted.'],
     ['a public key', base64Of(badPems.public), unsupported],

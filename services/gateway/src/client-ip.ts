@@ -42,7 +42,8 @@ export class Clients {
   #read(text: string): Client | undefined {
     const kept = this.#kept.get(text);
     if (kept) return kept;
-    const entry = this.#entryOf(text);
+    // A zone (RFC 4007) names an interface of one machine, and may be any text.
+    const entry = this.#entryOf(text)?.split('%')[0];
     if (entry === undefined || isIP(entry) === 0) return undefined;
     // An IPv4-mapped address is the IPv4 one.
     const ip = ipaddr.process(entry).toString();

@@ -14,10 +14,13 @@ export interface RunningProcess {
  * Runs a process: starts what it is for, then waits for SIGINT or SIGTERM and stops it in order; a signal that comes
  * while it starts is heeded once it has. A `StartError` becomes one sentence on stderr and exit code 1. For entry
  * points alone.
+ * @param options.stopMs How long stopping may take before the process ends all the same. What is in flight has 10 s, and so
+ * have relays and sweeps.
  */
 export async function runProcess(
   name: string,
   start: (env: NodeJS.ProcessEnv) => Promise<RunningProcess>,
+  { stopMs = 25_000 }: { stopMs?: number } = {},
 ): Promise<void> {
   const asked = askedToEnd();
   try {
@@ -26,10 +29,11 @@ export async function runProcess(
     const log = running.log ?? createLogger({ name, level: 'info' });
     tracing()?.logTo(log);
     // Left to itself Node ends the process in the middle of other requests; logged and ended in order instead.
-    process.on('uncaughtException', (error) => end(running, log, 1, error));
-    process.on('unhandledRejection', (error) => end(running, log, 1, error));
+    const ends = { running, log, stopMs };
+    process.on('uncaughtException', (error) => end(ends, 1, error));
+    process.on('unhandledRejection', (error) => end(ends, 1, error));
     if (process.channel) process.send?.({ type: 'ready', ...running.ready });
-    void asked.then(() => end(running, log, 0));
+    void asked.then(() => end(ends, 0));
   } catch (error) {
     const sentence = error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
     process.stderr.write(`${name}: ${sentence}\n`);
@@ -50,10 +54,21 @@ function askedToEnd(): Promise<void> {
 
 let ending = false;
 
-function end(running: RunningProcess, log: Logger, code: number, error?: unknown): void {
+interface Ends {
+  running: RunningProcess;
+  log: Logger;
+  stopMs: number;
+}
+
+function end({ running, log, stopMs }: Ends, code: number, error?: unknown): void {
   if (error) log.fatal({ err: error }, 'unexpected failure');
   if (ending) return;
   ending = true;
+  // What hangs must not keep a process that serves nothing any more: whoever watches it starts another.
+  setTimeout(() => {
+    log.error('did not stop in time');
+    process.exit(1);
+  }, stopMs).unref();
   running
     .stop()
     .finally(stopTracing)

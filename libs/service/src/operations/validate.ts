@@ -26,7 +26,8 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
 /** Levels a body may nest; what walks or writes JSON recurses, and would overflow the stack on a few thousand. */
 const deepest = 100;
 
-function isTooDeep(value: unknown, depth = 0): boolean {
+/** Whether JSON nests deeper than a body may. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
   if (depth > deepest) return true;
   if (typeof value !== 'object' || value === null) return false;
   for (const name in value) {

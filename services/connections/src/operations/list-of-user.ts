@@ -22,5 +22,9 @@ export const listOfUserHandler = handler(listUserConnections, async (request, ap
     if (users.size === 0) throw new ApiError('connection/user-not-found');
     return people;
   });
-  return connectionListOf(await listPeople(app, request, { ...of, hidden }), request);
+  const found = await listPeople(app, request, { ...of, hidden });
+  // What one wrote to the other is told to the two alone (SPEC B3).
+  const isParty = (userId: string) => caller !== null && [ownerId, userId].includes(caller.userId);
+  const entries = found.entries.map((entry) => (isParty(entry.userId) ? entry : { ...entry, message: null }));
+  return connectionListOf({ ...found, entries }, request);
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { listUserConnections } from '@kith/contracts';
 import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unknownUser } from '../../src/unknown-user.ts';
@@ -63,6 +64,19 @@ describe.each(handlerEngines())('list, %s', (engine) => {
         pagination: onePage(1),
       });
       expect(answer.headers).not.toHaveProperty('Link');
+    }
+  });
+
+  it('tells what one wrote to the other to the two alone', async () => {
+    const [bob, eve, mallory] = (await world.newUsers(3)) as [string, string, string];
+    await world.accept(eve, (await world.request(bob, eve, { message: 'Between us' })).body.id);
+    const told = async (caller: string | null, userId: string) => {
+      const { body } = await world.call(listUserConnections, caller, { params: { userId } });
+      return body.connections.map(({ message }: { message: string | null }) => message);
+    };
+    for (const userId of [bob, eve]) {
+      for (const party of [bob, eve]) expect(await told(party, userId)).toEqual(['Between us']);
+      for (const other of [mallory, null]) expect(await told(other, userId)).toEqual([null]);
     }
   });
 

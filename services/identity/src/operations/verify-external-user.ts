@@ -1,5 +1,5 @@
 import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, handler, isTooDeep } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
@@ -77,7 +77,8 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
 function profileOf(userData: Record<string, unknown>): GivenProfile {
   const given: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(profileFields)) {
-    if (!Object.hasOwn(userData, field)) continue;
+    // The body was measured as the text of a token: what it says may nest as deep as that is long.
+    if (!Object.hasOwn(userData, field) || isTooDeep(userData[field])) continue;
     const parsed = schema.safeParse(userData[field]);
     if (parsed.success) given[field] = parsed.data;
   }

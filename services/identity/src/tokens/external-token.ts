@@ -32,7 +32,8 @@ export async function verifyExternalToken(
   if (!claims) return null;
   const { iss, sub, iat = 0, userData } = claims;
   // A UUID is the same in either case (SPEC A1).
-  if (iss?.toLowerCase() !== of.projectId) return null;
+  // A signer may have put anything there, a list for one.
+  if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if (iat > Date.now() / 1000 + leewaySeconds) return null;
   if (typeof sub !== 'string' || sub === '' || sub.length > longestId || !sub.isWellFormed()) return null;
   const isObject = typeof userData === 'object' && userData !== null && !Array.isArray(userData);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { KeyStore, SigningKey } from '../store/index.ts';
-import { SigningKeys } from './signing-keys.ts';
+import { keyTimes, SigningKeys } from './signing-keys.ts';
 
 const times = { announceMs: 1_000, reloadMs: 100, verifyMs: 5_000, maxAgeMs: 60_000 };
 
@@ -78,3 +78,25 @@ test('a replica whose clock is behind signs with the only key', async () => {
   pass(-10_000);
   expect(states(await SigningKeys.open(store, times))).toEqual(['1 signing']);
 });
+
+test.each([61, -61])(
+  'a replica whose clock is %i minutes ahead takes no key away that others sign with',
+  async (minutes) => {
+    const store = memory();
+    const ahead = minutes * 60_000;
+    const others = await SigningKeys.open(store);
+    await others.rotate();
+    const [, old] = others.current();
+    // Until the last token of the old key is over.
+    const end = Date.now() + keyTimes.announceMs + 30 * 60_000;
+    while (Date.now() < end) {
+      pass(ahead);
+      await (await SigningKeys.open(store)).keepUp();
+      const itsKeys = (await SigningKeys.open(store)).current().map(({ kid }) => kid);
+      pass(-ahead);
+      expect(itsKeys).toContain(old?.kid);
+      expect((await store.list()).map(({ kid }) => kid)).toContain(old?.kid);
+      pass(60_000);
+    }
+  },
+);

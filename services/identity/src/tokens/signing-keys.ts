@@ -21,7 +21,9 @@ export interface KeyTimes {
 export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
-  verifyMs: accessLifetimeMs + 15 * 60_000,
+  // A replica whose clock is an hour ahead must not take away the key that the others sign with, and one that is an hour
+  // behind goes on signing with it.
+  verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
 };
 
@@ -29,7 +31,7 @@ export type KeyState = 'published' | 'signing' | 'verifying';
 
 /**
  * The keys of access tokens as the store has them: published, then signing, then verifying, then gone. Which of these
- * follows from the clock alone, so that replicas agree without talking; machines' clocks are expected to (NTP).
+ * follows from the clock alone, so that replicas agree without talking; clocks may differ by an hour.
  */
 export class SigningKeys {
   readonly #store: KeyStore;

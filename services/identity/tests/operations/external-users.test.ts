@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { suspendUser, updateProject, updateUser, verifyExternalUser } from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
-import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
 import { collectEvents } from '../support/events.ts';
@@ -152,6 +152,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     ['a time that is over', () => sign({ iat: now() - 400, exp: now() - 60 })],
     ['a time to come', () => sign({ iat: now() + 90 })],
     ['no issuer', () => sign({ iss: undefined })],
+    ['a list of issuers', () => sign({ iss: [projectId] as unknown as string })],
     ['no audience', () => sign({ aud: undefined })],
     ['no expiry', () => sign({ exp: undefined })],
     ['no time of issue', () => sign({ iat: undefined })],
@@ -193,6 +194,18 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     await call(identity.bus, suspendUser, { params: { projectId, userId: body.user.id } });
     const { status, body: refused } = await verify(token);
     expect([status, refused]).toEqual([403, { error: 'This account is suspended.', code: 'auth/suspended' }]);
+  });
+
+  test('leaves out what nests deeper than a body may', async () => {
+    const metadata = `${'{"a":'.repeat(2_000)}{}${'}'.repeat(2_000)}`;
+    const claims = { iss: projectId, aud: 'kith.dev', sub: 'f-deep', iat: now(), exp: now() + 300 };
+    const text = JSON.stringify({ ...claims, userData: { name: 'Deep', metadata: 0 } });
+    const payload = new TextEncoder().encode(text.replace('"metadata":0', `"metadata":${metadata}`));
+    const token = await new CompactSign(payload)
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+      .sign(keys.privateKey);
+    const { status, body } = await verify(token);
+    expect([status, body.user?.name, body.user?.metadata]).toEqual([200, 'Deep', {}]);
   });
 
   test('leaves a username with who has it', async () => {

@@ -1,0 +1,15 @@
+// A process whose stop never ends, after a failure that nobody has caught.
+import { runProcess } from '../../src/lifecycle/run-process.ts';
+
+await runProcess(
+  'hangs',
+  async () => {
+    // Keeps the process alive, as an open connection does.
+    setInterval(() => undefined, 1_000);
+    setTimeout(() => {
+      throw new Error('unexpected');
+    }, 0);
+    return { stop: () => new Promise<void>(() => undefined) };
+  },
+  { stopMs: 100 },
+);
