@@ -28,3 +28,18 @@ test('runs work that shares a key in order, also after a failure, and other work
   expect(steps.indexOf('3 begins')).toBeLessThan(steps.indexOf('1 ends'));
   expect(await turns.run(['x'], work('5'))).toBe('5');
 });
+
+test('work waits for all of its keys, not only for the first', async () => {
+  const turns = new Turns();
+  const steps: string[] = [];
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const earlier = turns.run(['second'], async () => {
+    await gate;
+    steps.push('earlier');
+  });
+  const later = turns.run(['first', 'second'], async () => void steps.push('later'));
+  await nextTurn();
+  open();
+  await Promise.all([earlier, later]);
+  expect(steps).toEqual(['earlier', 'later']);
+});
