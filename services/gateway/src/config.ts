@@ -41,6 +41,12 @@ export const gatewayConfig = z.object({
   TRUST_PROXY_HOPS: wholeNumber(0, 32)
     .default(0)
     .describe('proxies in front whose `X-Forwarded-For` entries are believed'),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000)
+    .default(10_000)
+    .describe('connections of clients that are open at once'),
+  MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000)
+    .default(1_000)
+    .describe('of these, of one address; not counted behind a proxy (`TRUST_PROXY_HOPS` over 0)'),
   RATE_LIMIT_SCALE: z
     .string()
     .regex(/^\d+(\.\d+)?$/, 'a number of at least 0 is needed')

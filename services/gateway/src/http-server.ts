@@ -13,8 +13,17 @@ export interface HttpTimeouts {
   keepAlive: number;
   /** For the client to read its answer when the connection ends before its request has. */
   linger: number;
+  /** For reading on in an answer that is whole. */
+  unread: number;
   /** For requests that are being answered when the server stops. */
   drain: number;
+}
+
+/** How many connections are open at once; further ones are closed before anything is read of them. */
+export interface ConnectionCaps {
+  all: number;
+  /** Of one address; absent where all come from a proxy's. */
+  perAddress?: number | undefined;
 }
 
 const defaults: HttpTimeouts = {
@@ -22,6 +31,7 @@ const defaults: HttpTimeouts = {
   request: 30_000,
   keepAlive: 65_000,
   linger: 1_000,
+  unread: 30_000,
   drain: 10_000,
 };
 
@@ -40,8 +50,9 @@ export async function startHttpServer(options: {
   port: number;
   log: Logger;
   timeouts?: Partial<HttpTimeouts> | undefined;
+  caps: ConnectionCaps;
 }): Promise<HttpServer> {
-  const { handler, log } = options;
+  const { handler, log, caps } = options;
   const timeouts = { ...defaults, ...options.timeouts };
   const server = createServer({
     headersTimeout: timeouts.headers,
@@ -53,6 +64,14 @@ export async function startHttpServer(options: {
     // Node would answer these two itself, without the envelope.
     requireHostHeader: false,
   });
+  server.maxConnections = caps.all;
+  // Node tells of a connection on which nothing has moved: between two requests, and while the client reads nothing. What
+  // is still being worked on is not the client's fault.
+  server.setTimeout(timeouts.unread, (socket) => {
+    const responses = [...(open.get(socket) ?? [])];
+    if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
+  });
+  const ofAddress = new Map<string, number>();
   /** Requests on their way, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
   let stopping = false;
@@ -76,8 +95,20 @@ export async function startHttpServer(options: {
     answerParserError(error, socket as Socket, [...(open.get(socket as Socket) ?? [])], log);
   });
   server.on('connection', (socket) => {
+    const address = caps.perAddress === undefined ? undefined : socket.remoteAddress;
+    if (address !== undefined) {
+      const count = (ofAddress.get(address) ?? 0) + 1;
+      if (count > (caps.perAddress as number)) return void socket.destroy();
+      ofAddress.set(address, count);
+    }
     open.set(socket, new Set());
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => {
+      open.delete(socket);
+      if (address === undefined) return;
+      const left = (ofAddress.get(address) ?? 1) - 1;
+      if (left > 0) ofAddress.set(address, left);
+      else ofAddress.delete(address);
+    });
     // Node ends a connection by this after its last answer. Closed with bytes of the request unread, the kernel would
     // reset it, and the client could lose the answer: so it is ended, and closed when the client has seen that.
     socket.destroySoon = () => {

@@ -105,6 +105,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     port: config.PORT,
     log,
     timeouts,
+    caps: {
+      all: config.MAX_CONNECTIONS,
+      perAddress: config.TRUST_PROXY_HOPS === 0 ? config.MAX_CONNECTIONS_PER_ADDRESS : undefined,
+    },
   }).catch(async (error: unknown) => {
     await release();
     throw error;

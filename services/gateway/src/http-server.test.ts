@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { createLogger } from '@kith/service';
+import { waitFor } from '@kith/testing';
+import { afterEach, expect, test } from 'vitest';
+import { type ConnectionCaps, type HttpTimeouts, startHttpServer } from './http-server.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+/** More than the buffers of a connection hold. */
+const largeBytes = 64 * 1024 * 1024;
+
+let undo = new AsyncDisposableStack();
+afterEach(async () => {
+  await undo.disposeAsync();
+  undo = new AsyncDisposableStack();
+});
+
+interface Served {
+  port: number;
+  /** How many answers were closed, read whole or not. */
+  closed: () => number;
+}
+
+async function serve(options: { timeouts?: Partial<HttpTimeouts>; caps?: ConnectionCaps }): Promise<Served> {
+  let closed = 0;
+  const server = await startHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    caps: { all: 100 },
+    ...options,
+    timeouts: { drain: 100, ...options.timeouts },
+    handler(request, response) {
+      response.on('close', () => closed++);
+      const answer = () => response.end(request.url === '/large' ? Buffer.alloc(largeBytes) : 'small');
+      if (request.url === '/slow') setTimeout(answer, 500);
+      else answer();
+    },
+  });
+  undo.defer(() => server.stop());
+  return { port: server.port, closed: () => closed };
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  undo.defer(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+const ask = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+
+/** What a connection answers, or that it was closed. */
+async function outcome(socket: Socket): Promise<string> {
+  ask(socket, '/');
+  return await new Promise((resolve) => {
+    socket.once('data', (chunk) => resolve(chunk.toString().split('\r\n')[0] as string));
+    socket.once('close', () => resolve('closed'));
+  });
+}
+
+test('an answer that nobody reads is not kept for ever', async () => {
+  const { port, closed } = await serve({ timeouts: { unread: 200 } });
+  const socket = await open(port);
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  socket.pause();
+  ask(socket, '/large');
+  await waitFor(() => closed() === 1);
+  let bytes = 0;
+  socket.on('data', (chunk) => {
+    bytes += chunk.length;
+  });
+  socket.resume();
+  await ended;
+  expect(bytes).toBeLessThan(largeBytes);
+});
+
+test('an answer that takes long to make is waited for', async () => {
+  const { port } = await serve({ timeouts: { unread: 50 } });
+  const socket = await open(port);
+  ask(socket, '/slow');
+  const [chunk] = (await once(socket, 'data')) as [Buffer];
+  expect(chunk.toString()).toContain('200 OK');
+});
+
+test.each([
+  ['all', { all: 2 }],
+  ['of one address', { all: 100, perAddress: 2 }],
+])('connections are capped, %s, and one that ends makes room', async (_, caps) => {
+  const { port } = await serve({ caps });
+  const [first, second] = [await open(port), await open(port)];
+  expect(await Promise.all([first, second].map(outcome))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
+  expect(await outcome(await open(port))).toBe('closed');
+  expect(await outcome(second)).toBe('HTTP/1.1 200 OK');
+  first.destroy();
+  await waitFor(async () => (await outcome(await open(port))) === 'HTTP/1.1 200 OK');
+});
