@@ -131,9 +131,19 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
   it('a user’s connections and their count are anybody’s to see', async () => {
     const params = { userId: ada.id };
     const own = await world.ok(listConnections, { token: ada.accessToken });
-    for (const token of [undefined, 'null', grace.accessToken, world.stranger.accessToken]) {
+    const [alans, graces] = own.body.connections;
+    // What one wrote to the other is told to the two alone.
+    const toOthers = { ...own.body, connections: [alans, { ...graces, message: null }] };
+    for (const token of [
+      undefined,
+      'null',
+      grace.accessToken,
+      alan.accessToken,
+      world.stranger.accessToken,
+    ]) {
       const given = { params, ...(token ? { token } : {}) };
-      expect((await world.ok(listUserConnections, given)).body).toEqual(own.body);
+      const expected = token === grace.accessToken ? own.body : toOthers;
+      expect((await world.ok(listUserConnections, given)).body).toEqual(expected);
       expect((await world.ok(countUserConnections, given)).body).toEqual({ count: 2 });
     }
     await walksList(
