@@ -115,7 +115,7 @@ test('tries again what the broker refused, and does not hold up the rest', async
   expect(refusals).toBe(4);
 });
 
-test('passes events that can not be published, and those behind them are out with the first sweep', async () => {
+test('passes events that cannot be published, and those behind them are out with the first sweep', async () => {
   let sweeps = 0;
   refused = ({ aggregate }) => aggregate.id.startsWith('never');
   const find = outbox.unpublished.bind(outbox);
