@@ -83,7 +83,8 @@ export class Relay {
   constructor(options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics; sweepMs?: number }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      this.#past = undefined;
+      // A run that is under way comes to its end first: begun anew each time, it might never get past slow failures.
+      if (!this.#running) this.#past = undefined;
       this.kick();
     }, options.sweepMs ?? 2_000);
     this.#timer.unref();
