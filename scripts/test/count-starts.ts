@@ -4,6 +4,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { testEffort } from '../../libs/testing/src/effort.ts';
 import { platformStarts } from '../../libs/testing/src/platform-starts.ts';
 
 const counted = { platforms: 0, processes: 0 };
@@ -33,6 +34,6 @@ afterAll(() => {
 function allowedStarts(source: string): { platforms: number; processes: number } {
   const said = /^\/\/ Starts at most (\d+) platforms? and (\d+) process(?:es)?\.$/m.exec(source);
   // Longer random runs start more.
-  const effort = Math.max(1, Number(process.env.KITH_TEST_EFFORT) || 1);
+  const effort = testEffort();
   return { platforms: Number(said?.[1] ?? 2) * effort, processes: Number(said?.[2] ?? 0) * effort };
 }

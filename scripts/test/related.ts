@@ -5,7 +5,7 @@ const wholePlatform = 'tests/people.test.ts';
 
 /**
  * Gives vitest's arguments for the suites that uncommitted changes touch: of each package that changed, those that import
- * a changed file, however indirectly; of the whole platform, one. Rejects where nothing has changed.
+ * a changed file, however indirectly; of the whole platform, one. Throws where nothing has changed.
  */
 export function relatedFiles(): string[] {
   const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).split('\n');
