@@ -2,7 +2,7 @@ import { startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import about from '../package.json' with { type: 'json' };
-import { noteComplaints, tellsOfNetwork } from './support/console-complaints.ts';
+import { noteComplaints, openPage, tellsOfNetwork } from './support/pages.ts';
 import { sharedBrowser } from './support/shared-browser.ts';
 
 const browser = await sharedBrowser();
@@ -46,7 +46,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
       const url = new URL(request.url());
       if (url.protocol !== 'data:' && url.origin !== platform.url) complaints.push(`elsewhere: ${url}`);
     });
-    await page.goto(new URL(address, platform.url).href);
+    await openPage(page, new URL(address, platform.url).href);
     return page;
   }
 
@@ -81,9 +81,9 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     const { type, code } = (await refused.json()) as { type: string; code: string };
     const page = await open(type);
     expect(await page.locator('section:target h2').innerText()).toBe(code);
-    await page.goto(`${platform.url}/docs/errors#collection/not-found`);
+    await openPage(page, `${platform.url}/docs/errors#collection/not-found`);
     await expectToFit(page, 'section:target');
-    await page.goto(`${platform.url}/docs/errors#collection/invalid-name`);
+    await openPage(page, `${platform.url}/docs/errors#collection/invalid-name`);
     await page.locator('section:target a', { hasText: 'collections.rename' }).click();
     const rename = block(page, 'patch', '/v7/{projectId}/collections/{collectionId}');
     await rename.locator('.opblock-body').waitFor();
@@ -115,7 +115,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     const stored =
       'JSON.stringify([Object.keys(localStorage), Object.keys(sessionStorage), document.cookie])';
     expect(await page.evaluate(stored)).toBe('[[],[],""]');
-    await page.goto(`${platform.url}/docs?project=${ada.projectId}#/Users/identity.update-user`);
+    await openPage(page, `${platform.url}/docs?project=${ada.projectId}#/Users/identity.update-user`);
     await expectToFit(page, '.responses-inner');
     const again = await tokenField(page);
     expect(await again.input.inputValue()).toBe('');

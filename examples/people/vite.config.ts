@@ -7,7 +7,5 @@ const { KITH_URL: url, KITH_PROJECT: projectId } = process.env;
 export default defineConfig({
   // Relative, so that the build can be served from any folder of a site.
   base: './',
-  // Found only while the page loads, they are bundled anew under it, and a page that misses the reload stays empty.
-  optimizeDeps: { include: ['react', 'react/jsx-dev-runtime', 'react-dom', 'react-dom/client'] },
   plugins: [react(), ...(url && projectId ? [kithSettings({ url, projectId })] : [])],
 });

@@ -7,6 +7,7 @@ import type { TestPlatform } from '@kith/testing';
 import { build } from 'esbuild';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPage } from '../../../tests/support/pages.ts';
 import { sharedBrowser } from '../../../tests/support/shared-browser.ts';
 import type { Control } from './support/control.ts';
 import { testBehaviours } from './support/suite.ts';
@@ -47,7 +48,7 @@ describe.skipIf(!browser)('the client in Chromium', () => {
   const place = ({ url, projectId }: ClientWorld) => JSON.stringify({ url, projectId });
   const newTab = async () => {
     const tab = await context.newPage();
-    await tab.goto(origin);
+    await openPage(tab, origin);
     await tab.waitForFunction('globalThis.run');
     return tab;
   };

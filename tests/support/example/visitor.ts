@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { noteComplaints } from '../console-complaints.ts';
+import { noteComplaints, openPage } from '../pages.ts';
 
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
@@ -33,7 +33,7 @@ export async function visit(
       const known = [new URL(app).origin, new URL(api).origin];
       if (protocol !== 'data:' && !known.includes(origin)) complaints.push(`elsewhere: ${origin}`);
     });
-    await page.goto(app);
+    await openPage(page, app);
     return page;
   };
   const page = await newTab();
