@@ -8,6 +8,7 @@ import {
   openSqlite,
   SqliteOutbox,
   sqliteEventsTable,
+  sqlitePositions,
   transaction,
 } from '@kith/service';
 import { startConsumer } from './consumer.ts';
@@ -19,7 +20,10 @@ const { FOLDER = '', EACH = '', BURST = '' } = process.env;
 const sizes = { each: Number(EACH), burst: Number(BURST) };
 const log = createLogger({ name: 'embedded', level: 'warn' });
 const bus = new InProcessBus({ prefix: 'bench', file: join(FOLDER, 'bus.sqlite'), log });
-const db = openSqlite({ file: join(FOLDER, 'producer.sqlite'), migrations: [sqliteEventsTable] });
+const db = openSqlite({
+  file: join(FOLDER, 'producer.sqlite'),
+  migrations: [sqliteEventsTable, sqlitePositions],
+});
 const outbox = new SqliteOutbox(db);
 const producer = {
   ...{ bus, outbox },

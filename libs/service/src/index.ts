@@ -45,8 +45,9 @@ export {
   type PublishedEvent,
   Relay,
   type StoredEvent,
+  unpublishStep,
 } from './events/outbox.ts';
-export { SqliteOutbox, sqliteEventsTable } from './events/sqlite-outbox.ts';
+export { SqliteOutbox, sqliteEventsTable, sqlitePositions } from './events/sqlite-outbox.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
 export { fold } from './fold.ts';
@@ -107,7 +108,7 @@ export {
   type MongoSchema,
   openMongo,
 } from './store/mongo.ts';
-export { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from './store/move.ts';
+export { type MovedRow, type MovedTable, movedEvents, movedFacts, type ServiceMove } from './store/move.ts';
 export { isMoved, markMoved } from './store/moved.ts';
 export { bulkTransaction, isSqliteDuplicate, openSqlite, transaction } from './store/sqlite.ts';
 export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';

@@ -11,6 +11,8 @@ import {
   outboxIndex,
   SqliteOutbox,
   sqliteEventsTable,
+  sqlitePositions,
+  unpublishStep,
 } from '@kith/service';
 import { availableEngines, createStore, type EngineKind } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -25,7 +27,7 @@ async function openWorld(engine: EngineKind): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const { config } = undo.use(await createStore(engine));
   if (config.kind === 'sqlite') {
-    const db = undo.use(openSqlite({ file: config.file, migrations: [sqliteEventsTable] }));
+    const db = undo.use(openSqlite({ file: config.file, migrations: [sqliteEventsTable, sqlitePositions] }));
     const outbox = new SqliteOutbox(db);
     const kept = undo.move();
     return {
@@ -111,6 +113,59 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(found?.event).toEqual(blank);
     if (engine === 'containers') expect(found?.span).toEqual({ first: 9, last: 9 });
     expect(await outbox.unpublished(10)).toEqual([]);
+  });
+
+  test('takes marks above a position back, and none below', async () => {
+    const { outbox, store } = world;
+    const all = Array.from({ length: 6 }, (_, at) => event(`${at}`));
+    for (const one of all) await store(one);
+    await outbox.unpublished(10);
+    const mark = (some: EventEnvelope[], last: number) =>
+      outbox.markPublished(some.map(eventKey), { first: last, last });
+    await mark(all.slice(0, 2), 4);
+    await mark(all.slice(2, 4), 7);
+    await mark(all.slice(4, 5), 9);
+    // Of one that was published before positions were kept nobody knows whether it is there.
+    await outbox.markPublished(all.slice(5).map(eventKey));
+    const idsOf = (some: EventEnvelope[]) => some.map(({ id }) => id).sort();
+    const newest = async (below?: number) => {
+      const found = await outbox.newest(below);
+      return found && { ...found, ids: found.ids.sort() };
+    };
+    expect(await newest()).toEqual({ position: 9, ids: idsOf(all.slice(4, 5)) });
+    expect(await newest(9)).toEqual({ position: 7, ids: idsOf(all.slice(2, 4)) });
+    await outbox.unpublish(4);
+    expect(await newest()).toEqual({ position: 4, ids: idsOf(all.slice(0, 2)) });
+    expect(await newest(4)).toBeUndefined();
+    const waiting = (await outbox.unpublished(10)).map((stored) => stored.event);
+    expect(idsOf(waiting)).toEqual(idsOf(all.slice(2, 5)));
+    // Marked anew, they are where they are now.
+    await mark(all.slice(2, 5), 5);
+    expect((await newest())?.position).toBe(5);
+    expect(await outbox.unpublished(10)).toEqual([]);
+  });
+
+  test('takes more marks back than one step does', async () => {
+    const { outbox, store } = world;
+    const many = unpublishStep + 100;
+    const all = Array.from({ length: many }, (_, at) => event(`${at}`));
+    await Promise.all(all.map(store));
+    await outbox.unpublished(many);
+    for (let at = 0; at < many; at += 50) {
+      await outbox.markPublished(all.slice(at, at + 50).map(eventKey), { first: at + 1, last: at + 50 });
+    }
+    await outbox.unpublish(50);
+    expect((await outbox.newest())?.position).toBe(50);
+    expect(await outbox.unpublished(many)).toHaveLength(many - 50);
+  });
+
+  test('remembers of which log its marks speak', async () => {
+    const { outbox } = world;
+    expect(await outbox.markedLog()).toBeUndefined();
+    await outbox.noteLog({ created: 'one', lostAfter: 3 });
+    expect(await outbox.markedLog()).toEqual({ created: 'one', lostAfter: 3 });
+    await outbox.noteLog({ created: 'another' });
+    expect(await outbox.markedLog()).toEqual({ created: 'another' });
   });
 
   // The event log finds events by their ids.

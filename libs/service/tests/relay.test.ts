@@ -10,6 +10,7 @@ import {
   type Span,
   SqliteOutbox,
   sqliteEventsTable,
+  sqlitePositions,
 } from '@kith/service';
 import { createBus, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -24,7 +25,9 @@ let refused: (event: EventEnvelope) => boolean;
 
 beforeEach(async () => {
   bus = await createBus('embedded');
-  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: [sqliteEventsTable] }));
+  outbox = new SqliteOutbox(
+    openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqlitePositions] }),
+  );
   metrics = new Metrics();
   arrived = [];
   relays = [];
@@ -53,6 +56,9 @@ const store = (id: string, seq = 1, at = new Date()) =>
 const start = (sweepMs: number) => {
   const moody: Bus = Object.create(bus, {
     isConnected: { value: () => bus.isConnected() },
+    log: { value: () => bus.log() },
+    idAt: { value: (position: number) => bus.idAt(position) },
+    onReconnect: { value: () => {} },
     publish: {
       value: async (event: Parameters<Bus['publish']>[0]) => {
         if (refused(JSON.parse(new TextDecoder().decode(event.body)))) throw new Error('broker is away');

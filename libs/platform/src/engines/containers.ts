@@ -39,6 +39,14 @@ export async function startContainers(options: {
   return enginesOf({ mongo: mongo!, nats: nats!, redis: redis! }, () => removeContainers(names));
 }
 
+/** Starts one engine in a container of its own, which is gone with the returned object and when this process ends. */
+export async function startContainer(spec: ContainerSpec): Promise<EngineHandle & AsyncDisposable> {
+  const name = `kith-test-${randomBytes(4).toString('hex')}-${spec.engine}`;
+  removeAtExit([name]);
+  const handle = await startOne(spec, name);
+  return Object.assign(handle, { [Symbol.asyncDispose]: () => removeContainers([name]) });
+}
+
 async function startOne(spec: ContainerSpec, name: string, tries = 4): Promise<EngineHandle> {
   // Loaded when it is used: it brings Docker's whole client, which most who import this file need nothing of.
   const { EngineContainer } = await import('./engine-container.ts');

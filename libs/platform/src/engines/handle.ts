@@ -68,6 +68,11 @@ export function enginesOf(handles: Record<Engine, EngineHandle>, remove: () => P
   };
 }
 
+/** Runs a command in a container; gives what it printed. */
+export function runInContainer(container: string, command: readonly string[]): Promise<string> {
+  return dockerOrThrow(['exec', container, ...command]);
+}
+
 /** Tells whether a container runs. */
 export async function isRunning(container: string): Promise<boolean> {
   const state = await dockerOrThrow(['inspect', '-f', '{{.State.Running}}', container]).catch(() => 'false');

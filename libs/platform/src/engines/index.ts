@@ -1,8 +1,8 @@
 export { type Chromium, provideChromium } from './chromium.ts';
 export { isAlive, owner } from './cleanup.ts';
 export { type ComposeCommand, provideCompose } from './compose.ts';
-export { startContainers } from './containers.ts';
-export type { EngineHandle, Engines } from './handle.ts';
+export { startContainer, startContainers } from './containers.ts';
+export { type EngineHandle, type Engines, runInContainer } from './handle.ts';
 export { type EngineImages, imageVariables, officialImages, offlineImages } from './images.ts';
 export { aptInstall } from './install-docker.ts';
 export { mayInstall } from './machine.ts';

@@ -4,6 +4,7 @@ import type {
   ConsumeOptions,
   DeadLetter,
   Delivery,
+  EventLogState,
   Intake,
   Message,
   Notice,
@@ -36,6 +37,14 @@ export class BusWrapper implements Bus {
 
   publish(event: OutgoingEvent): Promise<number> {
     return this.inner.publish(event);
+  }
+
+  log(): Promise<EventLogState> {
+    return this.inner.log();
+  }
+
+  idAt(position: number): Promise<string | undefined> {
+    return this.inner.idAt(position);
   }
 
   withdraw(events: readonly Withdrawal[]): Promise<void> {

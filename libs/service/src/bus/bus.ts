@@ -28,6 +28,16 @@ export interface Span {
   last: number;
 }
 
+/** Tells one log of events from another, and how far it goes. */
+export interface EventLogState {
+  /** When it was made, or another name that no other log has. */
+  created: string;
+  /** The first position that is kept; above `last` when none is. */
+  first: number;
+  /** The last position that was given out. */
+  last: number;
+}
+
 /** A published event that is to be taken out. Where `span` is not known, it is looked for among all there are. */
 export interface Withdrawal {
   subject: string;
@@ -107,6 +117,13 @@ export interface Bus {
   ): Promise<Intake>;
   /** Stores an event for its consumers; resolves once it is stored, to its position: later ones have higher ones. */
   publish(event: OutgoingEvent): Promise<number>;
+  /**
+   * Which log the events are in, and how far it goes. One that was made anew, or put back to an older copy, has lost events
+   * (docs/adr/0027).
+   */
+  log(): Promise<EventLogState>;
+  /** The id of the event at a position, as it was published first; `undefined` where none is, or none any more. */
+  idAt(position: number): Promise<string | undefined>;
   /**
    * Takes events out again, every copy and the dead letters of them, so that nobody gets them who has not begun to.
    * One that is not there (any more) changes nothing. May reject while another process withdraws: to be tried again.

@@ -6,6 +6,7 @@ import {
   type ConsumeOptions,
   type DeadLetter,
   type Delivery,
+  type EventLogState,
   type Intake,
   type OutgoingEvent,
   originalId,
@@ -28,6 +29,9 @@ const schema = [
   // trying: the position of the attempt that has begun and not ended.
   'ALTER TABLE consumers ADD COLUMN trying INTEGER',
   'ALTER TABLE events ADD COLUMN traceparent TEXT',
+  // What tells this log from another one.
+  `CREATE TABLE log (id TEXT NOT NULL);
+   INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
 ];
 const keepMs = 7 * 24 * 3600 * 1000;
 
@@ -68,6 +72,22 @@ export class EventLog {
     }
     for (const consumer of this.#consumers.values()) consumer.wake();
     return Number(lastInsertRowid);
+  }
+
+  /** Which log this is, and how far it goes. */
+  state(): EventLogState {
+    const state = this.#db.prepare(
+      `SELECT id AS created, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS last,
+         (SELECT min(position) FROM events) AS first FROM log`,
+    );
+    const { created, first, last } = state.get() as { created: string; first: number | null; last: number };
+    return { created, first: first ?? last + 1, last };
+  }
+
+  /** The id of the event at a position, as it was published first. */
+  idAt(position: number): string | undefined {
+    const row = this.#db.prepare('SELECT id FROM events WHERE position = ?').get(position);
+    return row && originalId(row.id as string);
   }
 
   /** Takes events out by their ids, those replayed included, and the dead letters of them. */

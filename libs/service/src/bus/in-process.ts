@@ -6,6 +6,7 @@ import {
   type ConsumeOptions,
   type DeadLetter,
   type Delivery,
+  type EventLogState,
   type Intake,
   type Message,
   NoResponders,
@@ -87,6 +88,14 @@ export class InProcessBus implements Bus {
 
   async publish(event: OutgoingEvent): Promise<number> {
     return this.#events.append(event);
+  }
+
+  async log(): Promise<EventLogState> {
+    return this.#events.state();
+  }
+
+  async idAt(position: number): Promise<string | undefined> {
+    return this.#events.idAt(position);
   }
 
   async withdraw(events: readonly Withdrawal[]): Promise<void> {

@@ -1,4 +1,10 @@
-import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import {
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  PubHeaders,
+} from '@nats-io/jetstream';
 import { headers as createHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { StartError } from '../errors.ts';
@@ -9,12 +15,14 @@ import {
   type ConsumeOptions,
   type DeadLetter,
   type Delivery,
+  type EventLogState,
   type Intake,
   type Message,
   maxPayload,
   NoResponders,
   type Notice,
   type OutgoingEvent,
+  originalId,
   type RequestOptions,
   RequestTimeout,
   replayedId,
@@ -154,6 +162,19 @@ export class NatsBus implements Bus {
       this.#streams = undefined;
       throw error;
     }
+  }
+
+  async log(): Promise<EventLogState> {
+    // Not what was made before: the broker may have lost its streams since.
+    await ensureStreams(this.#jsm, this.prefix);
+    const { created, state } = await this.#jsm.streams.info(streamNames(this.prefix).events);
+    return { created: String(created), first: state.first_seq, last: state.last_seq };
+  }
+
+  async idAt(position: number): Promise<string | undefined> {
+    const message = await this.#jsm.streams.getMessage(streamNames(this.prefix).events, { seq: position });
+    const id = message?.header.get(PubHeaders.MsgIdHdr);
+    return id ? originalId(id) : undefined;
   }
 
   async withdraw(events: readonly Withdrawal[]): Promise<void> {

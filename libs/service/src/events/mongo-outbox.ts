@@ -6,10 +6,12 @@ import { eventText, readEventText } from './event-text.ts';
 import {
   type EventRange,
   eventKey,
+  type MarkedLog,
   type Outbox,
   type Past,
   type PublishedEvent,
   type StoredEvent,
+  unpublishStep,
 } from './outbox.ts';
 
 /** What an aggregate's document carries for its events; part of the document that commits the change. */
@@ -52,6 +54,7 @@ export const outboxIndex: IndexDescription = {
 export const eventsIndexes: readonly IndexDescription[] = [
   { name: 'unpublished', key: { at: 1 }, partialFilterExpression: { unpublished: { $exists: true } } },
   { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
+  { name: 'position', key: { last: -1 } },
 ];
 
 /** The part of an update that stores events with the change they tell of; empty when there are none. */
@@ -79,11 +82,13 @@ export function outboxFields(events: readonly EventEnvelope[]): OutboxFields {
 export class MongoOutbox implements Outbox {
   readonly #aggregates: readonly Collection<OutboxFields & { _id: string }>[];
   readonly #events: Collection<EventDocument>;
+  readonly #facts: Collection<{ _id: string; value: string }>;
 
   /** @param aggregates Names of the collections whose documents carry `OutboxFields`. */
   constructor(db: Db, aggregates: readonly string[]) {
     this.#aggregates = aggregates.map((name) => db.collection(name));
     this.#events = db.collection('events');
+    this.#facts = db.collection('facts');
   }
 
   async unpublished(limit: number, past?: Past): Promise<StoredEvent[]> {
@@ -137,6 +142,38 @@ export class MongoOutbox implements Outbox {
 
   async forget(keys: readonly string[]): Promise<void> {
     await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
+  }
+
+  async newest(below = Number.MAX_SAFE_INTEGER): Promise<{ position: number; ids: string[] } | undefined> {
+    const highest = { sort: { last: -1 }, projection: { last: 1 } } as const;
+    const position = (await this.#events.findOne({ last: { $gt: 0, $lt: below } }, highest))?.last;
+    if (position === undefined) return undefined;
+    const rows = await this.#events.find({ last: position }).toArray();
+    return { position, ids: rows.map(({ event }) => readEventText(event).event.id) };
+  }
+
+  async unpublish(after: number): Promise<void> {
+    // Downwards: what is marked anew meanwhile gets positions that have been passed, or comes to be taken back once more.
+    for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+      const some = { sort: { last: -1 }, limit: unpublishStep, projection: { last: 1 } } as const;
+      const rows = await this.#events.find({ last: { $gt: after, $lt: below } }, some).toArray();
+      const lowest = rows.at(-1)?.last;
+      if (lowest === undefined) return;
+      await this.#events.updateMany(
+        { last: { $gte: lowest, $lt: below } },
+        { $set: { unpublished: true }, $unset: { first: '', last: '', expireAt: '' } },
+      );
+      below = lowest;
+    }
+  }
+
+  async markedLog(): Promise<MarkedLog | undefined> {
+    const fact = await this.#facts.findOne({ _id: 'log' });
+    return fact ? JSON.parse(fact.value) : undefined;
+  }
+
+  async noteLog(log: MarkedLog): Promise<void> {
+    await this.#facts.updateOne({ _id: 'log' }, { $set: { value: JSON.stringify(log) } }, { upsert: true });
   }
 
   /** Empties a document's outbox when it is full, so that a change can add to it. */

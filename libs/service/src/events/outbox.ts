@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Bus, Span } from '../bus/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { tracing } from '../telemetry/tracing.ts';
+import { takeBackLost } from './take-back.ts';
 
 /** A stored event that may not have been published yet. `key` is project, aggregate and seq. */
 export interface StoredEvent {
@@ -47,7 +48,29 @@ export interface Outbox {
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
+  /**
+   * The highest position on the bus that events are marked with, of those below `below`, and the ids of the events that are:
+   * one of them is the event at that position.
+   */
+  newest(below?: number): Promise<{ position: number; ids: string[] } | undefined>;
+  /** Takes marks back, in bounded steps: events marked with a position above `after` are to be published again. */
+  unpublish(after: number): Promise<void>;
+  /** Which log the marks speak of; `undefined` before that was noted. */
+  markedLog(): Promise<MarkedLog | undefined>;
+  /** Notes which log the marks speak of. */
+  noteLog(log: MarkedLog): Promise<void>;
 }
+
+/** The log of events that an outbox's marks speak of. */
+export interface MarkedLog {
+  /** `Bus.log()` has told it. */
+  created: string;
+  /** Marks with positions above this are being taken back. */
+  lostAfter?: number | undefined;
+}
+
+/** Most events that `unpublish` takes back in one step. */
+export const unpublishStep = 1_000;
 
 /** The key of an event in a service's `events`. */
 export function eventKey(event: EventEnvelope): string {
@@ -71,6 +94,13 @@ const oneCopyMs = 60_000;
 export class Relay {
   readonly #options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics };
   readonly #timer: NodeJS.Timeout;
+  readonly #checks: NodeJS.Timeout;
+  /** Whether the marks are to be compared with the log before anything else is published. */
+  #isCheckDue = true;
+  /** Counts the times the connection was lost. */
+  #connections = 0;
+  /** The highest position marked since the last comparison. */
+  #marked: number | undefined;
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
@@ -80,7 +110,15 @@ export class Relay {
   #oldest: number | undefined;
   readonly #unwatch: () => void;
 
-  constructor(options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics; sweepMs?: number }) {
+  constructor(options: {
+    bus: Bus;
+    outbox: Outbox;
+    log: Logger;
+    metrics: Metrics;
+    sweepMs?: number;
+    /** How often the marks are compared with the log, beside at start and when the connection was lost. */
+    checkMs?: number;
+  }) {
     this.#options = options;
     this.#timer = setInterval(() => {
       // A run that is under way comes to its end first: begun anew each time, it might never get past slow failures.
@@ -88,6 +126,16 @@ export class Relay {
       this.kick();
     }, options.sweepMs ?? 2_000);
     this.#timer.unref();
+    const check = () => {
+      this.#isCheckDue = true;
+      this.kick();
+    };
+    this.#checks = setInterval(check, options.checkMs ?? 10_000);
+    this.#checks.unref();
+    options.bus.onReconnect(() => {
+      this.#connections++;
+      check();
+    });
     this.#unwatch = options.metrics.eventsUnpublishedAge.watch({}, () =>
       this.#oldest === undefined ? 0 : (Date.now() - this.#oldest) / 1000,
     );
@@ -110,6 +158,7 @@ export class Relay {
   async stop(): Promise<void> {
     if (this.#stopped) return;
     clearInterval(this.#timer);
+    clearInterval(this.#checks);
     this.#unwatch();
     this.#stopped = true;
     await this.#running;
@@ -124,6 +173,7 @@ export class Relay {
     try {
       while (this.#again) {
         this.#again = false;
+        if (this.#isCheckDue) await this.#check();
         const events = await outbox.unpublished(batch, this.#past);
         if (!this.#past) this.#oldest = oldestOf(events);
         if (events.length === 0) continue;
@@ -144,9 +194,23 @@ export class Relay {
     }
   }
 
+  /** Takes marks back of what the log has lost. */
+  async #check(): Promise<void> {
+    this.#isCheckDue = false;
+    try {
+      const after = await takeBackLost(this.#options, this.#marked);
+      this.#marked = undefined;
+      if (after !== undefined) this.#options.log.warn({ after }, 'the log has lost events: published again');
+    } catch (error) {
+      this.#isCheckDue = true;
+      throw error;
+    }
+  }
+
   /** Publishes events and marks those that are out; gives the others. */
   async #publish(events: readonly StoredEvent[]): Promise<Failure[]> {
     const { bus, outbox, log, metrics } = this.#options;
+    const connections = this.#connections;
     const sent = await Promise.allSettled(
       events.map(({ event, traceparent }) =>
         bus.publish({
@@ -157,6 +221,8 @@ export class Relay {
         }),
       ),
     );
+    // Perhaps the broker has come back without some of them. Compared first, then published again, they are marked then.
+    if (connections !== this.#connections) return [];
     const done: { key: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
     for (const [index, stored] of events.entries()) {
@@ -174,6 +240,7 @@ export class Relay {
         some.map(({ key }) => key),
         span,
       );
+      this.#marked = Math.max(this.#marked ?? 0, span.last);
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);

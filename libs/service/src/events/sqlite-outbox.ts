@@ -1,14 +1,18 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
+import type { Span } from '../bus/bus.ts';
 import { transaction } from '../store/sqlite.ts';
 import { eventText, readEventText } from './event-text.ts';
 import {
   type EventRange,
   eventKey,
+  type MarkedLog,
   type Outbox,
   type Past,
   type PublishedEvent,
   type StoredEvent,
+  unpublishStep,
 } from './outbox.ts';
 
 /** The table of a service's events; part of the service's first migration. */
@@ -17,6 +21,14 @@ export const sqliteEventsTable = `
     key TEXT PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE INDEX events_unpublished ON events (at) WHERE published = 0;`;
+/**
+ * What positions need: `published` holds that on the bus, -1 where it is not known, 0 while the event is not out. Also the
+ * table of facts that a store keeps of itself. Part of a later migration.
+ */
+export const sqlitePositions = `
+  UPDATE events SET published = -1 WHERE published = 1;
+  CREATE INDEX events_position ON events (published) WHERE published > 0;
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const keepMs = 7 * 24 * 3600 * 1000;
 
 /**
@@ -31,6 +43,10 @@ export class SqliteOutbox implements Outbox {
   readonly #published: StatementSync;
   readonly #amend: StatementSync;
   readonly #forget: StatementSync;
+  readonly #highest: StatementSync;
+  readonly #at: StatementSync;
+  readonly #step: StatementSync;
+  readonly #unmark: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -39,14 +55,25 @@ export class SqliteOutbox implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
+    this.#mark = db.prepare('UPDATE events SET published = ? WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM events
-         WHERE key > ? AND key < ? AND published = 1 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
+         WHERE key > ? AND key < ? AND published <> 0 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
     );
-    this.#amend = db.prepare('UPDATE events SET event = ? WHERE key = ?');
-    this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published = 1');
-    db.prepare('DELETE FROM events WHERE published = 1 AND at < ?').run(Date.now() - keepMs);
+    this.#amend = db.prepare('UPDATE events SET event = ?, published = ? WHERE key = ?');
+    this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published <> 0');
+    this.#highest = db.prepare(
+      'SELECT published AS position FROM events WHERE published > 0 AND published < ? ORDER BY published DESC LIMIT 1',
+    );
+    this.#at = db.prepare('SELECT event FROM events WHERE published > 0 AND published = ?');
+    this.#step = db.prepare(
+      `SELECT min(published) AS lowest FROM (SELECT published FROM events
+         WHERE published > 0 AND published > ? AND published < ? ORDER BY published DESC LIMIT ${unpublishStep})`,
+    );
+    this.#unmark = db.prepare(
+      'UPDATE events SET published = 0 WHERE published > 0 AND published >= ? AND published < ?',
+    );
+    db.prepare('DELETE FROM events WHERE published <> 0 AND at < ?').run(Date.now() - keepMs);
   }
 
   /** Stores an event; call it inside the transaction of the change. */
@@ -58,9 +85,9 @@ export class SqliteOutbox implements Outbox {
     return this.#select.all(at, JSON.stringify(keys), limit).map(storedOf);
   }
 
-  async markPublished(keys: readonly string[]): Promise<void> {
+  async markPublished(keys: readonly string[], span?: Span): Promise<void> {
     transaction(this.#db, () => {
-      for (const key of keys) this.#mark.run(key);
+      for (const key of keys) this.#mark.run(span?.last ?? -1, key);
     });
   }
 
@@ -68,12 +95,39 @@ export class SqliteOutbox implements Outbox {
     return this.#published.all(from, to, telling, limit).map(storedOf);
   }
 
-  async amend(key: string, event: EventEnvelope): Promise<void> {
-    this.#amend.run(JSON.stringify(event), key);
+  async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
+    this.#amend.run(JSON.stringify(event), position, key);
   }
 
   async forget(keys: readonly string[]): Promise<void> {
     for (const key of keys) this.#forget.run(key);
+  }
+
+  async newest(below = Number.MAX_SAFE_INTEGER): Promise<{ position: number; ids: string[] } | undefined> {
+    const position = this.#highest.get(below)?.position as number | undefined;
+    if (position === undefined) return undefined;
+    const rows = this.#at.all(position) as { event: string }[];
+    return { position, ids: rows.map(({ event }) => readEventText(event).event.id) };
+  }
+
+  async unpublish(after: number): Promise<void> {
+    // Downwards, as in `MongoOutbox`.
+    for (let below = Number.MAX_SAFE_INTEGER; ; await nextTurn()) {
+      const lowest = this.#step.get(after, below)?.lowest as number | null;
+      if (lowest === null) return;
+      this.#unmark.run(lowest, below);
+      below = lowest;
+    }
+  }
+
+  async markedLog(): Promise<MarkedLog | undefined> {
+    const value = this.#db.prepare('SELECT value FROM facts WHERE name = ?').get('log')?.value;
+    return value === undefined ? undefined : JSON.parse(value as string);
+  }
+
+  async noteLog(log: MarkedLog): Promise<void> {
+    const put = this.#db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
+    put.run('log', JSON.stringify(log));
   }
 }
 

@@ -36,3 +36,11 @@ export const movedEvents: MovedTable = {
     ...(published ? { expireAt: new Date(at + keepMs) } : { unpublished: true }),
   }),
 };
+
+/** What a store knows of itself. Of the log it was on it knows in vain: moved events have no positions. */
+export const movedFacts: MovedTable = {
+  table: 'facts',
+  key: ['name'],
+  collection: 'facts',
+  document: ({ name, value }) => ({ _id: name, value }),
+};

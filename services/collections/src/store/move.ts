@@ -1,4 +1,4 @@
-import { movedEvents, type ServiceMove } from '@kith/service';
+import { movedEvents, movedFacts, type ServiceMove } from '@kith/service';
 import { openStore } from './index.ts';
 
 /** Collections' data on its way to the distributed form. */
@@ -42,6 +42,7 @@ export const collectionsMove: ServiceMove = {
       }),
     },
     movedEvents,
+    movedFacts,
   ],
   async prepare(config) {
     await (await openStore(config)).close();

@@ -1,4 +1,4 @@
-import { keepForgottenMs, movedEvents, type ServiceMove } from '@kith/service';
+import { keepForgottenMs, movedEvents, movedFacts, type ServiceMove } from '@kith/service';
 import { listOfKey } from '../listing.ts';
 import { openStore } from './index.ts';
 import { pairId } from './keys.ts';
@@ -67,6 +67,7 @@ export const connectionsMove: ServiceMove = {
       }),
     },
     movedEvents,
+    movedFacts,
   ],
   async prepare(config) {
     await (await openStore(config)).close();

@@ -1,4 +1,4 @@
-import { type MovedRow, movedEvents, type ServiceMove } from '@kith/service';
+import { type MovedRow, movedEvents, movedFacts, type ServiceMove } from '@kith/service';
 import { placeOf } from '../listing.ts';
 import { openStore } from './index.ts';
 import { documentOf, idOf } from './mongo-user-document.ts';
@@ -94,6 +94,7 @@ export const identityMove: ServiceMove = {
       document: ({ projectId, kind }) => ({ _id: `${projectId}|${kind}`, projectId, kind }),
     },
     movedEvents,
+    movedFacts,
   ],
   async prepare(config) {
     await (await openStore(config)).close();

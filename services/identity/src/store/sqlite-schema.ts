@@ -1,4 +1,4 @@
-import { sqliteEventsTable } from '@kith/service';
+import { sqliteEventsTable, sqlitePositions } from '@kith/service';
 import { accountsMigration } from './sqlite-accounts.ts';
 import { blocksMigration } from './sqlite-blocks.ts';
 import { endedMigration } from './sqlite-erasure.ts';
@@ -67,4 +67,6 @@ export const migrations: readonly string[] = [
   importsMigration,
 
   endedMigration,
+
+  sqlitePositions,
 ];

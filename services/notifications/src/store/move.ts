@@ -1,4 +1,4 @@
-import { movedEvents, type ServiceMove } from '@kith/service';
+import { movedEvents, movedFacts, type ServiceMove } from '@kith/service';
 import type { Entry } from '../feed.ts';
 import { openStore } from './index.ts';
 import { rowOf } from './mongo-entries.ts';
@@ -46,6 +46,7 @@ export const notificationsMove: ServiceMove = {
       },
     },
     movedEvents,
+    movedFacts,
   ],
   async prepare(config) {
     await (await openStore(config)).close();

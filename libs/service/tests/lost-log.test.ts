@@ -1,0 +1,191 @@
+// Starts at most 0 platforms and 60 processes.
+import { randomUUID } from 'node:crypto';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Bus,
+  createLogger,
+  InProcessBus,
+  type Intake,
+  Metrics,
+  NatsBus,
+  openSqlite,
+  Relay,
+  SqliteOutbox,
+  sqliteEventsTable,
+  sqlitePositions,
+} from '@kith/service';
+import { availableEngines, type EngineKind, startOwnNats, uniquePrefix, waitFor } from '@kith/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const never = 3_600_000;
+
+/** A broker that may lose its files. */
+interface Broker extends AsyncDisposable {
+  /** The bus; the embedded one is another after each loss, as its process is. */
+  connect(prefix: string): Promise<Bus>;
+  remember(): Promise<void>;
+  /** Puts the broker's files back to what is remembered, or takes them away. */
+  lose(to: 'copy' | 'nothing'): Promise<void>;
+}
+
+async function startBroker(engine: EngineKind): Promise<Broker> {
+  if (engine === 'containers') {
+    const nats = await startOwnNats();
+    const connect = (prefix: string) => NatsBus.connect({ url: nats.server.url, name: 'test', prefix, log });
+    return Object.assign(nats, { connect });
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'kith-lost-log-'));
+  const [data, copy] = [join(folder, 'data'), join(folder, 'copy')];
+  mkdirSync(data);
+  mkdirSync(copy);
+  return {
+    connect: async (prefix) => new InProcessBus({ prefix, file: join(data, 'events.sqlite'), log }),
+    async remember() {
+      cpSync(data, copy, { recursive: true });
+    },
+    async lose(to) {
+      rmSync(data, { recursive: true });
+      if (to === 'copy') cpSync(copy, data, { recursive: true });
+      else mkdirSync(data);
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A service's store and relay, of which the process may be another after a loss. */
+class Producer {
+  readonly outbox = new SqliteOutbox(
+    openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqlitePositions] }),
+  );
+  readonly ids: string[] = [];
+  #relay: Relay | undefined;
+
+  start(bus: Bus, checkMs = never): void {
+    this.#relay = new Relay({ bus, outbox: this.outbox, log, metrics: new Metrics(), sweepMs: 50, checkMs });
+  }
+
+  store(count: number): void {
+    for (let at = 0; at < count; at++) {
+      const id = randomUUID();
+      this.ids.push(id);
+      this.outbox.add({
+        id,
+        type: 'thing.made',
+        version: 1,
+        projectId: randomUUID(),
+        occurredAt: new Date().toISOString(),
+        actorId: null,
+        aggregate: { type: 'thing', id, seq: 1 },
+        data: {},
+      });
+    }
+    this.#relay?.kick();
+  }
+
+  async published(): Promise<void> {
+    await waitFor(async () => (await this.outbox.unpublished(1)).length === 0);
+  }
+
+  async stop(): Promise<void> {
+    await this.#relay?.stop();
+  }
+}
+
+describe.each(availableEngines())('a log that has lost events (%s)', (engine) => {
+  let broker: Broker;
+  let undo: AsyncDisposableStack;
+  beforeAll(async () => {
+    broker = await startBroker(engine);
+  });
+  afterAll(() => broker[Symbol.asyncDispose]());
+  afterEach(() => undo.disposeAsync());
+
+  /** Two services and a consumer on one bus. */
+  async function start() {
+    undo = new AsyncDisposableStack();
+    const producers = [new Producer(), new Producer()] as const;
+    const durable = `things-${randomUUID()}`;
+    const seen = new Set<string>();
+    const prefix = uniquePrefix();
+    let bus: Bus;
+    let intake: Intake | undefined;
+    const consume = async () => {
+      const options = { durable, subjects: [`${bus.prefix}.event.>`] };
+      intake = await bus.consume(options, async ({ id }) => void seen.add(id));
+    };
+    const open = async (some: readonly Producer[] = producers) => {
+      bus = await broker.connect(prefix);
+      for (const producer of some) producer.start(bus);
+      await consume();
+    };
+    const close = async () => {
+      for (const producer of producers) await producer.stop();
+      await bus.close();
+    };
+    await open();
+    undo.defer(close);
+    return {
+      producers,
+      seen,
+      open,
+      close,
+      pause: async () => intake?.drain(),
+      resume: consume,
+      /** Everything stored has reached the consumer. */
+      allArrive: () =>
+        waitFor(() => producers.every(({ ids }) => ids.every((id) => seen.has(id))), { what: 'all events' }),
+    };
+  }
+
+  // The embedded log is lost between two processes only.
+  const ways = engine === 'embedded' ? ['restarted'] : ['running', 'restarted'];
+
+  test.each(ways)('made anew, services %s: all it had goes out again', async (way) => {
+    const world = await start();
+    await world.pause();
+    for (const producer of world.producers) producer.store(5);
+    for (const producer of world.producers) await producer.published();
+    expect(world.seen.size).toBe(0);
+    if (way === 'restarted') await world.close();
+    await broker.lose('nothing');
+    if (way === 'restarted') await world.open();
+    else await world.resume();
+    await world.allArrive();
+  });
+
+  test.each(ways)('put back to an older copy, services %s: what that has not goes out again', async (way) => {
+    const world = await start();
+    const [one, other] = world.producers;
+    one.store(5);
+    other.store(5);
+    await world.allArrive();
+    await broker.remember();
+    await world.pause();
+    for (const count of [1, 2, 120]) {
+      one.store(count);
+      await one.published();
+    }
+    expect(world.seen.size).toBe(10);
+    // The places of what is lost are taken by others before its service looks.
+    if (way === 'restarted') {
+      await world.close();
+      await broker.lose('copy');
+      other.store(200);
+      await world.open([other]);
+      await other.published();
+      await world.close();
+      await world.open([one]);
+    } else {
+      await broker.lose('copy');
+      other.store(200);
+      await world.resume();
+    }
+    await world.allArrive();
+  });
+});
