@@ -1,0 +1,53 @@
+import type { Kind, Record } from './record.ts';
+
+export interface Answer {
+  /** 0 where there was none. */
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is looked at field by field.
+  body: any;
+  /** Whether it is known that nothing has changed or what has: a refusal by rule, 503, or a success. */
+  isCertain: boolean;
+  isOk: boolean;
+}
+
+export type Ask = (
+  kind: Kind,
+  method: string,
+  path: string,
+  options?: { token?: string | undefined; body?: unknown },
+) => Promise<Answer>;
+
+/** Longer than any deadline on the way. */
+const patienceMs = 15_000;
+
+/** Makes requests of a project through the balancer and notes what becomes of them. */
+export function asker(url: string, projectId: string, record: () => Record): Ask {
+  return async (kind, method, path, { token, body } = {}) => {
+    const noted = record();
+    try {
+      const response = await fetch(`${url}/v7/${projectId}${path}`, {
+        method,
+        headers: {
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      const text = await response.text();
+      const { status } = response;
+      const isServed = status < 500;
+      noted.note(kind, status, isServed);
+      // 503 promises that nothing was done.
+      return {
+        status,
+        body: text && JSON.parse(text),
+        isCertain: isServed || status === 503,
+        isOk: response.ok,
+      };
+    } catch {
+      noted.note(kind, 0, false);
+      return { status: 0, body: undefined, isCertain: false, isOk: false };
+    }
+  };
+}

@@ -1,0 +1,115 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Call, caller } from '@kith/platform';
+import { createPeople } from '@kith/testing';
+import { asker } from './ask.ts';
+import { Folder } from './folder.ts';
+import type { Key } from './key.ts';
+import { Pair } from './pair.ts';
+import { Person, type Scene } from './person.ts';
+import { Record } from './record.ts';
+
+/** A crowd that uses the API, and remembers what it was told. */
+export interface Crowd {
+  scene: Scene;
+  people: readonly Person[];
+  pairs: readonly Pair[];
+  folders: readonly Folder[];
+  projectId: string;
+  /** Begins a new record, of the row that comes. */
+  begin(): Record;
+  /** Makes so many requests a second until the returned function is called, which waits for the last answer. */
+  load(rate: number): () => Promise<void>;
+}
+
+/** Most requests without an answer yet; while there are so many, no more are made. */
+const mostUnderWay = 500;
+
+/** Signs people up, pairs them and gives each a folder to come. */
+export async function gather(
+  url: string,
+  options: { operatorToken: string; size: number; random: () => number },
+): Promise<Crowd> {
+  const { operatorToken, size, random } = options;
+  const call: Call = caller(url, { patienceMs: 20_000 });
+  const signUp = createPeople(call, operatorToken);
+  const { id: projectId } = await signUp.createProject('Faults');
+  let record = new Record();
+  let names = 0;
+  const scene: Scene = {
+    ask: asker(url, projectId, () => record),
+    record: () => record,
+    random,
+    name: () => `Name ${++names}`,
+  };
+  const people: Person[] = [];
+  const folders: Folder[] = [];
+  for (let index = 0; index < size; index++) {
+    const name = scene.name();
+    const account = await signUp.createUser(projectId, { name });
+    people.push(new Person(scene, { ...account, name }));
+    const root = await call<{ id: string }>('GET', `/v7/${projectId}/collections/root`, {
+      token: account.accessToken,
+    });
+    folders.push(new Folder(scene, people.at(-1) as Person, root.id));
+  }
+  const pairs: Pair[] = [];
+  // Each with the next four: everybody is in eight pairs.
+  for (const [index, one] of people.entries()) {
+    for (let step = 1; step <= 4; step++) {
+      pairs.push(new Pair(scene, [one, people[(index + step) % size] as Person]));
+    }
+  }
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const free = <T extends Key>(from: readonly T[]): T | undefined => {
+    const first = pick(from);
+    return first.isFree ? first : from.find((one) => one.isFree);
+  };
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = Buffer.from(privateKey.export({ type: 'pkcs8', format: 'pem' })).toString('base64');
+  const signTestToken = async () => {
+    const body = { projectId, privateKey: pem, payload: { id: 'somebody' } };
+    const answer = await scene.ask('crypto', 'POST', '/crypto/sign-testing-jwt', { body });
+    if (answer.isCertain && !answer.isOk && answer.status !== 503)
+      record.wrong.push(`a test token: ${answer.status}`);
+  };
+  const one = (): Promise<void> | undefined => {
+    const chance = random();
+    if (chance < 0.25) return pick(people).readConnections();
+    if (chance < 0.4) return pick(people).readFeed();
+    if (chance < 0.43) return signTestToken();
+    if (chance < 0.65) return free(pairs)?.run();
+    if (chance < 0.85) return free(folders)?.run();
+    return free(people)?.run();
+  };
+  return {
+    scene,
+    people,
+    pairs,
+    folders,
+    projectId,
+    begin() {
+      record = new Record();
+      return record;
+    },
+    load(rate) {
+      const underWay = new Set<Promise<void>>();
+      let sent = 0;
+      const from = performance.now();
+      const timer = setInterval(() => {
+        const due = ((performance.now() - from) / 1000) * rate;
+        for (; sent < due; sent++) {
+          if (underWay.size >= mostUnderWay) continue;
+          const work = one();
+          if (!work) continue;
+          underWay.add(work);
+          void work.finally(() => underWay.delete(work));
+        }
+      }, 5);
+      return async () => {
+        clearInterval(timer);
+        while (underWay.size > 0) await sleep(20);
+      };
+    },
+  };
+}

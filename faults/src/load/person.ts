@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ask } from './ask.ts';
+import { Key } from './key.ts';
+import type { Record } from './record.ts';
+
+/** What all keys share. */
+export interface Scene {
+  ask: Ask;
+  /** The row's record; another one in the next row. */
+  record(): Record;
+  random(): number;
+  /** A name that nothing else has. */
+  name(): string;
+}
+
+/** A user's account: profile, session and feed. One thing at a time. */
+export class Person extends Key {
+  readonly scene: Scene;
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  accessToken: string;
+  refreshToken: string;
+  name: string;
+  /** Every name that was acknowledged, in order, and those that may have been taken. */
+  readonly names: string[] = [];
+  readonly unsureNames = new Set<string>();
+
+  constructor(
+    scene: Scene,
+    account: Pick<Person, 'id' | 'email' | 'password' | 'accessToken' | 'refreshToken' | 'name'>,
+  ) {
+    super();
+    this.scene = scene;
+    this.id = account.id;
+    this.email = account.email;
+    this.password = account.password;
+    this.accessToken = account.accessToken;
+    this.refreshToken = account.refreshToken;
+    this.name = account.name;
+  }
+
+  async act(): Promise<void> {
+    if (this.unsureUntil !== undefined) return this.learn();
+    const chance = this.scene.random();
+    if (chance < 0.1) return this.rotate();
+    if (chance < 0.4) return this.rename();
+    return this.learn();
+  }
+
+  async rename(): Promise<void> {
+    const { ask, record } = this.scene;
+    const name = this.scene.name();
+    const { accessToken: token } = this;
+    let answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
+    // Saying the same again changes nothing more: whoever got no answer may.
+    if (answer.status === 0) {
+      answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
+      this.unsureNames.add(name);
+    }
+    if (answer.isOk) {
+      record().acknowledged += 1;
+      this.name = name;
+      this.names.push(name);
+    } else if (answer.isCertain && answer.status !== 503) {
+      record().wrong.push(`renaming a user: ${answer.status} ${answer.body?.code}`);
+    } else if (!answer.isCertain) {
+      this.unsureNames.add(name);
+      this.beUnsure();
+    }
+  }
+
+  /** Reads the profile; what was unsure is known from now on. */
+  async learn(): Promise<void> {
+    const { ask, record } = this.scene;
+    const answer = await ask('identity', 'GET', `/users/${this.id}`, { token: this.accessToken });
+    if (!answer.isCertain || answer.status === 503) return;
+    const { name } = answer.body ?? {};
+    if (this.unsureUntil !== undefined && this.unsureNames.has(name)) this.name = name;
+    if (name !== this.name) record().wrong.push(`a user is named ${name}, not ${this.name}`);
+    this.unsureUntil = undefined;
+  }
+
+  /**
+   * Rotates the refresh token. Without an answer it is tried again with the same token, as long as its grace lasts; after that
+   * the token would look stolen, and the person signs in anew.
+   */
+  async rotate(): Promise<void> {
+    const { ask, record } = this.scene;
+    const { refreshToken } = this;
+    const until = performance.now() + graceMs;
+    while (performance.now() < until) {
+      const answer = await ask('identity', 'POST', '/auth/request-new-access-token', {
+        body: { refreshToken },
+      });
+      if (answer.isOk) {
+        record().acknowledged += 1;
+        this.accessToken = answer.body.accessToken;
+        this.refreshToken = answer.body.refreshToken;
+        return;
+      }
+      if (answer.isCertain && answer.status !== 503) {
+        record().wrong.push(`a rotation was refused: ${answer.status} ${answer.body?.code}`);
+        break;
+      }
+      await sleep(500);
+    }
+    await this.signIn();
+  }
+
+  async signIn(): Promise<void> {
+    const { ask } = this.scene;
+    const { email, password } = this;
+    const answer = await ask('identity', 'POST', '/auth/sign-in', { body: { email, password } });
+    if (!answer.isOk) return;
+    this.accessToken = answer.body.accessToken;
+    this.refreshToken = answer.body.refreshToken;
+  }
+
+  async readFeed(): Promise<void> {
+    const token = this.accessToken;
+    await this.scene.ask('notifications', 'GET', '/app-notifications', { token });
+  }
+
+  async readConnections(): Promise<void> {
+    const token = this.accessToken;
+    await this.scene.ask('connections', 'GET', '/connections?limit=20', { token });
+  }
+}
+
+/** A retry is in time while the old token's grace of 30 s lasts; an answer takes up to 15 s to be given up. */
+const graceMs = 14_000;

@@ -1,0 +1,65 @@
+// `npm run test:faults`: the platform's distributed form under load, and one fault after the other.
+//   --quick          a cut of it that takes five minutes
+//   --only a,b       these rows alone
+//   --rate N         requests a second (200)
+//   --seed N         what is random comes from it; printed, so that a run can be repeated
+//   --write          writes docs/reliability.md from what it finds
+import { parseArgs } from 'node:util';
+import { seeded } from '../../bench/src/random.ts';
+import { EventLog } from './check/event-log.ts';
+import { gather } from './load/load.ts';
+import { line, writeReport } from './report.ts';
+import { hasPassed, type Outcome } from './row.ts';
+import { rows } from './rows/index.ts';
+import { runRow } from './run-row.ts';
+import { startWorld } from './world/world.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rate: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    write: { type: 'boolean', default: false },
+  },
+});
+const wanted = values.only?.split(',');
+const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
+if (unknown) fail(`There is no row ${unknown}; there are ${rows.map(({ name }) => name).join(', ')}.`);
+const seed = Number(values.seed);
+const rate = Number(values.rate);
+if (!Number.isInteger(seed) || !(rate > 0)) fail('--seed and --rate are numbers.');
+
+const progress = (text: string) => process.stderr.write(`  ${text}\n`);
+const random = seeded(seed);
+console.log(`Seed ${seed}, ${rate} requests a second`);
+const outcomes: Outcome[] = [];
+try {
+  await using world = await startWorld(progress);
+  const { url } = world.balancer;
+  const crowd = await gather(url, { operatorToken: world.operatorToken, size: 40, random });
+  const log = new EventLog(world.engines.natsUrl, world.prefix);
+  const chosen = rows.filter(({ name, quick }) =>
+    wanted ? wanted.includes(name) : !values.quick || quick > 0,
+  );
+  for (const row of chosen) {
+    progress(`${row.title} …`);
+    const times = values.quick ? Math.max(1, row.quick) : row.times;
+    const outcome = await runRow(row, { world, crowd, log, random, rate, times, progress });
+    outcomes.push(outcome);
+    console.log(line(outcome));
+    // After each, so that a run that is broken off leaves what it has found.
+    if (values.write) writeReport({ outcomes, seed, rate });
+  }
+} catch (error) {
+  console.error((error as Error).stack);
+  process.exitCode = 1;
+}
+const failed = outcomes.filter((outcome) => !hasPassed(outcome)).length + (process.exitCode ? 1 : 0);
+console.log(`${outcomes.length - outcomes.filter((one) => !hasPassed(one)).length} passed, ${failed} failed`);
+process.exit(failed ? 1 : 0);
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(2);
+}

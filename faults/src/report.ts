@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describeMachine } from '../../bench/src/machine.ts';
+import { table } from '../../bench/src/row.ts';
+import { hasPassed, type Outcome } from './row.ts';
+
+/** A row as a line of text, with what was wrong below it. */
+export function line(outcome: Outcome): string {
+  const { row, times, requests, acknowledged, unanswered, silence, readyMs, quietMs } = outcome;
+  const problems = [
+    ...(outcome.error ? [outcome.error] : []),
+    ...named('lost', outcome.lost),
+    ...named('doubled', outcome.doubled),
+    ...named('wrong', outcome.wrong),
+  ];
+  const mark = hasPassed(outcome) ? '✓' : '×';
+  const figures = [
+    `${times} times`,
+    `${requests} requests`,
+    `${acknowledged} acknowledged`,
+    `${unanswered} not served`,
+    `silence ${seconds(silence.ms)}${silence.of && ` (${silence.of})`}`,
+    `ready after ${seconds(readyMs)}`,
+    `quiet after ${seconds(quietMs)}`,
+  ];
+  return [`${mark} ${row.name}: ${figures.join(', ')}`, ...problems.map((text) => `    ${text}`)].join('\n');
+}
+
+const shown = 8;
+
+function named(what: string, all: readonly string[]): string[] {
+  const rest = all.length > shown ? [`${what}: ${all.length - shown} more`] : [];
+  return [...all.slice(0, shown).map((text) => `${what}: ${text}`), ...rest];
+}
+
+/** Writes docs/reliability.md. */
+export function writeReport({
+  outcomes,
+  seed,
+  rate,
+}: {
+  outcomes: readonly Outcome[];
+  seed: number;
+  rate: number;
+}): void {
+  const machine = describeMachine({}).filter(([what]) => !['wrk', 'OpenSSL'].includes(what));
+  const rows = outcomes.map((outcome) => [
+    outcome.row.title,
+    outcome.times,
+    outcome.requests,
+    outcome.acknowledged,
+    outcome.unanswered,
+    outcome.lost.length + outcome.wrong.length,
+    outcome.doubled.length,
+    seconds(outcome.silence.ms),
+    seconds(outcome.readyMs),
+  ]);
+  const head = [
+    'fault',
+    'times',
+    'requests',
+    'acknowledged writes',
+    'not served',
+    'lost',
+    'doubled',
+    'longest silence',
+    'all ready after',
+  ];
+  const text = `# Reliability
+
+Written by \`npm run test:faults -- --write --seed ${seed} --rate ${rate}\`. What each column means and how it is
+found stands in [faults/README.md](../faults/README.md).
+
+${table(head, rows)}
+
+${table(['', ''], machine)}
+`;
+  writeFileSync(fileURLToPath(new URL('../../docs/reliability.md', import.meta.url)), text);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

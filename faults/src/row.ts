@@ -1,0 +1,51 @@
+import type { Crowd } from './load/load.ts';
+import type { World } from './world/world.ts';
+
+/** What a fault is done to. */
+export interface Stage {
+  world: World;
+  crowd: Crowd;
+  random(): number;
+  /** Waits; the load goes on. */
+  rest(ms: number): Promise<void>;
+  progress(line: string): void;
+}
+
+/** A fault, done while the load goes on. */
+export interface Row {
+  /** For `--only`. */
+  name: string;
+  title: string;
+  /** How often it is done: in the whole run and in the quick one, which leaves the row out where it is 0. */
+  times: number;
+  quick: number;
+  /** The longest silence that is borne, in ms; without one it is only written down. */
+  silenceMs?: number;
+  /** Does it once and takes it back. What has died comes back by itself. */
+  fault(stage: Stage, time: number): Promise<void>;
+}
+
+/** What a row has come to. */
+export interface Outcome {
+  row: Row;
+  times: number;
+  requests: number;
+  acknowledged: number;
+  unanswered: number;
+  lost: string[];
+  doubled: string[];
+  /** Answers that contradict what was acknowledged. */
+  wrong: string[];
+  silence: { ms: number; of: string };
+  /** Until every process was ready again after the last fault, without help, in ms. */
+  readyMs: number;
+  /** Until all that is told had come through, in ms. */
+  quietMs: number;
+  /** What has failed of the row itself. */
+  error?: string;
+}
+
+export function hasPassed({ row, lost, doubled, wrong, silence, error }: Outcome): boolean {
+  const isQuick = row.silenceMs === undefined || silence.ms <= row.silenceMs;
+  return !error && isQuick && [lost, doubled, wrong].every(({ length }) => length === 0);
+}

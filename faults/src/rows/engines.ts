@@ -1,0 +1,96 @@
+import type { Engine } from '@kith/platform/engines';
+import type { Row, Stage } from '../row.ts';
+
+const engines: readonly Engine[] = ['mongo', 'nats', 'redis'];
+const titles = { mongo: 'the database', nats: 'the broker', redis: 'Redis' };
+/** An engine that is started again may be away for as long. */
+const restartMs = 6_000;
+
+const killed = async ({ world }: Stage, ...names: readonly Engine[]) => {
+  await Promise.all(
+    names.map(async (name) => {
+      await world.engines[name].kill();
+      await world.engines[name].start();
+    }),
+  );
+};
+
+export const engineRows: readonly Row[] = [
+  ...engines.map(
+    (name): Row => ({
+      name: `kill-${name}`,
+      title: `kill -9 and restart of ${titles[name]}`,
+      times: 5,
+      quick: 1,
+      silenceMs: restartMs,
+      async fault(stage) {
+        await killed(stage, name);
+        await stage.rest(5_000);
+      },
+    }),
+  ),
+  {
+    name: 'kill-engine-pairs',
+    title: 'kill -9 and restart of two engines at once, every pair',
+    times: 3,
+    quick: 0,
+    async fault(stage, time) {
+      await killed(stage, ...engines.filter((_, index) => index !== time % 3));
+      await stage.rest(5_000);
+    },
+  },
+  {
+    name: 'kill-engine-and-service',
+    title: 'kill -9 of an engine and of a replica at once',
+    times: 12,
+    quick: 0,
+    async fault(stage, time) {
+      const engine = engines[time % 3] as Engine;
+      const service = (['identity', 'connections', 'collections', 'notifications'] as const)[
+        Math.floor(time / 3) % 4
+      ];
+      const { replicas } = stage.world.nodes[time % 2]!;
+      await Promise.all([killed(stage, engine), replicas[service as 'identity'].kill()]);
+      await stage.rest(5_000);
+    },
+  },
+  ...engines.map(
+    (name): Row => ({
+      name: `stop-${name}`,
+      title: `${titles[name]} restarted as an operator does`,
+      times: 2,
+      quick: 0,
+      silenceMs: restartMs,
+      async fault({ world, rest }) {
+        await world.engines[name].stop();
+        await world.engines[name].start();
+        await rest(5_000);
+      },
+    }),
+  ),
+  ...engines.map(
+    (name): Row => ({
+      name: `freeze-${name}`,
+      title: `${titles[name]} frozen for 8 s`,
+      times: 2,
+      quick: name === 'mongo' ? 1 : 0,
+      async fault({ world, rest }) {
+        await world.engines[name].pause();
+        await rest(8_000);
+        await world.engines[name].unpause();
+        await rest(6_000);
+      },
+    }),
+  ),
+  {
+    name: 'restart-mongo-50',
+    title: 'the database restarted 50 times',
+    times: 50,
+    quick: 0,
+    async fault({ world, rest }) {
+      await world.engines.mongo.kill();
+      await world.engines.mongo.start();
+      await rest(500);
+    },
+  },
+];

@@ -1,0 +1,95 @@
+import type { Row, Stage } from '../row.ts';
+import type { Replica } from '../world/replica.ts';
+import { processNames } from '../world/world.ts';
+
+/** What the death of one of two replicas may cost: the requests it had. */
+const replicaMs = 2_000;
+/** Until a process that was killed is there again. */
+const backMs = 6_000;
+
+const of = ({ world }: Stage, name: string, time: number): Replica =>
+  world.replicas.filter((one) => one.name === name)[time % 2] as Replica;
+
+export const processRows: readonly Row[] = [
+  ...processNames.map(
+    (name): Row => ({
+      name: `kill-${name}`,
+      title: `kill -9 of a replica of ${name}`,
+      times: 6,
+      quick: 1,
+      silenceMs: replicaMs,
+      async fault(stage, time) {
+        await of(stage, name, time).kill();
+        await stage.rest(backMs);
+      },
+    }),
+  ),
+  {
+    name: 'kill-pairs',
+    title: 'kill -9 of two processes at once, every pair of services',
+    times: 15,
+    quick: 0,
+    async fault(stage, time) {
+      const pairs = processNames.flatMap((one, at) =>
+        processNames.slice(at + 1).map((other) => [one, other]),
+      );
+      const [one = '', other = ''] = pairs[time % pairs.length] ?? [];
+      await Promise.all([of(stage, one, time).kill(), of(stage, other, time).kill()]);
+      await stage.rest(backMs);
+    },
+  },
+  {
+    name: 'kill-both',
+    title: 'kill -9 of both replicas of a service',
+    times: processNames.length,
+    quick: 1,
+    async fault(stage, time) {
+      const name = processNames[time % processNames.length] as string;
+      await Promise.all([of(stage, name, 0).kill(), of(stage, name, 1).kill()]);
+      await stage.rest(backMs);
+    },
+  },
+  {
+    name: 'kill-node',
+    title: 'kill -9 of all processes of a node',
+    times: 2,
+    quick: 1,
+    async fault({ world, rest }, time) {
+      await Promise.all(Object.values(world.nodes[time % 2]!.replicas).map((one) => one.kill()));
+      await rest(2 * backMs);
+    },
+  },
+  ...processNames.map(
+    (name): Row => ({
+      name: `stop-${name}`,
+      title: `SIGSTOP of a replica of ${name} for 10 s`,
+      times: 2,
+      quick: name === 'connections' ? 1 : 0,
+      async fault(stage, time) {
+        const one = of(stage, name, time);
+        one.signal('SIGSTOP');
+        await stage.rest(10_000);
+        one.signal('SIGCONT');
+        await stage.rest(3_000);
+      },
+    }),
+  ),
+  {
+    name: 'rolling-restart',
+    title: 'SIGTERM of one process after the other, behind a balancer that lags by 5 s',
+    times: 1,
+    quick: 1,
+    silenceMs: replicaMs,
+    async fault({ world, rest }) {
+      world.balancer.lagBy(5_000);
+      await rest(5_500);
+      for (const one of world.replicas) {
+        await one.restart();
+        // As an orchestrator does: the next one when this one is ready, and the balancer has seen it.
+        while (!(await one.isReady())) await rest(100);
+        if (one.name === 'gateway') await rest(5_500);
+      }
+      world.balancer.beQuick();
+    },
+  },
+];

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { check } from './check/check.ts';
+import type { EventLog } from './check/event-log.ts';
+import type { Crowd } from './load/load.ts';
+import type { Outcome, Row } from './row.ts';
+import type { World } from './world/world.ts';
+
+/** Does a row's fault under load, then looks at what has become of everything that was acknowledged. */
+export async function runRow(
+  row: Row,
+  stage: {
+    world: World;
+    crowd: Crowd;
+    log: EventLog;
+    random: () => number;
+    rate: number;
+    times: number;
+    progress: (line: string) => void;
+  },
+): Promise<Outcome> {
+  const { world, crowd, log, random, rate, times, progress } = stage;
+  const rest = (ms: number) => sleep(ms);
+  const record = crowd.begin();
+  const end = crowd.load(rate);
+  let error: string | undefined;
+  try {
+    await rest(1_500);
+    for (let time = 0; time < times; time++) await row.fault({ world, crowd, random, rest, progress }, time);
+  } catch (failed) {
+    error = `the fault: ${(failed as Error).stack}`;
+  }
+  const silence = await Promise.race([end().then(() => record.silence), sleep(60_000)]);
+  const { requests, acknowledged, unanswered } = record;
+  const readyMs = await world.allReady(60_000).catch((failed: Error) => {
+    error ??= `${failed.message} ${(failed.cause as Error | undefined)?.message}`;
+    return Number.NaN;
+  });
+  const { lost, doubled, after } = await check(crowd, log);
+  const { wrong } = record;
+  progress(record.statuses);
+  return {
+    ...{ row, times, requests, acknowledged, unanswered, lost, doubled, wrong, readyMs },
+    silence: silence ?? { ms: Number.POSITIVE_INFINITY, of: 'everything' },
+    quietMs: after,
+    ...(error && { error }),
+  };
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Upstream {
+  /** Where it takes requests. */
+  port: number;
+  /** Its page that says whether it is ready. */
+  readyUrl: string;
+}
+
+/** What stands before the gateways, as small as such a thing can be. */
+export interface Balancer extends AsyncDisposable {
+  url: string;
+  /** Asks every `ms` which gateways are ready, and believes it until then: whoever refuses meanwhile has lost a request. */
+  lagBy(ms: number): void;
+  /** Asks every second, and takes another gateway where one does not accept a connection. */
+  beQuick(): void;
+  /** From now on keeps this share of the answers to what changes something from the client, once they are there. */
+  keepAnswers(share: number, random?: () => number): void;
+}
+
+const quickMs = 1_000;
+
+export async function startBalancer(upstreams: readonly Upstream[]): Promise<Balancer> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1_024 });
+  const down = new Set<Upstream>();
+  let isQuick = true;
+  let share = 0;
+  let chance: () => number = Math.random;
+  let turn = 0;
+  const check = async (upstream: Upstream) => {
+    const answer = await fetch(upstream.readyUrl, { signal: AbortSignal.timeout(quickMs) }).catch(
+      () => undefined,
+    );
+    if (answer?.ok) down.delete(upstream);
+    else down.add(upstream);
+    await answer?.arrayBuffer().catch(() => undefined);
+  };
+  let timer: NodeJS.Timeout;
+  const checkEvery = (ms: number) => {
+    clearInterval(timer);
+    timer = setInterval(() => upstreams.forEach(check), ms);
+  };
+  checkEvery(quickMs);
+
+  const server = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    } catch {
+      return outgoing.destroy();
+    }
+    const body = Buffer.concat(chunks);
+    const ready = upstreams.filter((one) => !down.has(one));
+    const among = ready.length > 0 ? ready : upstreams;
+    turn += 1;
+    const order = among.map((_, index) => among[(turn + index) % among.length] as Upstream);
+    await forward(incoming, outgoing, body, isQuick ? order : order.slice(0, 1));
+  });
+
+  async function forward(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    body: Buffer,
+    order: readonly Upstream[],
+  ): Promise<void> {
+    const [upstream, ...others] = order;
+    if (!upstream) {
+      outgoing.writeHead(502).end();
+      return;
+    }
+    const { method, url, headers } = incoming;
+    const ask = request({ agent, host: '127.0.0.1', port: upstream.port, method, path: url, headers });
+    outgoing.once('close', () => ask.destroy());
+    try {
+      ask.end(body);
+      const [answer] = (await once(ask, 'response')) as [IncomingMessage];
+      const isKept = method !== 'GET' && chance() < share;
+      if (isKept) {
+        for await (const _ of answer);
+        return void outgoing.destroy();
+      }
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+      answer.on('error', () => outgoing.destroy());
+    } catch (error) {
+      if (outgoing.destroyed) return;
+      const { code } = error as NodeJS.ErrnoException;
+      // Nothing was sent, or nothing that changes anything: another one may be asked.
+      if (code === 'ECONNREFUSED' || (method === 'GET' && isQuick)) {
+        if (isQuick) down.add(upstream);
+        return forward(incoming, outgoing, body, others);
+      }
+      outgoing.writeHead(502).end();
+    }
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lagBy(ms) {
+      isQuick = false;
+      checkEvery(ms);
+    },
+    beQuick() {
+      isQuick = true;
+      checkEvery(quickMs);
+    },
+    keepAnswers(next, random = Math.random) {
+      share = next;
+      chance = random;
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ProcessName, type ServiceProcess, startServiceProcess } from '@kith/platform';
+import type { Upstream } from './balancer.ts';
+
+export interface ReplicaOptions {
+  name: ProcessName;
+  /** Which of the nodes it is on. */
+  node: string;
+  env: NodeJS.ProcessEnv;
+  internalPort: number;
+  logFile: string;
+}
+
+/** A process of a service that comes back when it ends, as a container with a restart policy does. */
+export class Replica {
+  readonly name: ProcessName;
+  readonly node: string;
+  readonly readyUrl: string;
+  readonly #options: ReplicaOptions;
+  #process: ServiceProcess | undefined;
+  #starting: Promise<void> | undefined;
+  #isWanted = false;
+  /** What its present process has in its environment beside its own. */
+  #extra: NodeJS.ProcessEnv = {};
+  /** How often it ended without being told to. */
+  ends = 0;
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.node = options.node;
+    this.readyUrl = `http://127.0.0.1:${options.internalPort}/readyz`;
+  }
+
+  /** Where a balancer finds it. */
+  get upstream(): Upstream {
+    return { port: Number(this.#options.env.PORT), readyUrl: this.readyUrl };
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  /** Starts it and waits until it serves. */
+  start(extra: NodeJS.ProcessEnv = {}): Promise<void> {
+    this.#isWanted = true;
+    this.#extra = extra;
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  /** SIGKILL; it comes back. */
+  async kill(): Promise<void> {
+    await this.#process?.kill();
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.pid) process.kill(this.pid, signal);
+  }
+
+  /** SIGTERM, the end, and the next one. */
+  async restart(extra: NodeJS.ProcessEnv = this.#extra): Promise<void> {
+    await this.stop();
+    await this.start(extra);
+  }
+
+  /** SIGTERM, and waits for the end. It stays away. */
+  async stop(): Promise<void> {
+    this.#isWanted = false;
+    await this.#starting?.catch(() => undefined);
+    await this.#process?.stop();
+  }
+
+  async isReady(): Promise<boolean> {
+    const answer = await fetch(this.readyUrl, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+    await answer?.arrayBuffer().catch(() => undefined);
+    return answer?.ok ?? false;
+  }
+
+  async #start(): Promise<void> {
+    const { name, env, internalPort, logFile } = this.#options;
+    for (;;) {
+      try {
+        const one = await startServiceProcess(name, {
+          env: { ...env, INTERNAL_PORT: String(internalPort), ...this.#extra },
+          logFile,
+        });
+        this.#process = one;
+        void one.exited.then(() => this.#comeBack(one));
+        return;
+      } catch (error) {
+        // As long as an engine is away none starts.
+        if (!this.#isWanted) throw error;
+        await sleep(500);
+      }
+    }
+  }
+
+  async #comeBack(ended: ServiceProcess): Promise<void> {
+    if (this.#process === ended) this.#process = undefined;
+    if (!this.#isWanted) return;
+    this.ends += 1;
+    await sleep(500);
+    if (this.#isWanted && !this.#process) await this.start(this.#extra).catch(() => undefined);
+  }
+}

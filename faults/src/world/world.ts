@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ProcessName } from '@kith/platform';
+import { type Engines, freePort, provideEngines, startContainers } from '@kith/platform/engines';
+import { uniquePrefix, waitFor } from '@kith/testing';
+import { type Balancer, startBalancer } from './balancer.ts';
+import { Replica } from './replica.ts';
+import { layWay, type Way } from './way.ts';
+
+export const services = ['identity', 'connections', 'collections', 'notifications', 'crypto'] as const;
+export const processNames: readonly ProcessName[] = [...services, 'gateway'];
+
+/** A host: a replica of every service, a gateway, and its own ways to the engines. */
+export interface Node {
+  name: string;
+  replicas: Record<ProcessName, Replica>;
+  ways: { mongo: Way; nats: Way; redis: Way };
+}
+
+/** The distributed form on engines of its own: two nodes behind a balancer. */
+export interface World extends AsyncDisposable {
+  engines: Engines;
+  nodes: readonly [Node, Node];
+  replicas: readonly Replica[];
+  balancer: Balancer;
+  /** First part of its database, subject and key names. */
+  prefix: string;
+  operatorToken: string;
+  /** Waits until every process says that it is ready; gives how long that took, ms. Nothing is done to help. */
+  allReady(timeoutMs: number): Promise<number>;
+}
+
+export async function startWorld(progress: (line: string) => void): Promise<World> {
+  const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
+  const provided = await provideEngines({ env, progress });
+  if (provided.kind !== 'docker') throw new Error('The faults need engines of their own, and so Docker.');
+  await using ends = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'kith-faults-'));
+  ends.defer(() => (process.env.KITH_FAULTS_KEEP ? undefined : rm(folder, { recursive: true, force: true })));
+  if (process.env.KITH_FAULTS_KEEP) progress(`Logs are in ${folder}`);
+  const engines = ends.use(await startContainers({ images: provided.images, progress }));
+  const prefix = uniquePrefix();
+  const operatorToken = `operator-${prefix}`;
+  const nodes: Node[] = [];
+  for (const name of ['a', 'b']) {
+    const ways = {
+      mongo: ends.use(await layWay(new URL(engines.mongodbUrl))),
+      nats: ends.use(await layWay(new URL(engines.natsUrl))),
+      redis: ends.use(await layWay(new URL(engines.redisUrl))),
+    };
+    const shared = {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'info',
+      HOST: '127.0.0.1',
+      RATE_LIMIT_SCALE: '100000',
+      KITH_PREFIX: prefix,
+      OPERATOR_TOKEN: operatorToken,
+      MONGODB_URL: `mongodb://127.0.0.1:${ways.mongo.port}`,
+      NATS_URL: `nats://127.0.0.1:${ways.nats.port}`,
+      REDIS_URL: `redis://127.0.0.1:${ways.redis.port}`,
+    };
+    const replicas = {} as Record<ProcessName, Replica>;
+    for (const process of processNames) {
+      replicas[process] = new Replica({
+        name: process,
+        node: name,
+        env: { ...shared, PORT: String(await freePort()) },
+        internalPort: await freePort(),
+        logFile: join(folder, `${process}-${name}.log`),
+      });
+    }
+    nodes.push({ name, replicas, ways });
+  }
+  const replicas = nodes.flatMap((node) => Object.values(node.replicas));
+  ends.defer(async () => void (await Promise.all(replicas.map((one) => one.stop()))));
+  progress('Starting two replicas of every process');
+  await Promise.all(replicas.map((one) => one.start()));
+  const balancer = ends.use(await startBalancer(nodes.map(({ replicas: { gateway } }) => gateway.upstream)));
+  const running = ends.move();
+  const world: World = {
+    engines,
+    nodes: nodes as [Node, Node],
+    replicas,
+    balancer,
+    prefix,
+    operatorToken,
+    async allReady(timeoutMs) {
+      const from = performance.now();
+      await waitFor(
+        async () => {
+          const states = await Promise.all(replicas.map((one) => one.isReady()));
+          const away = replicas
+            .filter((_, index) => !states[index])
+            .map(({ name, node }) => `${name} ${node}`);
+          if (away.length > 0) throw new Error(`not ready: ${away.join(', ')}`);
+          return true;
+        },
+        { timeoutMs, what: 'every process to be ready' },
+      );
+      return performance.now() - from;
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+  return world;
+}
