@@ -7,6 +7,8 @@ export interface Line extends AsyncDisposable {
   address: string;
   /** Ends every connection and refuses new ones. */
   cut(): void;
+  /** Keeps answers back, of new connections too: a server that hangs. `mend` hands them over. */
+  hush(): void;
   /** Ends every connection that sends this on its way to the server, which does not get it. */
   cutAt(text: string): void;
   /** Lets all through again. */
@@ -20,6 +22,9 @@ export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
 export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();
+  /** Each server's end with its client's. */
+  const answers = new Map<Socket, Socket>();
+  let isHushed = false;
   let isCut = false;
   let forbidden: string | undefined;
   const proxy = createServer((client) => {
@@ -40,10 +45,12 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
       [server, client],
     ] as const) {
       sockets.add(from);
-      from.pipe(to);
+      if (from === server) answers.set(from, to);
+      if (from === client || !isHushed) from.pipe(to);
       from.on('error', () => to.destroy());
       from.on('close', () => {
         sockets.delete(from);
+        answers.delete(from);
         to.destroy();
       });
     }
@@ -59,12 +66,19 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
       isCut = true;
       end();
     },
+    hush() {
+      isHushed = true;
+      for (const [server, client] of answers) server.unpipe(client);
+    },
     cutAt(text) {
       forbidden = text;
     },
     mend() {
       isCut = false;
       forbidden = undefined;
+      if (!isHushed) return;
+      isHushed = false;
+      for (const [server, client] of answers) server.pipe(client);
     },
     async [Symbol.asyncDispose]() {
       proxy.close();

@@ -7,6 +7,8 @@ import { startTracing, stopTracing, tracing } from '../telemetry/tracing.ts';
 export interface RunningProcess {
   stop(): Promise<void>;
   log?: Logger;
+  /** Resolves when it can not go on: the process then ends in order, with exit code 1. */
+  failed?: Promise<Error>;
   ready?: { internalPort: number; url?: string };
 }
 
@@ -33,6 +35,7 @@ export async function runProcess(
     process.on('uncaughtException', (error) => end(ends, 1, error));
     process.on('unhandledRejection', (error) => end(ends, 1, error));
     if (process.channel) process.send?.({ type: 'ready', ...running.ready });
+    void running.failed?.then((error) => end(ends, 1, error));
     void asked.then(() => end(ends, 0));
   } catch (error) {
     const sentence = error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));

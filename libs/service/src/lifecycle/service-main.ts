@@ -42,6 +42,7 @@ export function runServiceMain<Schema extends typeof serviceConfig>(
     log.info({ internalPort: internal.port }, 'ready');
     return {
       log,
+      ...(service.failed && { failed: service.failed }),
       ready: { internalPort: internal.port, ...(service.url ? { url: service.url } : {}) },
       async stop() {
         await service.stop();

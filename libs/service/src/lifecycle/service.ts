@@ -4,12 +4,16 @@ import { type EventSubscription, subscribe } from '../events/subscribe.ts';
 import type { InternalHandler, OperationHandler } from '../operations/handler.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { within } from '../within.ts';
+import { type StoreTimes, StoreWatch } from './store-watch.ts';
 
 /** A service that runs. Ending it twice is ending it once. */
 export interface RunningService extends AsyncDisposable {
   readonly name: string;
   /** What is missing for being ready; nothing when ready. */
   notReady(): Promise<readonly string[]>;
+  /** Resolves when the store has been away for so long that only a new process can help. */
+  readonly failed?: Promise<Error>;
   /** Stop intake, wait for what is in flight (bounded), then let go of the stores. The bus stays. */
   stop(): Promise<void>;
 }
@@ -20,6 +24,8 @@ export interface ServiceRuntime {
   log: Logger;
   metrics: Metrics;
   nodeEnv: 'production' | 'development' | 'test';
+  /** Times of looking after the store, where they are to differ. */
+  storeTimes?: Partial<StoreTimes>;
 }
 
 export interface ServiceParts<App> {
@@ -45,7 +51,11 @@ export async function startService<App>(
 ): Promise<RunningService> {
   const { bus, metrics } = runtime;
   const log = runtime.log.child({ service: parts.name });
-  const options = { bus, metrics, log, app: parts.app, checkOutput: runtime.nodeEnv !== 'production' };
+  const { checkStore } = parts;
+  const store = checkStore && new StoreWatch(checkStore, { log, times: runtime.storeTimes });
+  const unwatch = store && metrics.storeUp.watch({ service: parts.name }, () => Number(!store.isAway));
+  const checkOutput = runtime.nodeEnv !== 'production';
+  const options = { bus, metrics, log, app: parts.app, checkOutput, store };
   const intakes: Intake[] = [];
   for (const one of parts.subscriptions ?? []) intakes.push(await subscribe(one, options));
   for (const one of parts.internal ?? []) intakes.push(await serveInternal(one, options));
@@ -54,6 +64,8 @@ export async function startService<App>(
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
+    unwatch?.();
+    await store?.stop();
     const drained = Promise.all(intakes.map((intake) => intake.drain())).then(() => true);
     if (!(await within(drained, drainMs))) log.warn('stopped with work still in flight');
     for (const one of parts.background ?? []) await within(one.stop(), drainMs);
@@ -62,15 +74,16 @@ export async function startService<App>(
   };
   const service: RunningService = {
     name: parts.name,
+    ...(store && { failed: store.lost }),
     async notReady() {
       const missing: string[] = [];
       if (stopping) missing.push('stopping');
       if (!bus.isConnected()) missing.push('bus');
-      const store = parts.checkStore?.().then(
+      const answers = checkStore?.().then(
         () => true,
         () => false,
       );
-      if (store && !(await within(store, 2_000))) missing.push('store');
+      if (answers && !(await within(answers, 2_000))) missing.push('store');
       return missing;
     },
     stop() {
@@ -80,17 +93,4 @@ export async function startService<App>(
     [Symbol.asyncDispose]: () => service.stop(),
   };
   return service;
-}
-
-/** Waits for work at most `ms`; `undefined` when it took longer. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -3,6 +3,7 @@ import {
   type IndexDescription,
   MongoBulkWriteError,
   MongoClient,
+  type MongoClientOptions,
   MongoServerError,
   MongoServerSelectionError,
 } from 'mongodb';
@@ -10,6 +11,8 @@ import { redactUrl } from '../bus/nats-connection.ts';
 import { StartError } from '../errors.ts';
 import { traceCommands } from '../telemetry/mongo-spans.ts';
 import { tracing } from '../telemetry/tracing.ts';
+import { within } from '../within.ts';
+import './mongo-driver.ts';
 
 /** A service's collections and indexes, declared in one place and ensured at start. */
 export interface MongoSchema {
@@ -24,18 +27,33 @@ export interface MongoOptions {
   schema: MongoSchema;
   /** How long to try for a first connection, in ms. */
   connectTimeoutMs?: number;
+  times?: Partial<MongoTimes>;
 }
 
 export interface MongoConnection {
   db: Db;
+  /** Rejects when the server does not answer in two seconds; connects anew when it has not for long. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Times of a connection, in ms. */
+export interface MongoTimes {
+  /** How long a command may be without an answer. What waits for it is neither a relay nor a sweep for ever. */
+  answerMs: number;
+  /** After how long without an answer to any check the connections are made anew. */
+  renewAfterMs: number;
+}
+
+const defaultTimes: MongoTimes = { answerMs: 30_000, renewAfterMs: 30_000 };
+const checkMs = 2_000;
 
 /** Connects (majority writes, journal, reads from the primary) and ensures the schema. Throws `StartError`. */
 export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
   const { url, database, schema, connectTimeoutMs = 10_000 } = options;
+  const { answerMs, renewAfterMs } = { ...defaultTimes, ...options.times };
   const traces = tracing();
-  const client = new MongoClient(url, {
+  const settings: MongoClientOptions = {
     writeConcern: { w: 'majority', journal: true },
     // Without it a read sees what a failover takes back, and settles or publishes what then never was.
     readConcern: { level: 'majority' },
@@ -47,13 +65,17 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
     waitQueueTimeoutMS: 4_000,
     appName: `kith ${database}`,
     monitorCommands: traces !== undefined,
-  });
+  };
+  // `timeoutMS` has no effect in this version of the driver.
+  const client = new MongoClient(url, { ...settings, socketTimeoutMS: answerMs });
   if (traces) traceCommands(client, traces);
   try {
-    await firstConnection(client, connectTimeoutMs);
-    const db = client.db(database);
-    await ensureSchema(db, schema);
-    return { db, close: () => client.close() };
+    // Making an index of a large collection takes as long as it takes.
+    await using first = new MongoClient(url, settings);
+    await firstConnection(first, connectTimeoutMs);
+    await ensureSchema(first.db(database), schema);
+    await client.connect();
+    return { db: client.db(database), ...watched(client, renewAfterMs) };
   } catch (error) {
     await client.close();
     if (error instanceof StartError) throw error;
@@ -61,6 +83,43 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
       cause: error,
     });
   }
+}
+
+/** Watches whether a client's server answers. */
+function watched(client: MongoClient, renewAfterMs: number): Pick<MongoConnection, 'check' | 'close'> {
+  let answeredAt = performance.now();
+  let isRenewing = false;
+  let isClosed = false;
+  // What is bound to the client stays so: connected again it has a new pool and a new monitor.
+  const renew = async () => {
+    answeredAt = performance.now();
+    isRenewing = true;
+    try {
+      await client.close();
+      if (!isClosed) await client.connect();
+    } catch {
+      // The next check fails as well.
+    } finally {
+      isRenewing = false;
+    }
+  };
+  return {
+    async check() {
+      try {
+        if (!(await within(client.db('admin').command({ ping: 1 }), checkMs))) {
+          throw new Error(`The database has not answered in ${checkMs} ms.`);
+        }
+        answeredAt = performance.now();
+      } catch (error) {
+        if (!isRenewing && performance.now() - answeredAt >= renewAfterMs) void renew();
+        throw error;
+      }
+    },
+    close() {
+      isClosed = true;
+      return client.close();
+    },
+  };
 }
 
 async function firstConnection(client: MongoClient, timeoutMs: number): Promise<void> {

@@ -74,6 +74,13 @@ export class Metrics {
     ...this.#of,
   });
 
+  readonly storeUp = new LiveGauge({
+    name: 'kith_store_up',
+    help: 'Whether the database of a service has answered its last check; while it has not, consumers wait',
+    labelNames: ['service'],
+    ...this.#of,
+  });
+
   readonly eventsPublished = new Counter({
     name: 'kith_events_published_total',
     help: 'Events handed to the bus',

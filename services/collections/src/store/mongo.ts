@@ -171,8 +171,8 @@ class MongoStore implements CollectionStore {
     await this.#settler.sweep({ targets: [collectionsName], counters: [] });
   }
 
-  async check(): Promise<void> {
-    await this.#connection.db.command({ ping: 1 });
+  check(): Promise<void> {
+    return this.#connection.check();
   }
 
   close(): Promise<void> {

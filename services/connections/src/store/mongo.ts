@@ -191,8 +191,8 @@ class MongoStore implements ConnectionStore {
     return this.#settler.sweep({ targets: ['pairs'], counters: ['heads'] });
   }
 
-  async check(): Promise<void> {
-    await this.#connection.db.command({ ping: 1 });
+  check(): Promise<void> {
+    return this.#connection.check();
   }
 
   close(): Promise<void> {

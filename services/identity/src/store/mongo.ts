@@ -27,7 +27,7 @@ const schema: MongoSchema = {
 
 /** Opens the store on MongoDB. */
 export async function openMongoStore(config: StoreConfig & { kind: 'mongo' }): Promise<IdentityStore> {
-  const { db, close } = await openMongo({ url: config.url, database: config.database, schema });
+  const { db, check, close } = await openMongo({ url: config.url, database: config.database, schema });
   const outbox = new MongoOutbox(db, ['users', 'sessions']);
   return {
     projects: new MongoProjects(db),
@@ -40,9 +40,7 @@ export async function openMongoStore(config: StoreConfig & { kind: 'mongo' }): P
     keys: mongoKeys(db),
     imports: new MongoImports(db),
     outbox,
-    async check() {
-      await db.command({ ping: 1 });
-    },
+    check,
     close,
   };
 }

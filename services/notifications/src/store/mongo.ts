@@ -142,8 +142,8 @@ class MongoStore implements NotificationStore {
     return this.#settler.sweep({ targets: ['feeds'], counters: [] });
   }
 
-  async check(): Promise<void> {
-    await this.#connection.db.command({ ping: 1 });
+  check(): Promise<void> {
+    return this.#connection.check();
   }
 
   close(): Promise<void> {

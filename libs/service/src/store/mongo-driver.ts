@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+
+/** What is used of the driver's class, which it does not export. */
+interface DriverConnection {
+  readonly socket: Socket;
+  onClose(): void;
+}
+
+const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
+  Connection: { prototype: DriverConnection };
+};
+const { onClose } = Connection.prototype;
+
+/**
+ * Ends a command that was written to a socket the server had just closed. The socket is destroyed some callbacks before its
+ * `close` event: a write in between returns `false`, and the driver then waits for `drain` or `error`, of which none
+ * ever comes (7.9). Its monitor waits there after a restart of the server, and then nobody looks whether the server is back
+ * (docs/adr/0029).
+ */
+Connection.prototype.onClose = function () {
+  onClose.call(this);
+  // The connection itself listens as well, so this is never thrown.
+  this.socket.emit('error', new Error('closed'));
+};

@@ -1,0 +1,108 @@
+// Starts at most 0 platforms and 1 process.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { openMongo } from '@kith/service';
+import { availableEngines, createStore, layLine, waitFor } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+
+const schema = { version: 1, collections: {} };
+
+/** A database at the end of a line. */
+async function openFar(undo: AsyncDisposableStack, times?: Parameters<typeof openMongo>[0]['times']) {
+  const { config } = undo.use(await createStore('containers'));
+  if (config.kind !== 'mongo') throw new Error('a MongoDB is needed');
+  const seen = { reads: 0, connections: 0 };
+  const tap = () => {
+    seen.connections++;
+    return (from: 'client' | 'server', chunk: Buffer) => {
+      if (from === 'client' && chunk.includes('things')) seen.reads++;
+    };
+  };
+  const line = undo.use(await layLine(new URL(config.url), tap));
+  const { db, check, close } = await openMongo({
+    url: `mongodb://${line.address}`,
+    database: config.database,
+    schema,
+    ...(times && { times }),
+  });
+  undo.defer(() => {
+    line.mend();
+    return close();
+  });
+  const read = () => db.collection('things').findOne({});
+  return { line, db, check, read, seen };
+}
+
+describe.runIf(availableEngines().includes('containers'))('a database in trouble', () => {
+  test('one that ends its connections under reads is found again at once', async () => {
+    await using undo = new AsyncDisposableStack();
+    const { line, db, read, seen } = await openFar(undo);
+    let lookedAt = performance.now();
+    db.client.on('serverHeartbeatSucceeded', () => {
+      lookedAt = performance.now();
+    });
+    for (let round = 0; round < 2; round++) {
+      await Promise.all([read(), read(), read()]);
+      // The driver looks at a server at most twice a second: only then does the first failed read make it look at once.
+      await waitFor(() => performance.now() - lookedAt > 600);
+      line.hush();
+      const before = seen.reads;
+      const reads = [read(), read(), read()];
+      await waitFor(() => seen.reads === before + 3);
+      line.cut();
+      line.mend();
+      await Promise.allSettled(reads);
+      expect(await read()).toBeNull();
+    }
+  });
+
+  test('one that accepts and never answers ends what waits for it, and its check', async () => {
+    await using undo = new AsyncDisposableStack();
+    const { line, db, check, read } = await openFar(undo, { answerMs: 200 });
+    line.hush();
+    const marking = db.collection('other').updateMany({}, { $set: { published: true } });
+    await expect(marking).rejects.toThrow('timed out');
+    await expect(check()).rejects.toThrow();
+    line.mend();
+    await waitFor(() =>
+      check().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await read()).toBeNull();
+  });
+
+  test('one that has not answered for long gets new connections, on which all that was opened works', async () => {
+    await using undo = new AsyncDisposableStack();
+    const { line, db, check, read } = await openFar(undo, { renewAfterMs: 50 });
+    let opened = 0;
+    db.client.on('topologyOpening', () => opened++);
+    line.cut();
+    await waitFor(async () => {
+      await expect(check()).rejects.toThrow();
+      return opened > 0;
+    });
+    line.mend();
+    await waitFor(() =>
+      check().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await read()).toBeNull();
+  });
+});
+
+test('a process whose store stays away ends in order, to be started again', async () => {
+  const path = fileURLToPath(new URL('lifecycle-support/loses-store.ts', import.meta.url));
+  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(out).toContain('The store has been away for');
+  expect(out).toContain('store closed');
+});
