@@ -56,6 +56,8 @@ export interface ConsumeOptions {
   maxDeliveries?: number;
   /** Waits between attempts, in ms; the last one repeats. */
   backoffMs?: readonly number[];
+  /** How long after the last word of a process its events go to another, in ms; on NATS. */
+  ackWaitMs?: number;
 }
 
 /** An event that a consumer has given up, and the text of its last error. */
@@ -170,6 +172,7 @@ export const defaultDelivery = {
   atOnce: 1,
   maxDeliveries: 20,
   backoffMs: [100, 500, 2_000, 10_000, 30_000, 60_000],
+  ackWaitMs: 30_000,
 };
 
 /** The wait before the next attempt after `delivery` attempts have failed, in ms. */

@@ -51,6 +51,8 @@ export class NatsConsumer {
   #loop: Promise<void> | undefined;
   readonly #stopped = new AbortController();
   readonly #working = new InFlight();
+  readonly #held = new Set<JsMsg>();
+  #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
     connection: Connection,
@@ -64,6 +66,11 @@ export class NatsConsumer {
 
   async start(): Promise<void> {
     await this.#open();
+    // What takes long, or is held while a store is away, is not another's yet.
+    this.#heartbeat = setInterval(() => {
+      for (const message of this.#held) message.working();
+    }, this.#options.ackWaitMs / 3);
+    this.#heartbeat.unref();
     this.#loop = this.#run();
   }
 
@@ -72,6 +79,7 @@ export class NatsConsumer {
     this.#stopped.abort();
     await this.#loop;
     await this.#working.idle();
+    clearInterval(this.#heartbeat);
   }
 
   async #open(): Promise<Consumer> {
@@ -79,7 +87,7 @@ export class NatsConsumer {
     await ensureStreams();
     const stream = streamNames(prefix).events;
     const { durable } = this.#options;
-    await ensureConsumer(jsm, stream, durable, this.#options.subjects);
+    await ensureConsumer(jsm, stream, this.#options);
     this.#consumer = await js.consumers.get(stream, durable);
     return this.#consumer;
   }
@@ -136,7 +144,11 @@ export class NatsConsumer {
     try {
       // A process that dies of an event never gets to count the failure: the server's count stops it.
       if (delivery > maxDeliveries) throw new Error('delivered too often');
-      await this.#handle({ subject: message.subject, id, body: message.data, delivery, traceparent });
+      this.#held.add(message);
+      const { subject, data: body } = message;
+      await this.#handle({ subject, id, body, delivery, traceparent }).finally(() =>
+        this.#held.delete(message),
+      );
       message.ack();
     } catch (error) {
       const event = { durable, eventId: id, ...traceFields(traceparent) };
@@ -180,26 +192,33 @@ export class NatsConsumer {
 async function ensureConsumer(
   jsm: JetStreamManager,
   stream: string,
-  durable: string,
-  subjects: readonly string[],
+  { durable, subjects, ackWaitMs }: Required<ConsumeOptions>,
 ): Promise<void> {
   try {
     await jsm.consumers.add(stream, {
       durable_name: durable,
       filter_subjects: [...subjects],
       ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(30_000),
+      ack_wait: nanos(ackWaitMs),
       deliver_policy: DeliverPolicy.All,
-      max_ack_pending: 1_000,
+      max_ack_pending: unlimited,
     });
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
-    const { filter_subjects = [], filter_subject } = (await jsm.consumers.info(stream, durable)).config;
+    const { config } = await jsm.consumers.info(stream, durable);
+    const { filter_subjects = [], filter_subject, max_ack_pending } = config;
     const there = filter_subject ? [filter_subject] : filter_subjects;
     const all = [...new Set([...there, ...subjects])];
-    if (all.length > there.length) await jsm.consumers.update(stream, durable, { filter_subjects: all });
+    if (all.length === there.length && max_ack_pending === unlimited) return;
+    await jsm.consumers.update(stream, durable, { filter_subjects: all, max_ack_pending: unlimited });
   }
 }
+
+/**
+ * Events that wait for their next attempt count as pending. Under a limit so many that can not be applied stop all others for
+ * a quarter of an hour (docs/adr/0029). What a process works on is bounded by what it fetches.
+ */
+const unlimited = -1;
 
 /** JetStream's error for a consumer that is there with other settings. */
 const consumerExists = 10148;

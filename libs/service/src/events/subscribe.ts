@@ -1,5 +1,6 @@
 import { type EventOf, type EventSpec, eventFilter, eventSchema } from '@kith/contracts';
 import type { Backlog, Bus, Delivery, Intake } from '../bus/bus.ts';
+import type { StoreWatch } from '../lifecycle/store-watch.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** What a service does with the events it takes in, in one durable consumer. */
@@ -26,12 +27,15 @@ export function subscription<App, E extends EventSpec>(
 /** What is applied at once where a subscription does not say. */
 const someAtOnce = 4;
 
-/** Starts a subscription: each event is parsed by its schema before it is applied. */
+/**
+ * Starts a subscription: each event is parsed by its schema before it is applied. While the store does not answer, the events
+ * being worked on are held and no further ones are begun.
+ */
 export async function subscribe<App>(
   subscribed: EventSubscription<App>,
-  options: { bus: Bus; metrics: Metrics; app: App },
+  options: { bus: Bus; metrics: Metrics; app: App; store?: StoreWatch | undefined },
 ): Promise<Intake> {
-  const { bus, metrics, app } = options;
+  const { bus, metrics, app, store } = options;
   const { durable, atOnce = someAtOnce } = subscribed;
   const schemas = new Map(subscribed.events.map((spec) => [spec.type as string, eventSchema(spec)]));
   const handle = async (delivery: Delivery) => {
@@ -40,7 +44,7 @@ export async function subscribe<App>(
       const schema = schemas.get(content.type);
       if (!schema) throw new Error(`Events of type ${content.type} are not subscribed to.`);
       const event = schema.parse(content) as EventOf<EventSpec>;
-      await subscribed.apply(event, app);
+      await applied(() => subscribed.apply(event, app), store);
       metrics.eventsConsumed.inc({ durable, outcome: 'applied' });
       measureLag(metrics, durable, event);
     } catch (error) {
@@ -68,6 +72,17 @@ export async function subscribe<App>(
       await intake.drain();
     },
   };
+}
+
+/** Applies an event; where that fails because the store is away, again when it is back. */
+async function applied(apply: () => Promise<void>, store: StoreWatch | undefined): Promise<void> {
+  for (;;) {
+    try {
+      return await apply();
+    } catch (error) {
+      if (!(await store?.waitedForIt())) throw error;
+    }
+  }
 }
 
 function measureLag(metrics: Metrics, durable: string, { occurredAt }: { occurredAt: string }): void {
