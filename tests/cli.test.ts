@@ -108,12 +108,20 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(former).toEqual(former.map(() => 'verifying'));
   });
 
+  it('revokes a key, and says where there is none', async () => {
+    const [waiting, ...others] = await json<{ kid: string; state: string }[]>('keys', 'rotate');
+    expect(waiting?.state).toBe('published');
+    expect(await json('keys', 'revoke', waiting!.kid)).toEqual(others);
+    const said = await runKith(['keys', 'revoke', 'made-up'], { ...accessOf(platform), KITH_CWD: folder });
+    expect([said.code, said.stderr]).toEqual([1, expect.stringContaining('No such key.')]);
+  });
+
   it('fails in one sentence, with 1; called in a wrong way, with 2', async () => {
     const cases: [number, RegExp, string[], NodeJS.ProcessEnv?][] = [
       [2, /^kith: Say what to do\.\n {2}kith projects create/, []],
       [
         2,
-        /^kith: Say what to do with keys\.\n {2}kith keys rotate .*\n\nkith --help says more\.\n$/,
+        /^kith: Say what to do with keys\.\n {2}kith keys rotate .*\n {2}kith keys revoke .*\n\nkith --help says more\.\n$/,
         ['keys'],
       ],
       [2, /^kith: There is no such command\./, ['projects', 'destroy']],

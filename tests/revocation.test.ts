@@ -1,6 +1,6 @@
 import { createLogger, NatsBus } from '@kith/service';
 import { availableEngines, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
-import { decodeJwt } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthWorld, operatorToken, startAuthWorld } from './support/auth-world.ts';
 import { http } from './support/http.ts';
@@ -94,6 +94,38 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
     const started = await world.anotherGateway();
     const answer = await sessions(user, started.url);
     expect([answer.status, answer.json()]).toEqual([401, unauthorized]);
+  });
+
+  it('of a signing key ends its tokens at every gateway within a second; a refresh gives one that holds', async () => {
+    const second = await world.anotherGateway();
+    await world.anotherIdentity();
+    const urls = [world.url, second.url];
+    const user = await world.createUser(projectId);
+    for (const url of urls) expect((await sessions(user, url)).status).toBe(200);
+    const { kid } = decodeProtectedHeader(user.accessToken);
+    const revoked = await post('/admin/keys/revoke', { kid }, operatorToken);
+    expect([revoked.status, revoked.text.includes(String(kid))]).toEqual([200, false]);
+    for (const url of urls) {
+      const answer = await waitFor(async () => {
+        const found = await sessions(user, url);
+        return found.status === 401 && found;
+      }, within);
+      expect(answer.json()).toEqual(unauthorized);
+    }
+    // Both replicas have heard of it: none signs with it, none publishes it.
+    let { refreshToken } = user;
+    for (let turn = 0; turn < 6; turn++) {
+      const next = (await post(`${scope()}/request-new-access-token`, { refreshToken })).json() as TestUser;
+      expect(decodeProtectedHeader(next.accessToken).kid).not.toBe(kid);
+      for (const url of urls) {
+        expect((await sessions(next, url)).status).toBe(200);
+        expect((await sessions(user, url)).status).toBe(401);
+        expect((await http(url, { path: '/.well-known/jwks.json' })).text).not.toContain(kid);
+      }
+      refreshToken = next.refreshToken;
+    }
+    const started = await world.anotherGateway();
+    expect((await sessions(user, started.url)).status).toBe(401);
   });
 
   it('wants an operator to suspend and to restore', async () => {

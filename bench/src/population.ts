@@ -50,7 +50,7 @@ export async function makePopulation(
         .setSubject(person.userId)
         .setJti(seededUuid(random))
         .setIssuedAt()
-        .setExpirationTime('1d')
+        .setExpirationTime('30m')
         .setIssuer(issuer)
         .setAudience(audience)
         .sign(privateKey);

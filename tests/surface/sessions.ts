@@ -4,6 +4,7 @@ import {
   getJwks,
   listSessions,
   requestNewAccessToken,
+  revokeKey,
   rotateKeys,
   type Session,
   signIn,
@@ -135,5 +136,18 @@ export const sessions = surfaceSuite('sessions', (world) => {
     expect(body.keys[1]?.kid).toBe(before[0]);
     expect((await world.ok(rotateKeys, { token })).body).toEqual(body);
     await world.ok(listSessions, { token: accessToken });
+  });
+
+  it('a key is revoked once and for all, and is gone from the key set', async () => {
+    const { operatorToken: token } = world;
+    const [{ kid } = { kid: '' }, signing] = (await world.ok(rotateKeys, { token })).body.keys;
+    const { body } = await world.ok(revokeKey, { token, body: { kid } });
+    expect(body.keys).toEqual([signing]);
+    expect((await world.ok(revokeKey, { token, body: { kid } })).body).toEqual(body);
+    await waitFor(async () => (await world.ok(getJwks)).body.keys.every((key) => key.kid !== kid));
+    await world.refused(revokeKey, { token, body: { kid: 'made up' } }, 'auth/key-not-found');
+    for (const bad of [undefined, 7, '', 'x'.repeat(129)]) {
+      await world.refused(revokeKey, { token, body: { kid: bad } }, 'auth/invalid-body', { field: 'kid' });
+    }
   });
 });

@@ -112,6 +112,10 @@ export const errorMeanings = {
     remedy:
       'Sign a new one. `iss` is the project id, `aud` the platform’s audience, `sub` the user’s id with you.',
   },
+  'auth/key-not-found': {
+    when: 'No key for access tokens has this `kid`, and none that was revoked had it.',
+    remedy: 'Read the key ids from `/.well-known/jwks.json`, or from the header of a token.',
+  },
   'auth/session-not-found': {
     when: 'The caller has no session of this id, or it has ended.',
     remedy: 'Nothing; list the sessions again.',

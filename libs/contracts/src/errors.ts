@@ -26,6 +26,7 @@ export const errors = {
   },
   'auth/missing-keys': { status: 403, message: 'This project has no public key to verify that with.' },
   'auth/invalid-token': { status: 403, message: 'The user token is not valid.' },
+  'auth/key-not-found': { status: 404, message: 'No such key.' },
   'auth/session-not-found': { status: 404, message: 'No such session.' },
   'auth/invalid-body': { status: 400, message: 'The body is not valid.' },
   'auth/invalid-query': { status: 400, message: 'The query is not valid.' },

@@ -79,6 +79,7 @@ export {
   jwks,
   listSessions,
   requestNewAccessToken,
+  revokeKey,
   rotateKeys,
   type Session,
   session,

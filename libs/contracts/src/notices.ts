@@ -6,6 +6,8 @@ import { timestamp, uuid } from './scalars.ts';
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
   suspended: z.array(z.object({ userId: uuid, until: timestamp })),
+  /** Ids of signing keys, for good. Absent where identity is of a version that revokes none. */
+  keys: z.array(z.string()).default([]),
 });
 export type Revocations = z.output<typeof revocations>;
 

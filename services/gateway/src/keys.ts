@@ -68,6 +68,13 @@ export class Keys {
     return this.#current;
   }
 
+  /** Fetches them again now: one was revoked, and tokens of the one in its place are to come. Never rejects. */
+  async renew(): Promise<void> {
+    // One that is under way may have asked before.
+    await this.#fetching;
+    await this.#refresh();
+  }
+
   async stop(): Promise<void> {
     await this.#sweeper.stop();
   }

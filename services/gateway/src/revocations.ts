@@ -5,20 +5,27 @@ import { Following, type FollowingOptions } from './following.ts';
 import { HeardTable } from './heard-table.ts';
 import type { AccessToken } from './token.ts';
 
-/** Sessions that were revoked and users who are suspended, as long as their access tokens may live. */
+export interface RevocationsOptions extends FollowingOptions {
+  /** Called when a key is revoked that was not before. */
+  onRevokedKey?: () => void;
+}
+
+/** Sessions that were revoked and users who are suspended, as long as their access tokens may live; keys for good. */
 export class Revocations {
-  readonly #options: FollowingOptions;
+  readonly #options: RevocationsOptions;
   /** Until when, in Unix ms. A revoked session stays revoked, so no word of one is ever undone. */
   readonly #sessions = new Map<string, number>();
+  /** Key ids. */
+  readonly #keys = new Set<string>();
   readonly #users = new HeardTable<number>();
   #following: Following | undefined;
 
-  private constructor(options: FollowingOptions) {
+  private constructor(options: RevocationsOptions) {
     this.#options = options;
   }
 
   /** Makes a first attempt to load them; without an answer it goes on, and tries again every second. */
-  static async open(options: FollowingOptions): Promise<Revocations> {
+  static async open(options: RevocationsOptions): Promise<Revocations> {
     const revocations = new Revocations(options);
     const followed = {
       notice: revocationNotice,
@@ -49,8 +56,10 @@ export class Revocations {
     await this.#following?.loaded();
   }
 
-  /** Throws `auth/suspended`, or `auth/unauthorized` for a revoked session, by what has been loaded and heard. */
-  check({ userId, sessionId }: Pick<AccessToken, 'userId' | 'sessionId'>): void {
+  /** Throws `auth/suspended`, or `auth/unauthorized` for a revoked key or session, by what has been loaded and heard. */
+  check({ userId, sessionId, keyId }: Pick<AccessToken, 'userId' | 'sessionId' | 'keyId'>): void {
+    // First: what a stolen key has signed says nothing of a user.
+    if (this.#keys.has(keyId)) throw new ApiError('auth/unauthorized');
     const now = Date.now();
     if ((this.#users.get(userId) ?? 0) > now) throw new ApiError('auth/suspended');
     if ((this.#sessions.get(sessionId) ?? 0) > now) throw new ApiError('auth/unauthorized');
@@ -60,8 +69,9 @@ export class Revocations {
     await this.#following?.stop();
   }
 
-  #hear({ sessions, suspended, restored }: RevocationNotice): void {
+  #hear({ sessions, suspended, restored, keys }: RevocationNotice): void {
     this.#addSessions(sessions);
+    this.#addKeys(keys);
     for (const { userId, until } of suspended) this.#users.hear(userId, Date.parse(until));
     for (const userId of restored) this.#users.hear(userId, null);
   }
@@ -70,13 +80,22 @@ export class Revocations {
     const { bus, timeoutMs } = this.#options;
     const { mark } = this.#users;
     const pages = await askPages(bus, getRevocations, { requestId: 'gateway-revocations', timeoutMs });
-    for (const { sessions } of pages) this.#addSessions(sessions);
+    for (const { sessions, keys } of pages) {
+      this.#addSessions(sessions);
+      this.#addKeys(keys);
+    }
     const suspended = pages.flatMap((page) => page.suspended);
     this.#users.replace(
       suspended.map(({ userId, until }) => [userId, Date.parse(until)] as const),
       mark,
     );
     this.#forgetOver();
+  }
+
+  #addKeys(keys: readonly string[]): void {
+    const before = this.#keys.size;
+    for (const kid of keys) this.#keys.add(kid);
+    if (this.#keys.size > before) this.#options.onRevokedKey?.();
   }
 
   #addSessions(sessions: RevocationNotice['sessions']): void {

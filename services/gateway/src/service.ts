@@ -43,9 +43,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const served = servedOperations(runtime.nodeEnv, config.ALLOW_TEST_TOKENS);
   const routes = new RouteTable(served);
   const store = await openLimiterStore(limiterStore, { log, metrics });
+  const opening = Keys.open({ bus, log });
+  const onRevokedKey = () => void opening.then((opened) => opened.renew());
   const [keys, revocations, projects] = await Promise.all([
-    Keys.open({ bus, log }),
-    Revocations.open({ bus, log }),
+    opening,
+    Revocations.open({ bus, log, onRevokedKey }),
     ProjectSettings.open({ bus, log }),
   ]);
   const unmeasure = measureTables(metrics, { revocations, projects });

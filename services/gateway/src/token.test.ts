@@ -71,6 +71,7 @@ describe('TokenVerifier', () => {
       sessionId: 'session-1',
       role: 'visitor',
       tokenId: payload.jti,
+      keyId: 'k1',
       issuedAt: payload.iat,
       expiresAt: payload.exp,
     });
@@ -79,6 +80,7 @@ describe('TokenVerifier', () => {
   it('refuses what is expired, of others, or lacks a claim', async () => {
     const bad = [
       sign({ ...claims(), exp: now() - 1 }),
+      sign({ ...claims(), exp: now() + 31 * 60 + 1 }),
       sign({ ...claims(), nbf: now() + 60 }),
       sign({ ...claims(), iss: 'other' }),
       sign({ ...claims(), aud: 'other' }),

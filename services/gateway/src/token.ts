@@ -13,6 +13,8 @@ export interface AccessToken {
   sessionId: string;
   role: string;
   tokenId: string;
+  /** The key that it is signed with. */
+  keyId: string;
   /** Unix time in seconds. */
   issuedAt: number;
   expiresAt: number;
@@ -31,7 +33,7 @@ const claims = z
     exp: z.number(),
   })
   .transform(
-    ({ sub, projectId, sid, role, jti, iat, exp }): AccessToken => ({
+    ({ sub, projectId, sid, role, jti, iat, exp }): Omit<AccessToken, 'keyId'> => ({
       userId: sub,
       projectId,
       sessionId: sid,
@@ -41,6 +43,8 @@ const claims = z
       expiresAt: exp,
     }),
   );
+/** No token of identity's lives longer (SPEC B1, B7); its 30 minutes, and one for a machine that rounds otherwise. */
+const longestLifeSeconds = 31 * 60;
 const requiredClaims = ['sub', 'projectId', 'sid', 'role', 'jti', 'iat', 'exp', 'iss', 'aud'];
 
 export interface TokenVerifierOptions {
@@ -96,7 +100,8 @@ export class TokenVerifier {
   }
 
   async #verifyAnew(text: string, digest: string): Promise<AccessToken> {
-    const keys = await this.#options.keys.having(keyIdOf(text));
+    const keyId = keyIdOf(text);
+    const keys = await this.#options.keys.having(keyId);
     const { issuer, audience } = this.#options;
     let token: AccessToken;
     try {
@@ -107,11 +112,12 @@ export class TokenVerifier {
         requiredClaims,
         currentDate: new Date(this.#now()),
       });
-      token = claims.parse(verified.payload);
+      token = { ...claims.parse(verified.payload), keyId };
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof z.ZodError) throw unauthorized(error);
       throw error;
     }
+    if (token.expiresAt - token.issuedAt > longestLifeSeconds) throw unauthorized();
     this.#cache.set(digest, { token, keys });
     if (this.#cache.size > this.#cacheSize) this.#cache.delete(this.#cache.keys().next().value as string);
     return token;

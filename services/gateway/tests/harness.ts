@@ -221,7 +221,7 @@ export async function serveIssuer(bus: Bus): Promise<TestIssuer> {
   const issuer: TestIssuer = {
     asked: 0,
     projects: [],
-    revoked: { sessions: [], suspended: [] },
+    revoked: { sessions: [], suspended: [], keys: [] },
     async token(changes = {}) {
       const key = made.at(-1);
       if (!key) throw new Error('There is no key.');

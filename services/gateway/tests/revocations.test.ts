@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { listConnections, noticeSubject, type RevocationNotice, revocationNotice } from '@kith/contracts';
 import type { ApiError, Bus } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
+import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Revocations } from '../src/revocations.ts';
 import {
@@ -32,7 +33,9 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
   const tell = (bus: Bus, notice: Partial<RevocationNotice>) =>
     bus.broadcast(
       noticeSubject(bus.prefix, revocationNotice),
-      new TextEncoder().encode(JSON.stringify({ sessions: [], suspended: [], restored: [], ...notice })),
+      new TextEncoder().encode(
+        JSON.stringify({ sessions: [], suspended: [], restored: [], keys: [], ...notice }),
+      ),
     );
   const ask = async (token: string, port = test.gateway.port) =>
     send(port, {
@@ -71,6 +74,36 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     await tell(test.bus, { restored: [userId] });
     await until(token, 401);
     expect((await ask(await issuer.token())).status).toBe(200);
+  });
+
+  it('refuses a key’s tokens at once, also verified ones, and knows it without having heard', async () => {
+    const token = await issuer.token();
+    const kid = String(decodeProtectedHeader(token).kid);
+    expect((await ask(token)).status).toBe(200);
+    await issuer.rotate({ keepOld: true });
+    await tell(test.bus, { keys: [kid] });
+    await until(token, 401);
+    issuer.revoked.keys.push(kid);
+    // The key set of a replica that has not heard of it still has the key.
+    const started = await test.another();
+    expectError(await ask(token, started.port), 'auth/unauthorized');
+    for (const port of [test.gateway.port, started.port]) {
+      expect((await ask(await issuer.token(), port)).status).toBe(200);
+      expectError(await ask(token, port), 'auth/unauthorized');
+    }
+  });
+
+  it('reads revoked keys anew where it was cut off and heard nothing', async () => {
+    const { log } = test.runtime;
+    const revocations = await Revocations.open({ bus: test.bus, log, refreshMs: 0 });
+    const check = () => revocations.check({ userId, sessionId: 's', keyId: 'leaked' });
+    expect(check).not.toThrow();
+    issuer.revoked.keys.push('leaked');
+    await waitFor(() => {
+      expect(check).toThrow('A valid access token');
+      return true;
+    });
+    await revocations.stop();
   });
 
   it('forgets what is over', async () => {
@@ -113,7 +146,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     const codeOf = async (user: string) => {
       await revocations.loaded();
       try {
-        revocations.check({ userId: user, sessionId: 's' });
+        revocations.check({ userId: user, sessionId: 's', keyId: 'k' });
         return 'fine';
       } catch (error) {
         return (error as ApiError).code;

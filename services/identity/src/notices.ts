@@ -20,7 +20,7 @@ export class Notices {
 
   /** Tells what is to be refused. Does not wait. */
   tell(notice: Partial<RevocationNotice>): void {
-    const whole: RevocationNotice = { sessions: [], suspended: [], restored: [], ...notice };
+    const whole: RevocationNotice = { sessions: [], suspended: [], restored: [], keys: [], ...notice };
     this.#broadcast(revocationNotice, whole);
   }
 

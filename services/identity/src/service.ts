@@ -33,6 +33,7 @@ import { projectSettingsHandler } from './operations/project-settings.ts';
 import { rebuildBlocksHandler } from './operations/rebuild-blocks.ts';
 import { requestNewAccessTokenHandler } from './operations/request-new-access-token.ts';
 import { revocationsHandler } from './operations/revocations.ts';
+import { revokeKeyHandler } from './operations/revoke-key.ts';
 import { rotateKeysHandler } from './operations/rotate-keys.ts';
 import { signInHandler } from './operations/sign-in.ts';
 import { signOutHandler } from './operations/sign-out.ts';
@@ -47,6 +48,7 @@ import { verifyExternalUserHandler } from './operations/verify-external-user.ts'
 import { Passwords } from './passwords.ts';
 import { openStore } from './store/index.ts';
 import { AccessTokens } from './tokens/access-tokens.ts';
+import { hearRevokedKeys } from './tokens/hear-revoked-keys.ts';
 import { type KeyTimes, keyTimes, SigningKeys } from './tokens/signing-keys.ts';
 import { startUpkeep } from './upkeep.ts';
 
@@ -75,6 +77,7 @@ export async function startIdentity(
   const times = { ...keyTimes, ...options.keyTimes };
   const keys = await SigningKeys.open(store.keys, times);
   const tokens = new AccessTokens(keys, { issuer: tokenIssuer, audience: tokenAudience });
+  const heard = undo.adopt(await hearRevokedKeys(keys, runtime), (intake) => intake.drain());
   const relay = undo.adopt(
     new Relay({ bus: runtime.bus, outbox: store.outbox, log: runtime.log, metrics: runtime.metrics }),
     (started) => started.stop(),
@@ -103,6 +106,7 @@ export async function startIdentity(
       deleteSessionHandler,
       getJwksHandler,
       rotateKeysHandler,
+      revokeKeyHandler,
       suspendUserHandler,
       restoreUserHandler,
       getUserHandler,
@@ -132,7 +136,7 @@ export async function startIdentity(
       projectSettingsHandler,
     ],
     subscriptions: [blockEvents],
-    background: [erasure, ...upkeep, relay],
+    background: [{ stop: () => heard.drain() }, erasure, ...upkeep, relay],
     checkStore: () => store.check(),
     close: () => store.close(),
   });

@@ -194,7 +194,14 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     await store.keys.add(key(2, 'c'));
     const keys = await store.keys.list();
     expect(keys).toEqual([key(2, 'c'), key(1, keys[1]?.kid ?? '')]);
-    await store.keys.remove(1);
-    expect(await store.keys.list()).toEqual([key(2, 'c')]);
+    await store.keys.remove({ ordinal: 1, kid: 'another' });
+    await store.keys.replace('another', key(2, 'd'));
+    expect(await store.keys.list()).toEqual(keys);
+    await store.keys.replace('c', key(2, 'd'));
+    expect(await store.keys.list()).toEqual([key(2, 'd'), keys[1]]);
+    await Promise.all([store.keys.revoke('c', new Date()), store.keys.revoke('c', new Date())]);
+    expect(await store.keys.revoked()).toEqual(['c']);
+    await store.keys.remove(keys[1]!);
+    expect(await store.keys.list()).toEqual([key(2, 'd')]);
   });
 });

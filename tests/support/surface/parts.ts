@@ -27,6 +27,7 @@ export const features = {
     contracts.deleteSession,
     contracts.getJwks,
     contracts.rotateKeys,
+    contracts.revokeKey,
   ),
   users: whole(
     contracts.getUser,

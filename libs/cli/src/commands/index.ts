@@ -2,6 +2,7 @@ import type { Command } from '../command.ts';
 import { listDeadLettersCommand } from './dead-letters-list.ts';
 import { replayDeadLettersCommand } from './dead-letters-replay.ts';
 import { importCommand } from './import.ts';
+import { revokeKeyCommand } from './keys-revoke.ts';
 import { rotateKeysCommand } from './keys-rotate.ts';
 import { moveCommand } from './move.ts';
 import { createProjectCommand } from './projects-create.ts';
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   suspendUserCommand,
   restoreUserCommand,
   rotateKeysCommand,
+  revokeKeyCommand,
   importCommand,
   moveCommand,
   rebuildCommand,

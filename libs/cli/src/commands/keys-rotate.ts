@@ -1,7 +1,7 @@
 import type { OutputOf, rotateKeys } from '@kith/contracts';
 import type { Command } from '../command.ts';
 import { accessConfig, accessPlatform } from '../platform-access.ts';
-import { print } from '../table.ts';
+import { printKeys } from './keys-shared.ts';
 
 /** Makes the next key of access tokens. */
 export const rotateKeysCommand: Command = {
@@ -9,7 +9,7 @@ export const rotateKeysCommand: Command = {
   summary: 'make a new key for access tokens',
   help: `kith keys rotate [--json]
 
-The new key signs once every verifier can know it. Nothing that was signed before stops holding.`,
+The new key signs once every verifier can know it. Existing tokens stay valid.`,
   reads: accessConfig,
   options: { json: { type: 'boolean' } },
   async run(given, around) {
@@ -18,15 +18,7 @@ The new key signs once every verifier can know it. Nothing that was signed befor
       '/admin/keys/rotate',
       {},
     );
-    print(around, keys, {
-      json: given.options.json === true,
-      columns: {
-        kid: ({ kid }) => kid,
-        state: ({ state }) => state,
-        created: ({ createdAt }) => createdAt,
-        'signs from': ({ signsFrom }) => signsFrom,
-      },
-    });
+    printKeys(around, keys, given.options.json === true);
     return 0;
   },
 };

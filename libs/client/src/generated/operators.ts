@@ -121,6 +121,15 @@ export interface AuthMethods {
    * Errors of its own: `auth/server-error`.
    */
   rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
+  /**
+   * Takes a key out of use at once: no gateway takes a token of it any more, so that everybody signs in or refreshes anew. A key that signs is replaced in the same step. Repeating changes nothing.
+   *
+   * Errors of its own: `auth/key-not-found`, `auth/server-error`, `auth/invalid-body`.
+   */
+  revokeKey(
+    input: Methods['auth.revokeKey']['input'],
+    options?: CallOptions,
+  ): Promise<{ keys: Array<SigningKey> }>;
 }
 
 /** All groups of methods. */
@@ -240,5 +249,12 @@ export const operations = {
   },
   auth: {
     rotateKeys: { method: 'POST', path: '/admin/keys/rotate', auth: 'operator', isGlobal: true },
+    revokeKey: {
+      method: 'POST',
+      path: '/admin/keys/revoke',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
   },
 } satisfies OperationTable;

@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'auth/token-reuse-detected'
   | 'auth/missing-keys'
   | 'auth/invalid-token'
+  | 'auth/key-not-found'
   | 'auth/session-not-found'
   | 'auth/invalid-body'
   | 'auth/invalid-query'
@@ -810,5 +811,11 @@ export interface Methods {
     input: undefined;
     output: { keys: Array<SigningKey> };
     errors: 'auth/server-error';
+  };
+  'auth.revokeKey': {
+    operation: 'identity.revoke-key';
+    input: { kid: string };
+    output: { keys: Array<SigningKey> };
+    errors: 'auth/key-not-found' | 'auth/server-error' | 'auth/invalid-body';
   };
 }

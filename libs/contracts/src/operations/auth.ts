@@ -248,6 +248,27 @@ export const rotateKeys = operation({
   errors: [],
 });
 
+/**
+ * Takes a key out of use at once: no gateway takes a token of it any more, so that everybody signs in or refreshes anew. A
+ * key that signs is replaced in the same step. Repeating changes nothing (SPEC B7).
+ */
+export const revokeKey = operation({
+  name: 'identity.revoke-key',
+  summary: 'Revoke a key for access tokens, and all tokens signed with it',
+  feature: 'auth',
+  method: 'POST',
+  path: '/admin/keys/revoke',
+  scope: 'none',
+  auth: 'operator',
+  limit: perFiveMinutes(1000),
+  params: nothing,
+  query: nothing,
+  body: z.object({ kid: z.string().min(1).max(128) }),
+  output: rotateKeys.output,
+  status: 200,
+  errors: ['auth/key-not-found'],
+});
+
 /** What was revoked since a moment, for gateways that were not there to hear of it (docs/adr/0007). */
 export const getRevocations = internalOperation({
   name: 'identity.revocations',

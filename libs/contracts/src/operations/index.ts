@@ -79,4 +79,5 @@ export const operations: readonly OperationSpec[] = [
   imports.importCollections,
   imports.importEntities,
   auth.rotateKeys,
+  auth.revokeKey,
 ];

@@ -11,32 +11,36 @@ export interface NatsRights {
 }
 
 /** What each service does on the bus beside serving its own operations. */
-const uses: Record<ServiceName, { asks: string[]; events: string[]; durables: string[]; tells?: string[] }> =
-  {
-    crypto: { asks: [], events: [], durables: [] },
-    identity: {
-      asks: ['connections.blocks-page'],
-      events: ['user', 'session'],
-      durables: ['identity-blocks'],
-      tells: ['notice.>'],
-    },
-    connections: {
-      asks: ['identity.users-by-ids', 'identity.users-page', 'identity.known-users'],
-      events: ['connection'],
-      durables: ['connections-profiles', 'connections-users'],
-    },
-    collections: {
-      asks: ['identity.known-users'],
-      events: ['collection'],
-      durables: ['collections-users'],
-    },
-    notifications: {
-      asks: ['identity.users-by-ids', 'identity.users-page'],
-      events: ['notification'],
-      durables: ['notifications-feed', 'notifications-profiles', 'notifications-users'],
-      tells: ['feed.>'],
-    },
-  };
+const uses: Record<
+  ServiceName,
+  { asks: string[]; events: string[]; durables: string[]; tells?: string[]; hears?: string[] }
+> = {
+  crypto: { asks: [], events: [], durables: [] },
+  identity: {
+    asks: ['connections.blocks-page'],
+    events: ['user', 'session'],
+    durables: ['identity-blocks'],
+    tells: ['notice.>'],
+    // Replicas tell each other of revoked keys.
+    hears: ['notice.revocations'],
+  },
+  connections: {
+    asks: ['identity.users-by-ids', 'identity.users-page', 'identity.known-users'],
+    events: ['connection'],
+    durables: ['connections-profiles', 'connections-users'],
+  },
+  collections: {
+    asks: ['identity.known-users'],
+    events: ['collection'],
+    durables: ['collections-users'],
+  },
+  notifications: {
+    asks: ['identity.users-by-ids', 'identity.users-page'],
+    events: ['notification'],
+    durables: ['notifications-feed', 'notifications-profiles', 'notifications-users'],
+    tells: ['feed.>'],
+  },
+};
 
 /**
  * The rights of every user under a prefix (docs/adr/0003). Context headers can be believed because of them: only the
@@ -86,7 +90,12 @@ export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
         ...(durables.length > 0 ? burialRights(prefix) : []),
         ...(events.length > 0 ? withdrawalRights(prefix, service) : []),
       ],
-      subscribe: [`${prefix}.rpc.${service}.>`, `${prefix}.svc.${service}.>`, `_INBOX_${service}.>`],
+      subscribe: [
+        `${prefix}.rpc.${service}.>`,
+        `${prefix}.svc.${service}.>`,
+        `_INBOX_${service}.>`,
+        ...(use.hears ?? []).map((subject) => `${prefix}.${subject}`),
+      ],
     };
   }
   return rights as Record<NatsUser, NatsRights>;

@@ -6,7 +6,7 @@ import { revokedPlace } from '../store/index.ts';
 
 const pageSize = 10_000;
 
-/** Answers what gateways must refuse while tokens of before it may live; users stand on the first page. */
+/** Answers what gateways must refuse while tokens of before it may live; users and keys stand on the first page. */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // What is as old as this has no token left.
   const since = new Date(2 * Date.now() - tokensEnd(new Date()).getTime());
@@ -14,6 +14,7 @@ export const revocationsHandler = internalHandler(getRevocations, async ({ after
   const suspended = after === null ? await app.store.accounts.suspendedSince(since) : [];
   return {
     sessions: found.map(({ sid, at }) => ({ sessionId: sid, until: tokensEnd(at).toISOString() })),
+    keys: after === null ? await app.store.keys.revoked() : [],
     suspended: suspended.map(({ userId, at }) => ({ userId, until: tokensEnd(at).toISOString() })),
     next: found.length === pageSize ? (found.at(-1)?.place ?? null) : null,
   };

@@ -1,16 +1,21 @@
-import { rotateKeys } from '@kith/contracts';
+import { type OutputOf, rotateKeys } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /** Makes the next key of access tokens, and answers all there are, newest first (SPEC B1). */
 export const rotateKeysHandler = handler(rotateKeys, async (_request, app: AppContext) => {
   await app.keys.rotate();
+  return keysAnswer(app);
+});
+
+/** The keys there are, newest first. */
+export function keysAnswer({ keys }: AppContext): OutputOf<typeof rotateKeys> {
   return {
-    keys: app.keys.current().map((key) => ({
+    keys: keys.current().map((key) => ({
       kid: key.kid,
-      state: app.keys.stateOf(key),
+      state: keys.stateOf(key),
       createdAt: key.createdAt.toISOString(),
       signsFrom: key.signsFrom.toISOString(),
     })),
   };
-});
+}

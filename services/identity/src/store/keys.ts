@@ -15,5 +15,12 @@ export interface KeyStore {
   add(key: SigningKey): Promise<void>;
   /** All keys, newest first. */
   list(): Promise<SigningKey[]>;
-  remove(ordinal: number): Promise<void>;
+  /** Takes a key away, if its ordinal still is this one's. */
+  remove(key: Pick<SigningKey, 'ordinal' | 'kid'>): Promise<void>;
+  /** Puts a key in the place of the one that has its ordinal, if that is still `kid`. */
+  replace(kid: string, key: SigningKey): Promise<void>;
+  /** Notes for good that a key is revoked. Repeatable. */
+  revoke(kid: string, at: Date): Promise<void>;
+  /** The ids of all revoked keys. */
+  revoked(): Promise<string[]>;
 }

@@ -7,13 +7,20 @@ interface KeyDocument extends Omit<SigningKey, 'ordinal' | 'privateJwk'> {
   privateJwk: string;
 }
 
+interface RevokedDocument {
+  /** The key's `kid`. */
+  _id: string;
+  at: Date;
+}
+
 /** Keys on MongoDB. */
 export function mongoKeys(db: Db): KeyStore {
   const keys = db.collection<KeyDocument>('keys');
+  const revoked = db.collection<RevokedDocument>('revokedKeys');
   return {
-    async add({ ordinal, privateJwk, ...key }) {
+    async add(key) {
       try {
-        await keys.insertOne({ _id: ordinal, privateJwk: JSON.stringify(privateJwk), ...key });
+        await keys.insertOne(documentOf(key));
       } catch (error) {
         if (!isMongoDuplicate(error)) throw error;
       }
@@ -29,8 +36,21 @@ export function mongoKeys(db: Db): KeyStore {
         createdAt,
       }));
     },
-    async remove(ordinal) {
-      await keys.deleteOne({ _id: ordinal });
+    async remove({ ordinal, kid }) {
+      await keys.deleteOne({ _id: ordinal, kid });
+    },
+    async replace(kid, key) {
+      await keys.replaceOne({ _id: key.ordinal, kid }, documentOf(key));
+    },
+    async revoke(kid, at) {
+      await revoked.updateOne({ _id: kid }, { $setOnInsert: { at } }, { upsert: true });
+    },
+    async revoked() {
+      return (await revoked.find({}).toArray()).map(({ _id }) => _id);
     },
   };
+}
+
+function documentOf({ ordinal, privateJwk, ...key }: SigningKey): KeyDocument {
+  return { _id: ordinal, privateJwk: JSON.stringify(privateJwk), ...key };
 }

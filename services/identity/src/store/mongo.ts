@@ -19,6 +19,7 @@ const schema: MongoSchema = {
     users: [...userIndexes, ...accountIndexes],
     sessions: sessionIndexes,
     keys: [],
+    revokedKeys: [],
     hashKinds: [],
     endedUsers: endedIndexes,
     events: eventsIndexes,

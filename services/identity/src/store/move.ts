@@ -77,6 +77,12 @@ export const identityMove: ServiceMove = {
       }),
     },
     {
+      table: 'revoked_keys',
+      key: ['kid'],
+      collection: 'revokedKeys',
+      document: ({ kid, at }) => ({ _id: kid, at: date(at) }),
+    },
+    {
       table: 'blocks',
       key: ['key'],
       collection: 'blocks',

@@ -3,7 +3,7 @@ import { accountsMigration } from './sqlite-accounts.ts';
 import { blocksMigration } from './sqlite-blocks.ts';
 import { endedMigration } from './sqlite-erasure.ts';
 import { importsMigration } from './sqlite-imports.ts';
-import { keysMigration } from './sqlite-keys.ts';
+import { keysMigration, revokedKeysMigration } from './sqlite-keys.ts';
 import { sessionsMigration } from './sqlite-sessions.ts';
 
 /** The n-th script brings the schema from version n-1 to n. Columns are named as the fields; times are Unix ms. */
@@ -69,4 +69,6 @@ export const migrations: readonly string[] = [
   endedMigration,
 
   sqlitePositions,
+
+  revokedKeysMigration,
 ];

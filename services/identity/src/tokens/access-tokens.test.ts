@@ -15,7 +15,10 @@ async function key(ordinal: number): Promise<SigningKey> {
 test('signs with the key of the moment and publishes them all', async () => {
   const keys = await Promise.all([key(3), key(2), key(1)]);
   let signing = keys[1] as SigningKey;
-  const tokens = new AccessTokens({ current: () => keys, signing: () => signing }, claims);
+  const tokens = new AccessTokens(
+    { current: () => keys, settled: async () => undefined, signing: () => signing },
+    claims,
+  );
   const jwks = createLocalJWKSet({ keys: tokens.publicKeys });
   const kid = async () => (await jwtVerify(await tokens.issue(subject), jwks, claims)).protectedHeader.kid;
   expect(await kid()).toBe('key-2');

@@ -13,11 +13,14 @@ export interface TokenSubject {
 
 /** Signs access tokens and publishes what verifies them (SPEC A4, B1). */
 export class AccessTokens {
-  readonly #keys: Pick<SigningKeys, 'current' | 'signing'>;
+  readonly #keys: Pick<SigningKeys, 'current' | 'signing' | 'settled'>;
   readonly #claims: { issuer: string; audience: string };
   #imported: { kid: string; key: Promise<CryptoKey> } | undefined;
 
-  constructor(keys: Pick<SigningKeys, 'current' | 'signing'>, claims: { issuer: string; audience: string }) {
+  constructor(
+    keys: Pick<SigningKeys, 'current' | 'signing' | 'settled'>,
+    claims: { issuer: string; audience: string },
+  ) {
     this.#keys = keys;
     this.#claims = claims;
   }
@@ -29,6 +32,7 @@ export class AccessTokens {
 
   /** Signs a token that is valid for 30 minutes. */
   async issue(subject: TokenSubject): Promise<string> {
+    await this.#keys.settled();
     const now = Math.floor(Date.now() / 1000);
     const signing = this.#keys.signing();
     return new SignJWT({ projectId: subject.projectId, role: subject.role, sid: subject.sessionId })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { KeyStore, SigningKey } from '../store/index.ts';
 import { keyTimes, SigningKeys } from './signing-keys.ts';
 
@@ -7,14 +7,22 @@ const times = { announceMs: 1_000, reloadMs: 100, verifyMs: 5_000, maxAgeMs: 60_
 /** A store that replicas share. */
 function memory(): KeyStore {
   let keys: SigningKey[] = [];
+  const revoked = new Set<string>();
   return {
     async add(key) {
       if (keys.every(({ ordinal }) => ordinal !== key.ordinal)) keys = [key, ...keys];
     },
     list: async () => keys,
-    async remove(ordinal) {
-      keys = keys.filter((key) => key.ordinal !== ordinal);
+    async remove({ kid }) {
+      keys = keys.filter((key) => key.kid !== kid);
     },
+    async replace(kid, by) {
+      keys = keys.map((key) => (key.kid === kid ? by : key));
+    },
+    async revoke(kid) {
+      revoked.add(kid);
+    },
+    revoked: async () => [...revoked],
   };
 }
 
@@ -100,3 +108,87 @@ test.each([61, -61])(
     }
   },
 );
+
+describe('a revoked key', () => {
+  const kids = (keys: SigningKeys) => keys.current().map(({ kid }) => kid);
+
+  test('is replaced at once where it signs, also for a replica whose clock is behind', async () => {
+    const store = memory();
+    const keys = await SigningKeys.open(store, times);
+    const { kid } = keys.signing();
+    expect(await keys.revoke(kid)).toBe(true);
+    expect(states(keys)).toEqual(['1 signing']);
+    expect(kids(keys)).not.toContain(kid);
+    pass(-10_000);
+    const behind = await SigningKeys.open(store, times);
+    expect(behind.signing().kid).toBe(keys.signing().kid);
+    expect(JSON.stringify(await store.list())).not.toContain(kid);
+  });
+
+  test('that waits or verifies goes, and the others keep their times', async () => {
+    const keys = await SigningKeys.open(memory(), times);
+    await keys.rotate();
+    pass(1_000);
+    await keys.rotate();
+    pass(1_000);
+    await keys.rotate();
+    expect(states(keys)).toEqual(['4 published', '3 signing', '2 verifying', '1 verifying']);
+    const [published, , second] = kids(keys);
+    await keys.revoke(published as string);
+    await keys.revoke(second as string);
+    expect(states(keys)).toEqual(['3 signing', '1 verifying']);
+    pass(5_000);
+    expect(states(keys)).toEqual(['3 signing']);
+  });
+
+  test('is one that was there; revoked again it changes nothing', async () => {
+    const keys = await SigningKeys.open(memory(), times);
+    expect(await keys.revoke('made up')).toBe(false);
+    const { kid } = keys.signing();
+    await keys.revoke(kid);
+    const after = kids(keys);
+    expect(await keys.revoke(kid)).toBe(true);
+    expect(kids(keys)).toEqual(after);
+  });
+
+  test('comes back by no other replica, whether it hears of it or reads it', async () => {
+    const store = memory();
+    const [one, hears, reads] = [
+      await SigningKeys.open(store, times),
+      await SigningKeys.open(store, times),
+      await SigningKeys.open(store, times),
+    ];
+    const { kid } = one.signing();
+    await one.revoke(kid);
+    hears.hearRevoked([kid]);
+    expect(kids(hears)).toEqual([]);
+    await hears.settled();
+    await reads.rotate();
+    await reads.keepUp();
+    pass(1_000);
+    for (const keys of [one, hears, reads]) {
+      await keys.keepUp();
+      expect(kids(keys)).not.toContain(kid);
+      expect(keys.signing().kid).toBe(one.signing().kid);
+    }
+  });
+
+  test('that a replica died over is taken out by the next one', async () => {
+    const store = memory();
+    const { kid } = (await SigningKeys.open(store, times)).signing();
+    await store.revoke(kid, new Date());
+    const next = await SigningKeys.open(store, times);
+    expect(next.signing().kid).not.toBe(kid);
+    expect(kids(next)).toHaveLength(1);
+  });
+
+  test('that replicas revoke at once is replaced by one key', async () => {
+    const store = memory();
+    const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, times)));
+    const { kid } = (replicas[0] as SigningKeys).signing();
+    await Promise.all(replicas.map((keys) => keys.revoke(kid)));
+    await Promise.all(replicas.map((keys) => keys.keepUp()));
+    expect(new Set(replicas.map((keys) => keys.signing().kid)).size).toBe(1);
+    expect(await store.list()).toHaveLength(1);
+  });
+});

@@ -37,6 +37,11 @@ export class SigningKeys {
   readonly #store: KeyStore;
   readonly #times: KeyTimes;
   #stored: readonly SigningKey[] = [];
+  /** Ids of keys that are not used any more, whatever the store still has. */
+  readonly #revoked = new Set<string>();
+  /** Whether a revocation was heard of that was not read from the store yet. */
+  #isStale = false;
+  #settling: Promise<void> | undefined;
 
   private constructor(store: KeyStore, times: KeyTimes) {
     this.#store = store;
@@ -78,17 +83,68 @@ export class SigningKeys {
     await this.#add(newest.ordinal + 1, new Date(Date.now() + this.#times.announceMs));
   }
 
+  /**
+   * Takes a key out of use; one that signs is replaced in the same write. What a process that died has left of it is
+   * finished by any other. Gives `false` where no key has, or had, this id.
+   */
+  async revoke(kid: string): Promise<boolean> {
+    await this.#reload();
+    if (this.#revoked.has(kid)) return true;
+    if (this.#stored.every((key) => key.kid !== kid)) return false;
+    await this.#store.revoke(kid, new Date());
+    await this.#reload();
+    return true;
+  }
+
+  /** Uses these keys no more from now on; another replica has revoked them. */
+  hearRevoked(kids: readonly string[]): void {
+    for (const kid of kids) this.#revoked.add(kid);
+    this.#isStale = true;
+    this.#stored = this.#usable(this.#stored);
+  }
+
+  /** Resolves when what took the place of keys that were heard to be revoked is known. Rejects without the store. */
+  async settled(): Promise<void> {
+    while (this.#isStale) {
+      this.#settling ??= this.#reload().finally(() => {
+        this.#settling = undefined;
+      });
+      await this.#settling;
+    }
+  }
+
   /** Reads the keys again, takes away those that are over, and rotates by age. */
   async keepUp(): Promise<void> {
     await this.#reload();
     const now = Date.now();
-    for (const key of this.#stored) if (this.#isOver(key, now)) await this.#store.remove(key.ordinal);
+    for (const key of this.#stored) if (this.#isOver(key, now)) await this.#store.remove(key);
     const age = now - (this.#stored[0]?.signsFrom.getTime() ?? now);
     if (age >= this.#times.maxAgeMs) await this.rotate();
   }
 
   async #reload(): Promise<void> {
-    this.#stored = await this.#store.list();
+    this.#isStale = false;
+    try {
+      for (const kid of await this.#store.revoked()) this.#revoked.add(kid);
+      this.#stored = await this.#store.list();
+      const revoked = this.#stored.filter(({ kid }) => this.#revoked.has(kid));
+      for (const key of revoked) await this.#takeOut(key);
+      if (revoked.length > 0) this.#stored = await this.#store.list();
+      this.#stored = this.#usable(this.#stored);
+    } catch (error) {
+      this.#isStale = true;
+      throw error;
+    }
+  }
+
+  async #takeOut(key: SigningKey): Promise<void> {
+    if (this.stateOf(key) !== 'signing') return this.#store.remove(key);
+    // From the same time on, so that all replicas sign with it at once, whatever their clocks say.
+    await this.#store.replace(key.kid, await generateKey(key.ordinal, key.signsFrom));
+  }
+
+  #usable(keys: readonly SigningKey[]): readonly SigningKey[] {
+    return keys.filter(({ kid }) => !this.#revoked.has(kid));
   }
 
   async #add(ordinal: number, signsFrom: Date): Promise<void> {
@@ -97,7 +153,8 @@ export class SigningKeys {
   }
 
   #isOver(key: SigningKey, at: number): boolean {
-    const next = this.#stored.find(({ ordinal }) => ordinal === key.ordinal + 1);
+    // The one after it may have been revoked.
+    const next = this.#stored.findLast(({ ordinal }) => ordinal > key.ordinal);
     return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
   }
 }

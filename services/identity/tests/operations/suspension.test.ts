@@ -86,6 +86,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     const told = notices.filter((notice) => JSON.stringify(notice).includes(user.id));
     expect(told).toEqual([
       {
+        keys: [],
         sessions: [],
         suspended: [{ userId: user.id, until: expect.any(String) }],
         restored: [],

@@ -1,0 +1,16 @@
+import { noticeSubject, revocationNotice } from '@kith/contracts';
+import type { Intake, ServiceRuntime } from '@kith/service';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** Has this replica hear of keys that another one has revoked; after a break of the bus it reads what it has missed. */
+export function hearRevokedKeys(keys: SigningKeys, { bus, log }: ServiceRuntime): Promise<Intake> {
+  const hear = (kids: readonly string[]) => {
+    keys.hearRevoked(kids);
+    keys.settled().catch((error: unknown) => log.warn({ err: error }, 'signing keys not read'));
+  };
+  bus.onReconnect(() => hear([]));
+  return bus.listen(noticeSubject(bus.prefix, revocationNotice), ({ body }) => {
+    const { keys: kids } = revocationNotice.body.parse(JSON.parse(new TextDecoder().decode(body)));
+    if (kids.length > 0) hear(kids);
+  });
+}
