@@ -11,7 +11,7 @@ import { forward } from './forward.ts';
 import type { ProjectSettings } from './project-settings.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { RouteTable } from './routes.ts';
-import { type Scope, scopeOf, shortFormRefusal } from './short-form.ts';
+import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './short-form.ts';
 import type { Streams } from './streams.ts';
 import { callerFor } from './visibility.ts';
 
@@ -49,9 +49,10 @@ export function createHandle(parts: HandleParts) {
 
     const { ip: clientIp, key: clientKey } = clients.of(request);
     const { operation, projectId: named } = address;
-    await limits.count(response.locals.headers, { operation, projectId: named, clientKey });
-
     const { authorization } = request.headers;
+    const counted = address.isShort ? claimedProject(address, authorization) : named;
+    await limits.count(response.locals.headers, { operation, projectId: counted, clientKey });
+
     const identify = () => callers.identify(authorization, address);
     let scope: Scope;
     try {

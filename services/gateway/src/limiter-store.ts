@@ -1,6 +1,6 @@
 import type { Logger, Metrics } from '@kith/service';
 import { Redis } from 'ioredis';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { MemoryCounts } from './memory-counts.ts';
 import { RedisCounts } from './redis-counts.ts';
 
 interface Telemetry {
@@ -13,20 +13,27 @@ export type LimiterStoreConfig =
   | { kind: 'redis'; url: string; patienceMs?: number; deadMs?: number }
   | { kind: 'memory' };
 
-/** How often a key was counted in its window, this time included, and when the window ends. */
+/** A request that is to be counted. */
+export interface Counting {
+  /** Names the pair of project and client. */
+  key: string;
+  windowSeconds: number;
+  /** What the client may ask of all projects; counted first. */
+  ceiling: { key: string; max: number; windowSeconds: number } | null;
+}
+
+/** How often a pair was counted in its window, this time included, and when the window ends. */
 export interface Count {
+  /** Then the pair was not counted, and the window is the ceiling's. */
+  isOverCeiling: boolean;
   used: number;
   msLeft: number;
 }
 
-export interface Counter {
-  /** Counts once more; a first time begins a window of that length. Never rejects because of the store. */
-  add(key: string, windowSeconds: number): Promise<Count>;
-}
-
 /** Where limits are counted: Redis, shared by any number of gateways, or this process. */
 export interface LimiterStore {
-  counter(keyPrefix: string): Counter;
+  /** Counts once more; a first time begins a window. Never rejects because of the store. */
+  count(request: Counting): Count | Promise<Count>;
   close(): void;
 }
 
@@ -38,17 +45,15 @@ export async function openLimiterStore(
   return config.kind === 'redis' ? redisStore(config, telemetry) : memoryStore(telemetry.metrics);
 }
 
-/** The library only counts: the limit that a count is held against, and its window, are not known beforehand. */
-const countOnly = { points: Number.MAX_SAFE_INTEGER, duration: 1 };
-
 function memoryStore(metrics: Metrics): LimiterStore {
   const unmeasure = metrics.limiterStore.watch({ store: 'memory' }, () => 1);
+  const counts = new MemoryCounts();
   return {
-    counter(keyPrefix) {
-      const limiter = new RateLimiterMemory({ keyPrefix, ...countOnly });
-      return { add: (key, windowSeconds) => take(limiter, key, windowSeconds) };
+    count: (request) => counts.count(request),
+    close() {
+      unmeasure();
+      counts.close();
     },
-    close: unmeasure,
   };
 }
 
@@ -92,25 +97,22 @@ async function redisStore(
     metrics.limiterStore.watch({ store: 'memory' }, () => 1 - isShared()),
     metrics.limiterDegraded.watch({}, () => 1 - isShared()),
   ];
+  const insurance = new MemoryCounts();
   return {
-    counter(keyPrefix) {
-      const insurance = new RateLimiterMemory({ keyPrefix, ...countOnly });
-      return {
-        async add(key, windowSeconds) {
-          try {
-            const count = await counts.add(`${keyPrefix}:${key}`, windowSeconds);
-            note(true);
-            return count;
-          } catch (error) {
-            metrics.limiterRedisErrors.inc();
-            note(false, error);
-            return take(insurance, key, windowSeconds);
-          }
-        },
-      };
+    async count(request) {
+      try {
+        const count = await counts.count(request);
+        note(true);
+        return count;
+      } catch (error) {
+        metrics.limiterRedisErrors.inc();
+        note(false, error);
+        return insurance.count(request);
+      }
     },
     close() {
       for (const end of watched) end();
+      insurance.close();
       redis.disconnect();
     },
   };
@@ -127,9 +129,4 @@ function firstOutcome(redis: Redis, withinMs: number): Promise<void> {
       resolve();
     }
   });
-}
-
-async function take(limiter: RateLimiterMemory, key: string, windowSeconds: number): Promise<Count> {
-  const result = await limiter.consume(key, 1, { customDuration: windowSeconds });
-  return { used: result.consumedPoints, msLeft: Math.max(result.msBeforeNext, 0) };
 }

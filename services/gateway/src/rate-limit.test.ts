@@ -3,8 +3,9 @@ import { ApiError, createLogger, Metrics } from '@kith/service';
 import { describe, expect, it } from 'vitest';
 import { limitKeyOf } from './client-ip.ts';
 import { openLimiterStore } from './limiter-store.ts';
+import { MemoryCounts } from './memory-counts.ts';
 import type { Settings } from './project-settings.ts';
-import { limitHeaders, nearestToItsEnd, RateLimits } from './rate-limit.ts';
+import { limitHeaders, RateLimits } from './rate-limit.ts';
 
 const store = await openLimiterStore(
   { kind: 'memory' },
@@ -46,27 +47,24 @@ async function count(
 
 describe('the headers', () => {
   it('tell policy, what is left and when it ends', () => {
-    const state = { remaining: 99, msLeft: 299_001, exceeded: false };
+    const count = { isOverCeiling: false, used: 1, msLeft: 299_001 };
     const now = Date.UTC(2030, 0, 1);
-    expect(limitHeaders('connections.list', { max: 100, windowSeconds: 300 }, state, now)).toEqual({
+    const limit = { max: 100, windowSeconds: 300 };
+    const told = {
       'RateLimit-Policy': '"connections.list";q=100;w=300',
       RateLimit: '"connections.list";r=99;t=300',
       'X-RateLimit-Limit': '100',
       'X-RateLimit-Remaining': '99',
       'X-RateLimit-Reset': String(now / 1000 + 300),
+    };
+    expect(limitHeaders('connections.list', limit, count, now)).toEqual(told);
+    const over = { isOverCeiling: true, used: 0, msLeft: 10_000 };
+    expect(limitHeaders('connections.list', limit, over, now)).toEqual({
+      ...told,
+      RateLimit: '"connections.list";r=0;t=10',
+      'X-RateLimit-Remaining': '0',
+      'X-RateLimit-Reset': String(now / 1000 + 10),
     });
-  });
-
-  it('tell of the counter that refuses first', () => {
-    const own = { remaining: 5, msLeft: 100, exceeded: false };
-    const overall = { remaining: 3, msLeft: 900, exceeded: false };
-    expect(nearestToItsEnd([own, overall])).toBe(overall);
-    expect(nearestToItsEnd([own, { ...overall, remaining: 50 }])).toBe(own);
-    const spent = { remaining: 0, msLeft: 100, exceeded: false };
-    const passed = { remaining: 0, msLeft: 50, exceeded: true };
-    expect(nearestToItsEnd([spent, passed])).toBe(passed);
-    const passedLonger = { ...passed, msLeft: 900 };
-    expect(nearestToItsEnd([passed, passedLonger])).toBe(passedLonger);
   });
 });
 
@@ -98,20 +96,29 @@ describe('counting', () => {
     expect((await count(limits, listConnections, 'p', '2001:db8:0:1::1')).code).toBeUndefined();
   });
 
-  it('has a ceiling over all projects where no token is asked for', async () => {
-    const limits = limitsOf({ scale: 0.1 });
-    const most = 2 * 20;
-    for (let n = 0; n < most; n++) expect((await count(limits, signIn, `made-up-${n}`)).code).toBeUndefined();
-    const refused = await count(limits, signIn, 'one-more');
-    expect(refused.code).toBe('rate-limit/exceeded');
-    expect(refused.headers).toMatchObject({
-      'RateLimit-Policy': '"identity.sign-in";q=2;w=300',
-      RateLimit: '"identity.sign-in";r=0;t=300',
-    });
-    expect((await count(limits, signIn, 'one-more', '192.0.2.2')).code).toBeUndefined();
-    for (let n = 0; n < 10 * 20 + 1; n++) {
-      expect((await count(limits, listConnections, `made-up-${n}`)).code).toBeUndefined();
+  it.each([
+    ['a token is asked for', listConnections],
+    ['none is', signIn],
+  ])('has a ceiling over all projects where %s', async (_, operation) => {
+    const counts = new MemoryCounts();
+    const limits = limitsOf({ scale: 0.1, store: counts });
+    const max = (operation.limit?.max ?? 0) / 10;
+    for (let n = 0; n < 20 * max; n++) {
+      expect((await count(limits, operation, `made-up-${n}`)).code).toBeUndefined();
     }
+    const keys = counts.size;
+    for (const project of ['one-more', 'another']) {
+      const refused = await count(limits, operation, project);
+      expect(refused.code).toBe('rate-limit/exceeded');
+      expect(refused.headers).toMatchObject({
+        'RateLimit-Policy': `"${operation.name}";q=${max};w=300`,
+        RateLimit: `"${operation.name}";r=0;t=300`,
+        'Retry-After': '300',
+      });
+    }
+    expect(counts.size).toBe(keys);
+    expect((await count(limits, operation, 'one-more', '192.0.2.2')).code).toBeUndefined();
+    counts.close();
   });
 
   it('is multiplied, turned off and overridden by configuration', async () => {

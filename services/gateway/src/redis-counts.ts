@@ -1,23 +1,40 @@
 import type { Redis } from 'ioredis';
-import type { Count } from './limiter-store.ts';
+import type { Count, Counting } from './limiter-store.ts';
 
-/** Adds to each counter, and gives what it then holds and how many ms of its window are left, one after the other. */
+/**
+ * Counts groups of requests, each of one pair: first under their ceiling, then those it lets through under the pair.
+ * KEYS of a group: ceiling, pair. ARGV: requests, window of the pair, most of the ceiling (0 is none), its window. Gives for
+ * each group: requests let through, what the pair then holds, ms left of its window, ms left of the ceiling's.
+ */
 const script = `
+local function left(key, seconds)
+  local ms = redis.call('PTTL', key)
+  if ms >= 0 then return ms end
+  redis.call('PEXPIRE', key, 1000 * seconds)
+  return 1000 * seconds
+end
 local told = {}
-for at, key in ipairs(KEYS) do
-  local used = redis.call('INCRBY', key, ARGV[2 * at])
-  local left = redis.call('PTTL', key)
-  if left < 0 then
-    left = 1000 * ARGV[2 * at - 1]
-    redis.call('PEXPIRE', key, left)
+for at = 1, #KEYS, 2 do
+  local count, most = tonumber(ARGV[2 * at - 1]), tonumber(ARGV[2 * at + 1])
+  local passed, ceilingLeft, used, pairLeft = count, 0, 0, 0
+  if most > 0 then
+    local all = redis.call('INCRBY', KEYS[at], count)
+    passed = math.max(0, math.min(count, most - all + count))
+    if all == count or passed < count then ceilingLeft = left(KEYS[at], ARGV[2 * at + 2]) end
   end
-  told[2 * at - 1] = used
-  told[2 * at] = left
+  if passed > 0 then
+    used = redis.call('INCRBY', KEYS[at + 1], passed)
+    pairLeft = left(KEYS[at + 1], ARGV[2 * at])
+  end
+  told[#told + 1] = passed
+  told[#told + 1] = used
+  told[#told + 1] = pairLeft
+  told[#told + 1] = ceilingLeft
 end
 return told`;
 
-interface Counting {
-  windowSeconds: number;
+interface Group {
+  of: Counting;
   waiting: { resolve: (count: Count) => void; reject: (error: unknown) => void }[];
 }
 
@@ -31,7 +48,7 @@ type Counted = Redis & { kithCount(keys: number, ...words: (string | number)[]):
 export class RedisCounts {
   readonly #redis: Counted;
   readonly #patienceMs: number;
-  #counting = new Map<string, Counting>();
+  #groups = new Map<string, Group>();
 
   /** @param options.patienceMs What a count may take before it is given up. */
   constructor(redis: Redis, options: { patienceMs: number }) {
@@ -40,33 +57,39 @@ export class RedisCounts {
     this.#patienceMs = options.patienceMs;
   }
 
-  /** Counts a key once more; its first time begins a window. Rejects while Redis is away, or takes too long. */
-  add(key: string, windowSeconds: number): Promise<Count> {
+  /** Counts a request; a key's first time begins a window. Rejects while Redis is away, or takes too long. */
+  count(of: Counting): Promise<Count> {
     if (this.#redis.status !== 'ready') return Promise.reject(new Error('Redis is not connected.'));
     return new Promise((resolve, reject) => {
-      if (this.#counting.size === 0) setImmediate(() => this.#send());
-      const counting = this.#counting.get(key);
-      if (counting) counting.waiting.push({ resolve, reject });
-      else this.#counting.set(key, { windowSeconds, waiting: [{ resolve, reject }] });
+      if (this.#groups.size === 0) setImmediate(() => this.#send());
+      const group = this.#groups.get(of.key);
+      if (group) group.waiting.push({ resolve, reject });
+      else this.#groups.set(of.key, { of, waiting: [{ resolve, reject }] });
     });
   }
 
   #send(): void {
-    const counting = [...this.#counting];
-    this.#counting = new Map();
-    const keys = counting.map(([key]) => key);
-    const words = counting.flatMap(([, { windowSeconds, waiting }]) => [windowSeconds, waiting.length]);
+    const groups = [...this.#groups.values()];
+    this.#groups = new Map();
+    const keys: string[] = [];
+    const words: number[] = [];
+    for (const { of, waiting } of groups) {
+      const { key, windowSeconds, ceiling } = of;
+      keys.push(ceiling?.key ?? key, key);
+      words.push(waiting.length, windowSeconds, ceiling?.max ?? 0, ceiling?.windowSeconds ?? 0);
+    }
     within(this.#redis.kithCount(keys.length, ...keys, ...words), this.#patienceMs).then(
       (told) => {
-        for (const [at, [, { waiting }]] of counting.entries()) {
-          const [used = 0, msLeft = 0] = told.slice(2 * at, 2 * at + 2);
+        for (const [at, { waiting }] of groups.entries()) {
+          const [passed = 0, used = 0, msLeft = 0, ceilingLeft = 0] = told.slice(4 * at, 4 * at + 4);
           for (const [turn, { resolve }] of waiting.entries()) {
-            resolve({ used: used - waiting.length + turn + 1, msLeft });
+            if (turn < passed) resolve({ isOverCeiling: false, used: used - passed + turn + 1, msLeft });
+            else resolve({ isOverCeiling: true, used: 0, msLeft: ceilingLeft });
           }
         }
       },
       (error) => {
-        for (const [, { waiting }] of counting) for (const { reject } of waiting) reject(error);
+        for (const { waiting } of groups) for (const { reject } of waiting) reject(error);
       },
     );
   }

@@ -1,4 +1,4 @@
-import { type OperationSpec, projectOfUser, statusOf } from '@kith/contracts';
+import { type OperationSpec, projectOfUser, statusOf, uuid } from '@kith/contracts';
 import { ApiError, ask, type Bus } from '@kith/service';
 import { errors } from 'jose';
 import type { Address } from './address.ts';
@@ -26,6 +26,25 @@ export async function scopeOf(
   if (address.operation.auth === 'user') return { projectId: caller?.projectId ?? null, caller };
   const projectId = await projectOf(bus, address, context);
   return { projectId, caller: caller?.projectId === projectId ? caller : null };
+}
+
+/**
+ * The project that a request under a short form counts under, together with those under the long one: the one its token
+ * claims, which nobody has verified yet. Null is the fixed name: of a claim that is no UUID, and of the reads that need no
+ * token (SPEC A5).
+ */
+export function claimedProject(
+  { operation }: OperationAddress,
+  authorization: string | undefined,
+): string | null {
+  if (operation.auth !== 'user') return null;
+  try {
+    const [, payload = ''] = (authorization ?? '').split('.', 3);
+    const { projectId } = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    return uuid.safeParse(projectId).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Turns the refusal of an expired token under a v7 short form into the one its clients refresh on (SPEC B9). */

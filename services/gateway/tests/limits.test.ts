@@ -86,20 +86,54 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
-  it('has a ceiling per client where no token is asked for', async () => {
+  it.each([
+    ['no token is asked for', signIn, '127.0.0.5'],
+    ['a bad token is sent', listConnections, '127.0.0.7'],
+  ])('has a ceiling per client over all projects where %s', async (_, operation, localAddress) => {
     const gateway = await test.another({
-      env: { RATE_LIMITS: '{"identity.sign-in":{"max":1,"windowSeconds":300}}' },
+      env: { RATE_LIMITS: `{"${operation.name}":{"max":1,"windowSeconds":300}}` },
     });
-    const post = () =>
+    const ask = () =>
       send(gateway.port, {
-        method: 'POST',
-        path: `/${randomUUID()}/auth/sign-in`,
-        localAddress: '127.0.0.5',
+        method: operation.method,
+        path: `/${randomUUID()}${operation.path}`,
+        headers: { authorization: 'Bearer made.up.token' },
+        localAddress,
       });
-    for (let n = 0; n < 20; n++) expect((await post()).status).toBe(200);
-    const refused = await post();
+    const statuses = await Promise.all(Array.from({ length: 150 }, async () => (await ask()).status));
+    expect(statuses.filter((status) => status !== 429)).toHaveLength(20);
+    const refused = await ask();
     expectError(refused, 'rate-limit/exceeded');
-    expect(refused.headers['ratelimit-policy']).toBe('"identity.sign-in";q=1;w=300');
+    expect(refused.headers['ratelimit-policy']).toBe(`"${operation.name}";q=1;w=300`);
+    expect(refused.headers['retry-after']).toBe(/t=(\d+)/.exec(String(refused.headers.ratelimit))?.[1]);
+  });
+
+  it('counts a short form with the long one, under the project that its token claims', async () => {
+    const localAddress = '127.0.0.10';
+    const remaining = async (path: string, authorization = '') =>
+      (await send(ports[0]!, { path, headers: { authorization }, localAddress })).headers[
+        'x-ratelimit-remaining'
+      ];
+    const claiming = (claims: object) =>
+      `Bearer head.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`;
+    expect(await remaining(`/${project}/connections`)).toBe('99');
+    expect(await remaining('/v7/connections', claiming({ projectId: project.toUpperCase() }))).toBe('98');
+    expect(await remaining(`/${project}/connections`)).toBe('97');
+    // The fixed name.
+    const nobodys = [
+      claiming({ projectId: 'made up' }),
+      claiming({}),
+      claiming([]),
+      'Bearer null',
+      'nonsense',
+      '',
+    ];
+    for (const [at, authorization] of nobodys.entries()) {
+      expect(await remaining('/v6/connections', authorization)).toBe(String(99 - at));
+    }
+    const user = `/v7/users/${randomUUID()}/connections-count`;
+    expect(await remaining(user, claiming({ projectId: project }))).toBe('99');
+    expect(await remaining(user)).toBe('98');
   });
 
   it('goes by X-Forwarded-For over as many proxies as are configured, and by nothing that is no address', async () => {

@@ -8,6 +8,7 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
   let redis: Redis;
   let counts: RedisCounts;
   const prefix = uniquePrefix();
+  const add = (key: string, windowSeconds: number) => counts.count({ key, windowSeconds, ceiling: null });
   beforeAll(async () => {
     engines = await startEngines();
     redis = new Redis(engines.redisUrl);
@@ -21,9 +22,9 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
 
   it('tells each of those that come in one turn its own number', async () => {
     const [one, other] = [`${prefix}:one`, `${prefix}:other`];
-    const told = await Promise.all([one, other, one, one].map((key) => counts.add(key, 60)));
+    const told = await Promise.all([one, other, one, one].map((key) => add(key, 60)));
     expect(told.map(({ used }) => used)).toEqual([1, 1, 2, 3]);
-    expect((await counts.add(one, 60)).used).toBe(4);
+    expect((await add(one, 60)).used).toBe(4);
   });
 
   it('makes one trip of a turn, however many keys it has', async () => {
@@ -34,32 +35,61 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
       const ours = words.filter((word) => word.startsWith(key));
       if (words[0]?.toLowerCase() === 'evalsha' && ours.length > 0) scripts.push(ours.length);
     });
-    await Promise.all(Array.from({ length: 50 }, (_, at) => counts.add(`${key}:${at}`, 60)));
+    await Promise.all(Array.from({ length: 50 }, (_, at) => add(`${key}:${at}`, 60)));
     await waitFor(() => scripts.length > 0);
-    expect(scripts).toEqual([50]);
+    // Each with the key of its ceiling beside it.
+    expect(scripts).toEqual([100]);
     monitor.disconnect();
   });
 
   it('begins a window with the first of a key, and does not prolong it', async () => {
     const key = `${prefix}:window`;
-    const first = await counts.add(key, 60);
+    const first = await add(key, 60);
     expect(first.msLeft).toBe(60_000);
     await redis.pexpire(key, 1_000);
-    const second = await counts.add(key, 60);
+    const second = await add(key, 60);
     expect(second.used).toBe(2);
     expect(second.msLeft).toBeLessThanOrEqual(1_000);
+  });
+
+  it('counts the ceiling first, also of what comes in one turn, and makes no key over it', async () => {
+    const ceiling = { key: `${prefix}:ceiling`, max: 4, windowSeconds: 20 };
+    const keys = ['a', 'b', 'a', 'c', 'c', 'd'].map((name) => `${prefix}:pair-${name}`);
+    const told = await Promise.all(keys.map((key) => counts.count({ key, windowSeconds: 60, ceiling })));
+    expect(told).toEqual([
+      { isOverCeiling: false, used: 1, msLeft: 60_000 },
+      { isOverCeiling: false, used: 1, msLeft: 60_000 },
+      { isOverCeiling: false, used: 2, msLeft: 60_000 },
+      { isOverCeiling: false, used: 1, msLeft: 60_000 },
+      { isOverCeiling: true, used: 0, msLeft: expect.closeTo(20_000, -3) },
+      { isOverCeiling: true, used: 0, msLeft: expect.closeTo(20_000, -3) },
+    ]);
+    await redis.pexpire(ceiling.key, 7_000);
+    const later = await counts.count({ key: `${prefix}:pair-e`, windowSeconds: 60, ceiling });
+    expect(later.isOverCeiling).toBe(true);
+    expect(later.msLeft).toBeLessThanOrEqual(7_000);
+    expect((await redis.keys(`${prefix}:pair-*`)).sort()).toEqual(
+      ['a', 'b', 'c'].map((name) => `${prefix}:pair-${name}`),
+    );
+    expect(await redis.get(ceiling.key)).toBe('7');
+    const raised = { key: `${prefix}:pair-e`, windowSeconds: 60, ceiling: { ...ceiling, max: 8 } };
+    expect((await counts.count(raised)).used).toBe(1);
   });
 
   it('gives an end to a key that has none', async () => {
     const key = `${prefix}:endless`;
     await redis.set(key, 7);
-    expect(await counts.add(key, 30)).toEqual({ used: 8, msLeft: 30_000 });
+    expect(await add(key, 30)).toEqual({ isOverCeiling: false, used: 8, msLeft: 30_000 });
     expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
   it('rejects at once without a connection', async () => {
     const away = new Redis(engines.redisUrl, { lazyConnect: true });
-    const waiting = new RedisCounts(away, { patienceMs: 5_000 }).add(`${prefix}:x`, 60);
+    const waiting = new RedisCounts(away, { patienceMs: 5_000 }).count({
+      key: `${prefix}:x`,
+      windowSeconds: 60,
+      ceiling: null,
+    });
     await expect(waiting).rejects.toThrow('Redis is not connected.');
     away.disconnect();
   });

@@ -30,8 +30,7 @@ export const project = z.object({
   /** What verifies the JWTs of the project's own back end: SPKI as PEM. */
   publicKey: shownText(16 * 1024).nullable(),
   /**
-   * Limits of operations in this project, in place of the contract's and the configuration's; null is none. They hold
-   * under addresses that name the project (SPEC A5).
+   * Limits of operations in this project, in place of the contract's and the configuration's; null is none (SPEC A5).
    */
   limits: z.record(z.string(), limit.nullable()),
   /** Web origins that may call under addresses that name this project; with none it is those of `CORS_ORIGINS`. */

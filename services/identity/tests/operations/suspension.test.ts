@@ -91,7 +91,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
         suspended: [{ userId: user.id, until: expect.any(String) }],
         restored: [],
       },
-      { sessions: [], suspended: [], restored: [user.id] },
+      { keys: [], sessions: [], suspended: [], restored: [user.id] },
     ]);
     const sid = sessionIdOf(session.accessToken);
     expect(notices.flatMap(({ sessions }) => sessions).map(({ sessionId }) => sessionId)).toContain(sid);
