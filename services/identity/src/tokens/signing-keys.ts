@@ -39,9 +39,12 @@ export class SigningKeys {
   #stored: readonly SigningKey[] = [];
   /** Ids of keys that are not used any more, whatever the store still has. */
   readonly #revoked = new Set<string>();
-  /** Whether a revocation was heard of that was not read from the store yet. */
-  #isStale = false;
+  /** How often a revocation was heard of, and how many of these are read from the store. */
+  #heard = 0;
+  #read = 0;
   #settling: Promise<void> | undefined;
+  /** The last reading of the store that was begun. */
+  #reading: Promise<void> = Promise.resolve();
 
   private constructor(store: KeyStore, times: KeyTimes) {
     this.#store = store;
@@ -63,8 +66,7 @@ export class SigningKeys {
 
   /** The newest key whose time to sign has come. */
   signing(at = Date.now()): SigningKey {
-    // A clock that is behind the one that made the only key finds none whose time has come.
-    const key = this.#stored.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? this.#stored.at(-1);
+    const key = signingOf(this.#stored, at);
     if (!key) throw new Error('There is no key to sign access tokens with.');
     return key;
   }
@@ -99,13 +101,13 @@ export class SigningKeys {
   /** Uses these keys no more from now on; another replica has revoked them. */
   hearRevoked(kids: readonly string[]): void {
     for (const kid of kids) this.#revoked.add(kid);
-    this.#isStale = true;
+    this.#heard += 1;
     this.#stored = this.#usable(this.#stored);
   }
 
   /** Resolves when what took the place of keys that were heard to be revoked is known. Rejects without the store. */
   async settled(): Promise<void> {
-    while (this.#isStale) {
+    while (this.#read < this.#heard) {
       this.#settling ??= this.#reload().finally(() => {
         this.#settling = undefined;
       });
@@ -122,25 +124,27 @@ export class SigningKeys {
     if (age >= this.#times.maxAgeMs) await this.rotate();
   }
 
-  async #reload(): Promise<void> {
-    this.#isStale = false;
-    try {
-      for (const kid of await this.#store.revoked()) this.#revoked.add(kid);
-      this.#stored = await this.#store.list();
-      const revoked = this.#stored.filter(({ kid }) => this.#revoked.has(kid));
-      for (const key of revoked) await this.#takeOut(key);
-      if (revoked.length > 0) this.#stored = await this.#store.list();
-      this.#stored = this.#usable(this.#stored);
-    } catch (error) {
-      this.#isStale = true;
-      throw error;
-    }
+  /** One after the other: a reading that began earlier must not have the last word. */
+  #reload(): Promise<void> {
+    const reading = this.#reading.then(() => this.#readStore());
+    this.#reading = reading.catch(() => undefined);
+    return reading;
   }
 
-  async #takeOut(key: SigningKey): Promise<void> {
-    if (this.stateOf(key) !== 'signing') return this.#store.remove(key);
-    // From the same time on, so that all replicas sign with it at once, whatever their clocks say.
-    await this.#store.replace(key.kid, await generateKey(key.ordinal, key.signsFrom));
+  async #readStore(): Promise<void> {
+    const heard = this.#heard;
+    for (const kid of await this.#store.revoked()) this.#revoked.add(kid);
+    let stored = await this.#store.list();
+    const signing = signingOf(stored, Date.now());
+    const revoked = stored.filter(({ kid }) => this.#revoked.has(kid));
+    for (const key of revoked) {
+      if (key !== signing) await this.#store.remove(key);
+      // From the same time on, so that all replicas sign with it at once, whatever their clocks say.
+      else await this.#store.replace(key.kid, await generateKey(key.ordinal, key.signsFrom));
+    }
+    if (revoked.length > 0) stored = await this.#store.list();
+    this.#stored = this.#usable(stored);
+    this.#read = Math.max(this.#read, heard);
   }
 
   #usable(keys: readonly SigningKey[]): readonly SigningKey[] {
@@ -157,6 +161,11 @@ export class SigningKeys {
     const next = this.#stored.findLast(({ ordinal }) => ordinal > key.ordinal);
     return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
   }
+}
+
+function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
+  // A clock that is behind the one that made the only key finds none whose time has come.
+  return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
 }
 
 async function generateKey(ordinal: number, signsFrom: Date): Promise<SigningKey> {
