@@ -106,12 +106,13 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
   afterAll(() => broker[Symbol.asyncDispose]());
   afterEach(() => undo.disposeAsync());
 
-  /** Two services and a consumer on one bus. */
+  /** Two services on one bus, with a consumer that can be held up and one that runs all the time. */
   async function start() {
     undo = new AsyncDisposableStack();
     const producers = [new Producer(), new Producer()] as const;
     const durable = `things-${randomUUID()}`;
     const seen = new Set<string>();
+    const seenByRunning = new Set<string>();
     const prefix = uniquePrefix();
     let bus: Bus;
     let intake: Intake | undefined;
@@ -123,6 +124,8 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
       bus = await broker.connect(prefix);
       for (const producer of some) producer.start(bus);
       await consume();
+      const running = { durable: `running-${durable}`, subjects: [`${bus.prefix}.event.>`] };
+      await bus.consume(running, async ({ id }) => void seenByRunning.add(id));
     };
     const close = async () => {
       for (const producer of producers) await producer.stop();
@@ -137,9 +140,12 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
       close,
       pause: async () => intake?.drain(),
       resume: consume,
-      /** Everything stored has reached the consumer. */
+      /** Everything stored has reached both consumers. */
       allArrive: () =>
-        waitFor(() => producers.every(({ ids }) => ids.every((id) => seen.has(id))), { what: 'all events' }),
+        waitFor(
+          () => producers.every(({ ids }) => ids.every((id) => seen.has(id) && seenByRunning.has(id))),
+          { what: 'all events' },
+        ),
     };
   }
 

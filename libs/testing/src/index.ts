@@ -15,7 +15,7 @@ export type {
 } from './event-record.ts';
 export { type FragileStore, fragileStore } from './fragile-store.ts';
 export { type Line, layLine } from './line.ts';
-export { type OwnNats, startOwnNats } from './own-nats.ts';
+export { type OwnNats, startNatsCluster, startOwnNats } from './own-nats.ts';
 export { createBus, createRuntime, createStore, uniquePrefix } from './parts.ts';
 export { createPeople, type People, type TestUser } from './people.ts';
 export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';

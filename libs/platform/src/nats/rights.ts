@@ -105,6 +105,7 @@ function streamRights(prefix: string): string[] {
   return Object.values(streamNames(prefix)).flatMap((stream) => [
     `$JS.API.STREAM.INFO.${stream}`,
     `$JS.API.STREAM.CREATE.${stream}`,
+    `$JS.API.STREAM.UPDATE.${stream}`,
   ]);
 }
 

@@ -41,7 +41,8 @@ max_payload: ${maxPayload}
 # A replica that hangs loses its share of the requests after seconds, not after four minutes.
 ping_interval: "2s"
 ping_max: 2
-jetstream { store_dir: "/data" }
+# What is lost with the power goes out again from the services' databases (docs/adr/0027).
+jetstream { store_dir: "/data", sync_interval: "1s" }
 authorization {
   users: [
 ${users.join(',\n')}

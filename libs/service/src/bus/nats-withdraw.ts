@@ -86,6 +86,7 @@ async function takeOut({ js, jsm, prefix, reader }: Parts, { first, last, ids, s
     headers_only: true,
     ack_policy: AckPolicy.None,
     mem_storage: true,
+    num_replicas: 1,
     inactive_threshold: nanos(10_000),
   });
   try {

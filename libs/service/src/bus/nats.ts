@@ -48,6 +48,8 @@ export interface NatsBusOptions {
   name: string;
   prefix: string;
   log: Logger;
+  /** Servers of a cluster that keep the streams, 1 where absent. Streams that more keep are left so. */
+  replicas?: number;
   /** How long to try for a first connection, in ms. */
   connectTimeoutMs?: number;
 }
@@ -62,6 +64,7 @@ export class NatsBus implements Bus {
   readonly #jsm: JetStreamManager;
   readonly #log: Logger;
   readonly #name: string;
+  readonly #replicas: number;
   #withdrawing: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
   readonly #consumers = new Set<NatsConsumer>();
@@ -78,6 +81,7 @@ export class NatsBus implements Bus {
     this.#jsm = jsm;
     this.#log = options.log;
     this.#name = options.name;
+    this.#replicas = options.replicas ?? 1;
     void this.#watch();
   }
 
@@ -166,7 +170,7 @@ export class NatsBus implements Bus {
 
   async log(): Promise<EventLogState> {
     // Not what was made before: the broker may have lost its streams since.
-    await ensureStreams(this.#jsm, this.prefix);
+    await this.#makeStreams();
     const { created, state } = await this.#jsm.streams.info(streamNames(this.prefix).events);
     return { created: String(created), first: state.first_seq, last: state.last_seq };
   }
@@ -194,7 +198,7 @@ export class NatsBus implements Bus {
         jsm: this.#jsm,
         prefix: this.prefix,
         log: this.#log,
-        ensureStreams: () => ensureStreams(this.#jsm, this.prefix),
+        ensureStreams: () => this.#makeStreams(),
       },
       options,
       handle,
@@ -274,11 +278,15 @@ export class NatsBus implements Bus {
 
   /** Made by whoever needs them first: a process without events has no rights on JetStream (docs/adr/0003). */
   #ensureStreams(): Promise<void> {
-    this.#streams ??= ensureStreams(this.#jsm, this.prefix).catch((error) => {
+    this.#streams ??= this.#makeStreams().catch((error) => {
       this.#streams = undefined;
       throw error;
     });
     return this.#streams;
+  }
+
+  #makeStreams(): Promise<void> {
+    return ensureStreams(this.#jsm, this.prefix, this.#replicas);
   }
 
   async #watch(): Promise<void> {

@@ -30,6 +30,13 @@ export const natsConfig = z.object({
     .string({ error: 'a NATS address is needed, nats://host:4222' })
     .describe('NATS server with JetStream, or several of a cluster, separated by commas; `tls://` for TLS'),
   NATS_NKEY: z.string().optional().describe("seed of the service's NATS user"),
+  NATS_STREAM_REPLICAS: z
+    .enum(['1', '3', '5'])
+    .default('1')
+    .transform(Number)
+    .describe(
+      'servers of a NATS cluster that keep a copy of each event: 1, 3 or 5; more are never made fewer',
+    ),
 });
 
 /** What a service that stores needs to reach its database. */

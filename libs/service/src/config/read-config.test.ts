@@ -80,5 +80,6 @@ test('a service names the engine it lacks', () => {
     HOST: '127.0.0.1',
     INTERNAL_PORT: 9090,
     NATS_URL: 'nats://x',
+    NATS_STREAM_REPLICAS: 1,
   });
 });

@@ -244,6 +244,8 @@ export class Relay {
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);
+    // A log that is gone takes no events.
+    if (failures.length > 0) this.#isCheckDue = true;
     return failures;
   }
 

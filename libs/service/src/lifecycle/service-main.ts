@@ -26,6 +26,7 @@ export function runServiceMain<Schema extends typeof serviceConfig>(
     const nats = await NatsBus.connect({
       url: config.NATS_URL,
       nkeySeed: config.NATS_NKEY,
+      replicas: config.NATS_STREAM_REPLICAS,
       name,
       prefix: config.KITH_PREFIX,
       log,
