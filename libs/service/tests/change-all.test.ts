@@ -40,7 +40,8 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   let settler: Settler;
   beforeAll(async () => {
     world = await openWorld();
-    settler = new Settler(world.db);
+    // Readers leave intents to their writers for a second.
+    settler = new Settler(world.db, { now: () => Date.now() + 2_000 });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

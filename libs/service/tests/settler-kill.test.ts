@@ -49,7 +49,7 @@ describe.skipIf(!hasMongo)('settler whose process is killed', () => {
   let settler: Settler;
   beforeAll(async () => {
     world = await openWorld();
-    settler = new Settler(world.db);
+    settler = new Settler(world.db, { now: () => Date.now() + 2_000 });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -31,7 +31,7 @@ describe.skipIf(!hasMongo)('settler under two processes that die again and again
       }
       return ends;
     };
-    const settler = new Settler(db);
+    const settler = new Settler(db, { now: () => Date.now() + 2_000 });
     const ends = (await Promise.all([process(0), process(1)])).flat();
     expect(ends.some(({ killed }) => killed)).toBe(true);
 

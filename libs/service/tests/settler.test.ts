@@ -43,12 +43,15 @@ function pausingAt(world: World, step: Step) {
   return { settler, reached: reached.promise, go: () => going.resolve() };
 }
 
+/** Readers and sweeps leave intents to their writers for a second. */
+const later = { now: () => Date.now() + 2_000 };
+
 describe.skipIf(!hasMongo)('settler', () => {
   let world: World;
   let settler: Settler;
   beforeAll(async () => {
     world = await openWorld();
-    settler = new Settler(world.db);
+    settler = new Settler(world.db, later);
   });
   afterAll(() => world[Symbol.asyncDispose]());
   afterEach(async () => {
@@ -126,8 +129,8 @@ describe.skipIf(!hasMongo)('settler', () => {
     await Promise.all(
       others.flatMap((db) => [
         new Settler(db).settleTarget('lamps', unsettled),
-        viewAll(db, new Settler(db)),
-        new Settler(db).sweep(places),
+        viewAll(db, new Settler(db, later)),
+        new Settler(db, later).sweep(places),
       ]),
     );
     expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));
@@ -212,6 +215,69 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(await leftovers(world.db)).toBe(2);
     slow.go();
     expect(await flipping).toMatchObject({ on: true });
+  });
+
+  it.each(['committed', 'rows', 'counters'] as const)(
+    'leaves a young change at %s to its writer: a reader sees what was acknowledged',
+    async (step) => {
+      const reader = new Settler(world.db);
+      const off = await lampOff();
+      const slow = pausingAt(world, step);
+      const flipping = flip(slow.settler, off);
+      await slow.reached;
+      const open = await leftovers(world.db);
+      expect(open).toBeGreaterThan(0);
+      const other = await flip(settler, await readLamp(world.db, settler, lampNames[1]));
+      const { owner2 } = await truth(world.db);
+      expect((await viewAll(world.db, reader)).owner2).toEqual(owner2);
+      expect(other).not.toBeNull();
+      expect(await leftovers(world.db)).toBe(open);
+      slow.go();
+      expect(await flipping).toMatchObject({ on: true });
+      // Acknowledged: any reader sees it from now on.
+      expect(await viewAll(world.db, reader)).toEqual(await truth(world.db));
+    },
+  );
+
+  describe('a counter with as many intents as it takes', () => {
+    const crowd = (target: Lamp, at: Date) =>
+      Array.from({ length: 500 }, (_, n) => ({
+        op: `crowd-${n}`,
+        in: 'lamps',
+        target: target._id,
+        fromRev: target.rev,
+        at,
+      }));
+
+    it('refuses one more before anything of it is done, so that it can be tried again', async () => {
+      const off = await lampOff();
+      const before = await truth(world.db);
+      const pending = crowd(off, new Date());
+      await ownersOf(world.db).updateOne({ _id: 'owner1' }, { $set: { pending } });
+      const refused = flip(new Settler(world.db, { patienceMs: 50 }), off);
+      await expect(refused).rejects.toMatchObject({ code: 'gateway/unavailable' });
+      expect(await truth(world.db)).toEqual(before);
+      expect(await leftovers(world.db)).toBe(500);
+      const found = await ownersOf(world.db)
+        .find({ 'pending.0': { $exists: true } })
+        .toArray();
+      expect(found.map(({ _id }) => _id)).toEqual(['owner1']);
+      await ownersOf(world.db).updateOne({ _id: 'owner1' }, { $set: { pending: [] } });
+      expect(await flip(settler, off)).toMatchObject({ on: true });
+    });
+
+    it('takes one more once those of changes that came to nothing are gone', async () => {
+      const off = await lampOff();
+      const gone = { ...off, rev: off.rev - 1 };
+      await ownersOf(world.db).updateOne(
+        { _id: 'owner1' },
+        { $set: { pending: crowd(gone, new Date(Date.now() - 5_000)) } },
+      );
+      expect(await flip(new Settler(world.db), off)).toMatchObject({ on: true });
+      const left = (await ownersOf(world.db).findOne({ _id: 'owner1' }))?.pending ?? [];
+      expect(left).toHaveLength(480);
+      await ownersOf(world.db).updateOne({ _id: 'owner1' }, { $set: { pending: [] } });
+    });
   });
 
   it('fences a stale intent off: its change can not commit any more', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { availableEngines, createStore, waitFor } from '@kith/testing';
+import { availableEngines, createStore, type WatchedStore, waitFor, watchReads } from '@kith/testing';
 import { Collection, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConnectionStore, openStore } from '../src/store/index.ts';
@@ -26,7 +26,10 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
   });
   afterEach(() => {
     vi.restoreAllMocks();
+    vi.useRealTimers();
   });
+  /** Readers leave a change to its writer for a second. */
+  const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });
 
   /** Ann asks Bob, and the database is lost between the commit and the rows. */
   async function requestCutOff(): Promise<void> {
@@ -54,6 +57,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     'a change cut off after its commit is whole for who reads the list %s',
     async (name) => {
       await requestCutOff();
+      aSecondLater();
       expect(await list(name === 'sent' ? ann : bob, name)).toMatchObject({ entries: [{}], total: 1 });
       expect(await unsettled()).toBe(0);
     },
@@ -71,6 +75,60 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     await waitFor(async () => {
       await store.sweep();
       return (await unsettled()) === 0;
+    });
+  });
+
+  describe('who reads the totals of one whom a hundred ask at once', () => {
+    const crowd = 100;
+    let star: string;
+    let watched: WatchedStore;
+    let reader: ConnectionStore;
+    let asking: Promise<unknown>[];
+    beforeAll(async () => {
+      watched = await watchReads(place.config);
+      reader = await openStore(watched.config);
+    });
+    afterAll(async () => {
+      await reader?.close();
+      await watched?.[Symbol.asyncDispose]();
+    });
+
+    /** Three have asked; a hundred are asking, and are held between the commit and the rows. */
+    async function beAsked(): Promise<() => void> {
+      star = randomUUID();
+      // However long it takes here, to readers they are young.
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+      for (let n = 0; n < 3; n++) await ask();
+      const gate = Promise.withResolvers<never>();
+      const held = vi.spyOn(Collection.prototype, 'replaceOne').mockImplementation(() => gate.promise);
+      asking = Array.from({ length: crowd }, () => ask().catch(() => undefined));
+      await waitFor(() => held.mock.calls.length === 2 * crowd);
+      held.mockRestore();
+      return () => gate.reject(new Error('cut off'));
+    }
+
+    const ask = () => perform(store, { projectId, userId: randomUUID(), otherId: star, action: 'request' });
+    const read = async () => {
+      let total = -1;
+      const trips = await watched.tripsOf(async () => {
+        total = (await reader.totals(projectId, star)).received;
+      });
+      return { total, operations: trips.flat().length };
+    };
+
+    it('reads once what was acknowledged; of what is left behind it settles a few', async () => {
+      const end = await beAsked();
+      expect(await read()).toEqual({ total: 3, operations: 1 });
+      end();
+      await Promise.all(asking);
+      aSecondLater();
+      const first = await read();
+      expect(first.total).toBe(3 + 20);
+      expect(first.operations).toBeLessThan(200);
+      for (let totals = first.total; totals < 3 + crowd; totals += 20) {
+        expect((await read()).total).toBe(totals + 20);
+      }
+      expect(await read()).toEqual({ total: 3 + crowd, operations: 1 });
     });
   });
 

@@ -38,6 +38,7 @@ export function errorReply(
       [statusHeader]: String(statusOf(code)),
       [codeHeader]: code,
       'Content-Type': 'application/json',
+      ...(code === 'gateway/unavailable' && { 'Retry-After': '1' }),
     },
     body: encoder.encode(
       JSON.stringify(

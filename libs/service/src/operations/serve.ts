@@ -148,6 +148,7 @@ function isListed(spec: Named, code: ErrorCode): boolean {
     spec.errors.includes(code) ||
     code === 'request/invalid-json' ||
     code === 'route/not-found' ||
+    code === 'gateway/unavailable' ||
     code === `${spec.feature}/server-error` ||
     code.startsWith(`${spec.feature}/invalid-`) ||
     Object.values(spec.invalid ?? {}).includes(code)

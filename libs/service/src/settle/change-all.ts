@@ -34,7 +34,7 @@ export async function changeAll(
     targets,
     planned.flatMap(({ change: { target, make } }) => (make ? [{ ...make, _id: target.id, rev: 0 }] : [])),
   );
-  await announceAll(db, planned, now);
+  await announceAll(db, settler, planned, now);
   await onStep('announced');
   const matched = await matchingWrites(
     targets,
@@ -78,8 +78,8 @@ interface Planned {
   plan: Plan;
 }
 
-/** Every counter gets its intents in one write. Rejects when a counter was erased meanwhile. */
-async function announceAll(db: Db, planned: readonly Planned[], at: Date): Promise<void> {
+/** Every counter gets its intents in one write. Rejects when a counter was erased meanwhile, or gets no room. */
+async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   const intents = new Map<string, Intent[]>();
   for (const { change, plan } of planned) {
     const { in: name, id: target, rev: fromRev } = change.target;
@@ -91,6 +91,7 @@ async function announceAll(db: Db, planned: readonly Planned[], at: Date): Promi
   if (!counters) return;
   const all = inOrder(intents);
   const ids = all.map(([id]) => id);
+  await settler.makeRoom(counters.collectionName, ids);
   const found = await counters.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
   const known = new Set(found.map(({ _id }) => _id));
   const refused = await failedWrites(

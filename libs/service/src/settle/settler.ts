@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Db } from 'mongodb';
+import { ApiError } from '../errors.ts';
 import { outboxUpdate } from '../events/mongo-outbox.ts';
 import { isMongoDuplicate } from '../store/mongo.ts';
 import type { Change, CounterFields, CounterWrite, Intent, Plan, RowFields, TargetFields } from './plan.ts';
@@ -10,8 +12,16 @@ export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
 /** How long after it was read a plan is trusted, and an intent's change may still be on its way. */
 export const trustMs = 30_000;
-const sweepAfterMs = 1_000;
+/** Intents younger than this are left to their writers. */
+const leaveMs = 1_000;
 const sweepLimit = 100;
+/** Most intents that a reader settles, and that a sweep settles at once. */
+const fewIntents = 20;
+/** Most intents of a counter; of those that come at once with the last, some may be more. */
+const mostIntents = 500;
+/** Filter for a counter that takes one more intent. */
+const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
+const retryMs = 50;
 
 /**
  * Commits a change in one document and settles what follows from it in others, without transactions
@@ -23,15 +33,31 @@ const sweepLimit = 100;
 export class Settler {
   readonly #db: Db;
   readonly #onStep: (step: Step) => void | Promise<void>;
+  readonly #now: () => number;
+  readonly #patienceMs: number;
 
-  constructor(db: Db, options: { onStep?: (step: Step) => void | Promise<void> } = {}) {
+  /**
+   * @param options.now Unix time in ms.
+   * @param options.patienceMs How long a change waits for room among the intents of a counter: less than its caller does.
+   */
+  constructor(
+    db: Db,
+    options: {
+      onStep?: (step: Step) => void | Promise<void>;
+      now?: () => number;
+      patienceMs?: number;
+    } = {},
+  ) {
     this.#db = db;
     this.#onStep = options.onStep ?? (() => undefined);
+    this.#now = options.now ?? (() => Date.now());
+    this.#patienceMs = options.patienceMs ?? 2_000;
   }
 
   /**
-   * Makes a change; `false` when the target has gone on since it was read. A rejection leaves open whether the
-   * change was made, and whichever it is will come out whole.
+   * Makes a change; `false` when the target has gone on since it was read. Throws `gateway/unavailable` when too many
+   * changes of a counter are under way: nothing was done then. Any other rejection leaves open whether the change was made,
+   * and whichever it is will come out whole.
    */
   async change(change: Change): Promise<boolean> {
     const { target, rows } = change;
@@ -41,7 +67,7 @@ export class Settler {
     await this.#announceAll(counters, plan.op, target);
     await this.#onStep('announced');
     const outbox = outboxUpdate(change.events);
-    const now = new Date();
+    const now = new Date(this.#now());
     const unsettled = follows ? { unsettled: plan, unsettledAt: now } : {};
     const { matchedCount } = await this.#targets(target.in).updateOne(
       { _id: target.id, rev: target.rev, unsettled: { $exists: false } },
@@ -65,20 +91,38 @@ export class Settler {
   }
 
   /**
-   * Settles every intent a counter was read with. An intent whose change is still on its way stays: it is not
-   * committed, so it does not count. Returns whether the counter has changed and is to be read again; once is
-   * enough, for what is announced later was not acknowledged before this call.
+   * Settles intents a counter was read with that are older than a second, at most twenty: of processes that died or are
+   * slow. Younger ones are their writers', who acknowledge a change once it is counted: without them a reader sees all
+   * that was acknowledged before this call. Returns whether the counter is to be read again; once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
-    const at = { in: collection, id: counter._id };
-    const settled = (counter.pending ?? []).map((intent) => this.#settleIntent(at, intent));
-    return (await Promise.all(settled)).includes(true);
+    return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
+  }
+
+  /** Waits until counters have room for further intents. Throws `gateway/unavailable` when they do not get it in time. */
+  async makeRoom(
+    collection: string,
+    ids: readonly string[],
+    until = performance.now() + this.#patienceMs,
+  ): Promise<void> {
+    for (;;) {
+      const full = { _id: { $in: [...ids] }, [`pending.${mostIntents - 1}`]: { $exists: true } };
+      const counters = await this.#counters(collection).find(full).toArray();
+      if (counters.length === 0) return;
+      if (performance.now() > until) {
+        throw new ApiError('gateway/unavailable', {
+          message: 'Too many changes of this user are under way. Try again in a second.',
+        });
+      }
+      const settled = await Promise.all(counters.map((counter) => this.settleCounter(collection, counter)));
+      if (!settled.includes(true)) await pause(retryMs);
+    }
   }
 
   /** Settles what processes left behind when they died. Rejects after the rest when some of it can not be. */
   async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
     // A range and not only an upper bound: some servers do not use a partial index for the latter.
-    const old = { $gt: new Date(0), $lt: new Date(Date.now() - sweepAfterMs) };
+    const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
     for (const name of collections.targets) {
@@ -91,13 +135,33 @@ export class Settler {
     }
     for (const name of collections.counters) {
       const open = this.#counters(name).find({ 'pending.at': old }, { limit: sweepLimit });
-      for (const counter of await open.toArray()) await this.settleCounter(name, counter).catch(failed);
+      for (const counter of await open.toArray()) await this.#settleAll(name, counter).catch(failed);
     }
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} left unsettled`);
   }
 
+  #leftOf(counter: CounterFields): Intent[] {
+    const before = this.#now() - leaveMs;
+    return (counter.pending ?? []).filter(({ at }) => at.getTime() < before);
+  }
+
+  async #settleSome(
+    collection: string,
+    counter: CounterFields,
+    intents: readonly Intent[],
+  ): Promise<boolean> {
+    const at = { in: collection, id: counter._id };
+    return (await Promise.all(intents.map((intent) => this.#settleIntent(at, intent)))).includes(true);
+  }
+
+  async #settleAll(collection: string, counter: CounterFields): Promise<void> {
+    const left = this.#leftOf(counter);
+    for (let from = 0; from < left.length; from += fewIntents)
+      await this.#settleSome(collection, counter, left.slice(from, from + fewIntents));
+  }
+
   async #announceAll(counters: readonly CounterWrite[], op: string, target: Change['target']): Promise<void> {
-    const intent = { op, in: target.in, target: target.id, fromRev: target.rev, at: new Date() };
+    const intent = { op, in: target.in, target: target.id, fromRev: target.rev, at: new Date(this.#now()) };
     const announced = await Promise.allSettled(counters.map((counter) => this.#announce(counter, intent)));
     const failed = announced.find((result) => result.status === 'rejected');
     if (!failed) return;
@@ -109,15 +173,21 @@ export class Settler {
   async #announce(counter: CounterWrite, intent: Intent): Promise<void> {
     const counters = this.#counters(counter.in);
     const push = async () =>
-      (await counters.updateOne({ _id: counter.id }, { $push: { pending: intent } })).matchedCount > 0;
+      (await counters.updateOne({ _id: counter.id, ...hasRoom }, { $push: { pending: intent } }))
+        .matchedCount > 0;
     if (await push()) return;
     try {
       // Not an upsert: its losers get no duplicate-key error on every compatible server.
       await counters.insertOne({ _id: counter.id, pending: [intent] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;
-      // A change that commits without its intent would never be counted.
-      if (!(await push())) throw new Error(`The counter ${counter.id} was erased meanwhile.`);
+      const until = performance.now() + this.#patienceMs;
+      while (!(await push())) {
+        // A change that commits without its intent would never be counted.
+        if (!(await counters.findOne({ _id: counter.id }, { projection: { _id: 1 } })))
+          throw new Error(`The counter ${counter.id} was erased meanwhile.`);
+        await this.makeRoom(counter.in, [counter.id], until);
+      }
     }
   }
 
@@ -132,7 +202,7 @@ export class Settler {
 
   async #settleIntent(counter: { in: string; id: string }, intent: Intent): Promise<boolean> {
     const at = { in: intent.in, id: intent.target };
-    const readAt = Date.now();
+    const readAt = this.#now();
     const target = await this.#read(at);
     if (target?.unsettled?.op === intent.op) {
       await this.#rollForward(at, intent.op, { plan: target.unsettled, readAt });
@@ -162,7 +232,7 @@ export class Settler {
     known?: { plan: Plan; readAt: number },
   ): Promise<void> {
     for (let next = known; ; next = undefined) {
-      const readAt = next?.readAt ?? Date.now();
+      const readAt = next?.readAt ?? this.#now();
       const plan = next?.plan ?? (await this.#read(at))?.unsettled;
       if (!plan || (op && plan.op !== op)) return;
       if (await this.#write(at, plan, readAt + trustMs)) return;
