@@ -3,6 +3,7 @@
 //   --only a,b       these rows alone
 //   --rate N         requests a second (200)
 //   --seed N         what is random comes from it; printed, so that a run can be repeated
+//   --before COMMIT  the version before, for the row that mixes the two (HEAD~1)
 //   --write          writes docs/reliability.md from what it finds
 import { parseArgs } from 'node:util';
 import { seeded } from '../../bench/src/random.ts';
@@ -12,6 +13,7 @@ import { line, writeReport } from './report.ts';
 import { hasPassed, type Outcome } from './row.ts';
 import { rows } from './rows/index.ts';
 import { runRow } from './run-row.ts';
+import { checkOut } from './world/version-before.ts';
 import { startWorld } from './world/world.ts';
 
 const { values } = parseArgs({
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     rate: { type: 'string', default: '200' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    before: { type: 'string', default: 'HEAD~1' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -35,21 +38,26 @@ const random = seeded(seed);
 console.log(`Seed ${seed}, ${rate} requests a second`);
 const outcomes: Outcome[] = [];
 try {
-  await using world = await startWorld(progress);
-  const { url } = world.balancer;
-  const crowd = await gather(url, { operatorToken: world.operatorToken, size: 40, random });
-  const log = new EventLog(world.engines.natsUrl, world.prefix);
+  await using ends = new AsyncDisposableStack();
+  let tree: Promise<string> | undefined;
+  const before = () => (tree ??= checkOut(values.before).then((made) => ends.use(made).folder));
   const chosen = rows.filter(({ name, quick }) =>
     wanted ? wanted.includes(name) : !values.quick || quick > 0,
   );
-  for (const row of chosen) {
-    progress(`${row.title} …`);
-    const times = values.quick ? Math.max(1, row.quick) : row.times;
-    const outcome = await runRow(row, { world, crowd, log, random, rate, times, progress });
-    outcomes.push(outcome);
-    console.log(line(outcome));
-    // After each, so that a run that is broken off leaves what it has found.
-    if (values.write) writeReport({ outcomes, seed, rate });
+  for (const [brokers, some] of Map.groupBy(chosen, ({ brokers }) => brokers ?? 1)) {
+    await using world = await startWorld({ brokers, progress });
+    const { url } = world.balancer;
+    const crowd = await gather(url, { operatorToken: world.operatorToken, size: 40, random });
+    const log = new EventLog(world.natsUrls, world.prefix);
+    for (const row of some) {
+      progress(`${row.title} …`);
+      const times = values.quick ? Math.max(1, row.quick) : row.times;
+      const outcome = await runRow(row, { world, crowd, log, before, random, rate, times, progress });
+      outcomes.push(outcome);
+      console.log(line(outcome));
+      // After each, so that a run that is broken off leaves what it has found.
+      if (values.write) writeReport({ outcomes, seed, rate });
+    }
   }
 } catch (error) {
   console.error((error as Error).stack);

@@ -1,10 +1,16 @@
+import type { EventLog } from './check/event-log.ts';
 import type { Crowd } from './load/load.ts';
+import type { Record } from './load/record.ts';
 import type { World } from './world/world.ts';
 
 /** What a fault is done to. */
 export interface Stage {
   world: World;
   crowd: Crowd;
+  record: Record;
+  log: EventLog;
+  /** Gives the folder of a checkout of the version before. */
+  before(): Promise<string>;
   random(): number;
   /** Waits; the load goes on. */
   rest(ms: number): Promise<void>;
@@ -21,6 +27,10 @@ export interface Row {
   quick: number;
   /** The longest silence that is borne, in ms; without one it is only written down. */
   silenceMs?: number;
+  /** Statuses by which a request may be refused meanwhile, beside 5xx. */
+  bears?: readonly number[];
+  /** How many brokers it is done to; 1 where absent. */
+  brokers?: 3;
   /** Does it once and takes it back. What has died comes back by itself. */
   fault(stage: Stage, time: number): Promise<void>;
 }

@@ -15,17 +15,19 @@ export async function runRow(
     random: () => number;
     rate: number;
     times: number;
+    before(): Promise<string>;
     progress: (line: string) => void;
   },
 ): Promise<Outcome> {
-  const { world, crowd, log, random, rate, times, progress } = stage;
+  const { world, crowd, log, random, rate, times, before, progress } = stage;
   const rest = (ms: number) => sleep(ms);
-  const record = crowd.begin();
+  const record = crowd.begin(row.bears);
   const end = crowd.load(rate);
   let error: string | undefined;
   try {
     await rest(1_500);
-    for (let time = 0; time < times; time++) await row.fault({ world, crowd, random, rest, progress }, time);
+    for (let time = 0; time < times; time++)
+      await row.fault({ world, crowd, record, log, before, random, rest, progress }, time);
   } catch (failed) {
     error = `the fault: ${(failed as Error).stack}`;
   }

@@ -5,7 +5,7 @@ import { connect } from '@nats-io/transport-node';
 
 /** All events of a platform that were ever seen in its stream, by aggregate and `seq`. */
 export class EventLog {
-  readonly #natsUrl: string;
+  readonly #natsUrls: readonly string[];
   readonly #stream: string;
   /** How far the stream has been read, and which stream it was. */
   #read = { upTo: 0, created: '' };
@@ -13,14 +13,19 @@ export class EventLog {
   /** Two events of one `seq`. */
   readonly contradictions: string[] = [];
 
-  constructor(natsUrl: string, prefix: string) {
-    this.#natsUrl = natsUrl;
+  constructor(natsUrls: readonly string[], prefix: string) {
+    this.#natsUrls = natsUrls;
     this.#stream = streamNames(prefix).events;
+  }
+
+  /** The stream may be another one now, or an older copy: all of it is read again. */
+  forgetPlace(): void {
+    this.#read = { upTo: 0, created: '' };
   }
 
   /** Reads what has come since. */
   async read(): Promise<void> {
-    const servers = this.#natsUrl.replaceAll('nats://', '').split(',');
+    const servers = this.#natsUrls.map((url) => url.replace('nats://', ''));
     const connection = await connect({ servers });
     try {
       const manager = await jetstreamManager(connection);
@@ -50,6 +55,7 @@ export class EventLog {
 
   #add(event: EventEnvelope): void {
     const { type, id, seq } = event.aggregate;
+    if (type === 'faults') return;
     const key = `${type} ${id}`;
     const events = this.aggregates.get(key) ?? new Map<number, EventEnvelope>();
     const known = events.get(seq);

@@ -35,9 +35,10 @@ export function asker(url: string, projectId: string, record: () => Record): Ask
         signal: AbortSignal.timeout(patienceMs),
       });
       const text = await response.text();
-      const { status } = response;
-      const isServed = status < 500;
-      noted.note(kind, status, isServed);
+      const isBorne = noted.bears.includes(response.status);
+      const isServed = response.status < 500 && !isBorne;
+      noted.note(kind, response.status, isServed);
+      const status = isBorne ? 503 : response.status;
       // 503 promises that nothing was done.
       return {
         status,

@@ -17,13 +17,15 @@ export interface Crowd {
   folders: readonly Folder[];
   projectId: string;
   /** Begins a new record, of the row that comes. */
-  begin(): Record;
+  begin(bears?: readonly number[]): Record;
   /** Makes so many requests a second until the returned function is called, which waits for the last answer. */
-  load(rate: number): () => Promise<void>;
+  load(rate: number, one?: () => Promise<void> | undefined, mostUnderWay?: number): () => Promise<void>;
+  /** Something about the first of the people, whom everybody else knows or asks. */
+  aboutTheFirst(): Promise<void> | undefined;
 }
 
 /** Most requests without an answer yet; while there are so many, no more are made. */
-const mostUnderWay = 500;
+const usualUnderWay = 500;
 
 /** Signs people up, pairs them and gives each a folder to come. */
 export async function gather(
@@ -54,12 +56,14 @@ export async function gather(
     folders.push(new Folder(scene, people.at(-1) as Person, root.id));
   }
   const pairs: Pair[] = [];
-  // Each with the next four: everybody is in eight pairs.
+  // Each with the next four, and everybody with the first.
   for (const [index, one] of people.entries()) {
-    for (let step = 1; step <= 4; step++) {
-      pairs.push(new Pair(scene, [one, people[(index + step) % size] as Person]));
-    }
+    const next = [1, 2, 3, 4].map((step) => people[(index + step) % size] as Person);
+    pairs.push(...next.map((other) => new Pair(scene, [one, other])));
   }
+  const known = new Set(pairs.map(({ id }) => id));
+  const withTheFirst = people.slice(1).map((other) => new Pair(scene, [people[0] as Person, other]));
+  pairs.push(...withTheFirst.filter(({ id }) => !known.has(id)));
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const free = <T extends Key>(from: readonly T[]): T | undefined => {
     const first = pick(from);
@@ -82,17 +86,29 @@ export async function gather(
     if (chance < 0.85) return free(folders)?.run();
     return free(people)?.run();
   };
+  const [first] = people as [Person];
+  const ofTheFirst = pairs.filter((pair) => pair.people.includes(first));
+  const aboutTheFirst = () => {
+    const chance = random();
+    const token = pick(people).accessToken;
+    const path = `/users/${first.id}/connections`;
+    if (chance < 0.5) return scene.ask('connections', 'GET', path, { token }).then(() => {});
+    if (chance < 0.7) return scene.ask('connections', 'GET', `${path}-count`, { token }).then(() => {});
+    return free(ofTheFirst)?.run() ?? first.readConnections();
+  };
   return {
     scene,
     people,
     pairs,
     folders,
     projectId,
-    begin() {
+    begin(bears = []) {
       record = new Record();
+      record.bears = bears;
       return record;
     },
-    load(rate) {
+    aboutTheFirst,
+    load(rate, make = one, mostUnderWay = usualUnderWay) {
       const underWay = new Set<Promise<void>>();
       let sent = 0;
       const from = performance.now();
@@ -100,8 +116,8 @@ export async function gather(
         const due = ((performance.now() - from) / 1000) * rate;
         for (; sent < due; sent++) {
           if (underWay.size >= mostUnderWay) continue;
-          const work = one();
-          if (!work) continue;
+          const work = make();
+          if (!work) break;
           underWay.add(work);
           void work.finally(() => underWay.delete(work));
         }

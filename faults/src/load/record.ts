@@ -4,6 +4,8 @@ export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' 
 /** What became of the requests of a row, and how long nobody was served. */
 export class Record {
   requests = 0;
+  /** Statuses that count as no answer, beside 5xx. */
+  bears: readonly number[] = [];
   /** Answers that say that something has changed. */
   acknowledged = 0;
   /** No answer in time, none at all, or one of 5xx. */
@@ -14,6 +16,10 @@ export class Record {
   readonly #failed = new Map<Kind, number>();
   #silence = { ms: 0, of: '' };
   #statuses = new Map<string, number>();
+
+  get served(): number {
+    return this.requests - this.unanswered;
+  }
 
   /** Notes an answer: whether it served whoever asked. */
   note(kind: Kind, status: number, isServed: boolean): void {

@@ -40,6 +40,18 @@ export const networkRows: readonly Row[] = [
     },
   },
   {
+    name: 'mute-mongo',
+    title: 'the database takes connections and requests of both nodes and never answers, for 8 s',
+    times: 2,
+    quick: 0,
+    async fault({ world, rest }) {
+      for (const { ways } of world.nodes) ways.mongo.deafen('client');
+      await rest(8_000);
+      for (const { ways } of world.nodes) ways.mongo.mend();
+      await rest(6_000);
+    },
+  },
+  {
     name: 'lost-answers',
     title:
       'a fifth of the answers to changes dropped after the commit for 15 s, and asked again where that may be done',

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProcessName, type ServiceProcess, startServiceProcess } from '@kith/platform';
 import type { Upstream } from './balancer.ts';
@@ -20,6 +21,8 @@ export class Replica {
   #process: ServiceProcess | undefined;
   #starting: Promise<void> | undefined;
   #isWanted = false;
+  /** The checkout it runs from, where that is another one. */
+  #tree: string | undefined;
   /** What its present process has in its environment beside its own. */
   #extra: NodeJS.ProcessEnv = {};
   /** How often it ended without being told to. */
@@ -49,6 +52,11 @@ export class Replica {
       this.#starting = undefined;
     });
     return this.#starting;
+  }
+
+  /** From its next start on it runs from another checkout, or without one from this. */
+  runFrom(tree: string | undefined): void {
+    this.#tree = tree;
   }
 
   /** SIGKILL; it comes back. */
@@ -86,6 +94,7 @@ export class Replica {
         const one = await startServiceProcess(name, {
           env: { ...env, INTERNAL_PORT: String(internalPort), ...this.#extra },
           logFile,
+          ...(this.#tree && { main: join(this.#tree, 'services', name, 'src/main.ts') }),
         });
         this.#process = one;
         void one.exited.then(() => this.#comeBack(one));

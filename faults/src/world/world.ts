@@ -5,6 +5,7 @@ import type { ProcessName } from '@kith/platform';
 import { type Engines, freePort, provideEngines, startContainers } from '@kith/platform/engines';
 import { uniquePrefix, waitFor } from '@kith/testing';
 import { type Balancer, startBalancer } from './balancer.ts';
+import { type Brokers, startBrokers } from './brokers.ts';
 import { Replica } from './replica.ts';
 import { layWay, type Way } from './way.ts';
 
@@ -21,6 +22,10 @@ export interface Node {
 /** The distributed form on engines of its own: two nodes behind a balancer. */
 export interface World extends AsyncDisposable {
   engines: Engines;
+  /** The brokers, where they are three; `engines.nats` and its ways are not used then. */
+  brokers: Brokers | undefined;
+  /** Where this machine reaches the broker, or each of them. */
+  natsUrls: readonly string[];
   nodes: readonly [Node, Node];
   replicas: readonly Replica[];
   balancer: Balancer;
@@ -31,7 +36,11 @@ export interface World extends AsyncDisposable {
   allReady(timeoutMs: number): Promise<number>;
 }
 
-export async function startWorld(progress: (line: string) => void): Promise<World> {
+export async function startWorld(options: {
+  brokers: 1 | 3;
+  progress: (line: string) => void;
+}): Promise<World> {
+  const { progress } = options;
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env, progress });
   if (provided.kind !== 'docker') throw new Error('The faults need engines of their own, and so Docker.');
@@ -40,6 +49,7 @@ export async function startWorld(progress: (line: string) => void): Promise<Worl
   ends.defer(() => (process.env.KITH_FAULTS_KEEP ? undefined : rm(folder, { recursive: true, force: true })));
   if (process.env.KITH_FAULTS_KEEP) progress(`Logs are in ${folder}`);
   const engines = ends.use(await startContainers({ images: provided.images, progress }));
+  const brokers = options.brokers === 3 ? ends.use(await startBrokers(provided.images.nats)) : undefined;
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const nodes: Node[] = [];
@@ -59,7 +69,8 @@ export async function startWorld(progress: (line: string) => void): Promise<Worl
       KITH_PREFIX: prefix,
       OPERATOR_TOKEN: operatorToken,
       MONGODB_URL: `mongodb://127.0.0.1:${ways.mongo.port}`,
-      NATS_URL: `nats://127.0.0.1:${ways.nats.port}`,
+      NATS_URL: brokers?.urls.join(',') ?? `nats://127.0.0.1:${ways.nats.port}`,
+      ...(brokers && { NATS_STREAM_REPLICAS: String(brokers.urls.length) }),
       REDIS_URL: `redis://127.0.0.1:${ways.redis.port}`,
     };
     const replicas = {} as Record<ProcessName, Replica>;
@@ -82,6 +93,8 @@ export async function startWorld(progress: (line: string) => void): Promise<Worl
   const running = ends.move();
   const world: World = {
     engines,
+    brokers,
+    natsUrls: brokers?.urls ?? [engines.natsUrl],
     nodes: nodes as [Node, Node],
     replicas,
     balancer,

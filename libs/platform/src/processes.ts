@@ -34,14 +34,14 @@ const startMs = 30_000;
 
 /**
  * Starts a service's `main.ts` as a process and waits until it serves. Its log goes to `logFile`, its last words on
- * stderr into the `StartError` when it ends before it is ready.
+ * stderr into the `StartError` when it ends before it is ready. With `main` another file is run, of another version.
  */
 export async function startServiceProcess(
   name: ProcessName,
-  options: { env: NodeJS.ProcessEnv; logFile: string },
+  options: { env: NodeJS.ProcessEnv; logFile: string; main?: string },
 ): Promise<ServiceProcess> {
   const log = openSync(options.logFile, 'a', 0o600);
-  const child = spawn(process.execPath, [...nodeFlags, mainOf(name)], {
+  const child = spawn(process.execPath, [...nodeFlags, options.main ?? mainOf(name)], {
     env: options.env,
     stdio: ['ignore', log, 'pipe', 'ipc'],
   });

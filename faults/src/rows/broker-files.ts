@@ -1,0 +1,39 @@
+import { runInContainer } from '@kith/platform/engines';
+import type { Row, Stage } from '../row.ts';
+
+const lose = async ({ world, log }: Stage, script: string) => {
+  const { nats } = world.engines;
+  await nats.kill('SIGSTOP');
+  await runInContainer(nats.container, ['sh', '-c', script]);
+  await nats.kill();
+  await nats.start();
+  log.forgetPlace();
+};
+
+export const brokerFileRows: readonly Row[] = [
+  {
+    name: 'broker-files-deleted',
+    title: "JetStream's files deleted",
+    times: 2,
+    quick: 1,
+    async fault(stage) {
+      await lose(stage, 'rm -rf /data/*');
+      await stage.rest(8_000);
+    },
+  },
+  {
+    name: 'broker-files-older',
+    title: "JetStream's files put back to a copy a minute old",
+    times: 1,
+    quick: 0,
+    async fault(stage) {
+      const { nats } = stage.world.engines;
+      await nats.kill('SIGSTOP');
+      await runInContainer(nats.container, ['sh', '-c', 'rm -rf /copy && cp -a /data /copy']);
+      await nats.kill('SIGCONT');
+      await stage.rest(60_000);
+      await lose(stage, 'rm -rf /data/* && cp -a /copy/. /data/');
+      await stage.rest(8_000);
+    },
+  },
+];

@@ -1,0 +1,32 @@
+import { streamNames } from '@kith/service';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import type { Row } from '../row.ts';
+
+/** On three brokers that keep every stream three times. */
+export const brokerRows: readonly Row[] = [
+  {
+    name: 'kill-leader',
+    title: 'kill -9 of the leader of three brokers, its restart 3 s later',
+    times: 5,
+    quick: 0,
+    silenceMs: 6_000,
+    brokers: 3,
+    async fault({ world, rest }) {
+      const { brokers } = world;
+      if (!brokers) throw new Error('There is one broker only.');
+      const servers = brokers.urls.map((url) => url.replace('nats://', ''));
+      const connection = await connect({ servers });
+      const { cluster } = await (await jetstreamManager(connection)).streams.info(
+        streamNames(world.prefix).events,
+      );
+      await connection.close();
+      const leader = brokers.names.find((name) => name === cluster?.leader);
+      if (!leader) throw new Error(`The leader is ${cluster?.leader}.`);
+      await brokers.kill(leader);
+      await rest(3_000);
+      await brokers.start(leader);
+      await rest(4_000);
+    },
+  },
+];

@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url';
+import type { Row } from '../row.ts';
+
+const preload = fileURLToPath(new URL('../world/shifted-clock.mjs', import.meta.url));
+const minute = 60_000;
+const shifts = [6_000, 40_000, 10 * minute, 61 * minute].flatMap((ms) => [ms, -ms]);
+
+export const clockRows: readonly Row[] = shifts.map((ms): Row => {
+  const size = Math.abs(ms) < minute ? `${Math.abs(ms) / 1000}s` : `${Math.abs(ms) / minute}min`;
+  const way = ms > 0 ? 'ahead' : 'behind';
+  return {
+    name: `clock-${size}-${way}`,
+    title: `the clock of a node ${size.replace(/(\d+)/, '$1 ')} ${way} for 10 s`,
+    times: 1,
+    quick: ms === 6_000 ? 1 : 0,
+    // Who is told by one gateway that a token has expired is told by the other one that it has not.
+    bears: [401],
+    async fault({ world, rest }) {
+      const replicas = Object.values(world.nodes[1].replicas);
+      const env = { NODE_OPTIONS: `--import=${preload}`, KITH_FAULTS_CLOCK_MS: String(ms) };
+      await Promise.all(replicas.map((one) => one.restart(env)));
+      await rest(10_000);
+      await Promise.all(replicas.map((one) => one.restart({})));
+      await rest(2_000);
+    },
+  };
+});

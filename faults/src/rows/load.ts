@@ -1,0 +1,59 @@
+import { residentBytes } from '../../../bench/src/processes.ts';
+import type { Row, Stage } from '../row.ts';
+
+const megabyte = 2 ** 20;
+
+export const loadRows: readonly Row[] = [
+  {
+    name: 'celebrity',
+    title: 'one person whom all others ask, read 500 times a second for 15 s',
+    times: 1,
+    quick: 1,
+    async fault({ crowd, rest }) {
+      const end = crowd.load(500, crowd.aboutTheFirst);
+      await rest(15_000);
+      await end();
+    },
+  },
+  {
+    name: 'overload',
+    title: 'five times as many requests as the platform can answer, for 15 s',
+    times: 1,
+    quick: 1,
+    async fault(stage) {
+      const { world, crowd, rest, record } = stage;
+      const before = memory(stage);
+      const served = record.served;
+      // As many as it takes on this machine: those that wait for an answer keep the platform full.
+      const fill = crowd.load(1_000_000, undefined, 400);
+      await rest(5_000);
+      await fill();
+      const capacity = (record.served - served) / 5;
+      stage.progress(`answers ${Math.round(capacity)} requests a second`);
+      const end = crowd.load(5 * capacity, undefined, 4_000);
+      let most = 0;
+      for (let second = 0; second < 15; second++) {
+        await rest(1_000);
+        most = Math.max(most, ...world.replicas.map(({ pid }) => (pid ? residentBytes(pid) : 0)));
+      }
+      await end();
+      const from = performance.now();
+      // Normal is a second in which everything was served.
+      for (let calm = 0; calm < 4; ) {
+        const { unanswered } = record;
+        await rest(250);
+        calm = record.unanswered === unanswered ? calm + 1 : 0;
+        if (performance.now() - from > 5_000)
+          throw new Error('It was not normal again 5 s after the overload.');
+      }
+      const limit = 2 * before + 200 * megabyte;
+      if (most > limit)
+        throw new Error(`A process grew from ${before / megabyte} to ${most / megabyte} MiB.`);
+    },
+  },
+];
+
+/** The memory of the largest process, in bytes. */
+function memory({ world }: Stage): number {
+  return Math.max(...world.replicas.map(({ pid }) => (pid ? residentBytes(pid) : 0)));
+}

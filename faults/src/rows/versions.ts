@@ -1,0 +1,23 @@
+import type { Row } from '../row.ts';
+
+export const versionRows: readonly Row[] = [
+  {
+    name: 'versions',
+    title: "the version before on one node, then on both, then this one again, on the same engines' data",
+    times: 1,
+    quick: 0,
+    async fault({ world, rest, before }) {
+      const tree = await before();
+      for (const version of [tree, undefined]) {
+        for (const node of world.nodes) {
+          for (const one of Object.values(node.replicas)) {
+            one.runFrom(version);
+            await one.restart();
+            while (!(await one.isReady())) await rest(100);
+          }
+          await rest(4_000);
+        }
+      }
+    },
+  },
+];

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { freePort, untilReady } from '@kith/platform/engines';
+import { docker } from './docker.ts';
+
+/** Three NATS servers that keep their streams together. */
+export interface Brokers extends AsyncDisposable {
+  /** Of each server, as this machine reaches it. */
+  urls: readonly string[];
+  /** Names of the servers, which are those of JetStream's leaders. */
+  names: readonly string[];
+  kill(name: string): Promise<void>;
+  start(name: string): Promise<void>;
+}
+
+const clusterPort = 6222;
+
+export async function startBrokers(image: string): Promise<Brokers> {
+  const run = `kith-faults-${randomBytes(4).toString('hex')}`;
+  const names = ['n1', 'n2', 'n3'].map((one) => `${run}-${one}`);
+  const ports = new Map<string, { client: number; monitor: number }>();
+  for (const name of names) ports.set(name, { client: await freePort(), monitor: await freePort() });
+  await using starting = new AsyncDisposableStack();
+  await docker('network', 'create', run);
+  starting.defer(async () => void (await docker('network', 'rm', run)));
+  starting.defer(async () => void (await docker('rm', '-f', '-v', ...names)));
+  const routes = names.map((name) => `"nats://${name}:${clusterPort}"`).join(', ');
+  for (const name of names) {
+    const settings = `server_name: ${name}
+max_payload: 4194304
+ping_interval: "2s"
+ping_max: 2
+port: 4222
+http_port: 8222
+jetstream { store_dir: /data }
+cluster { name: ${run}, listen: "0.0.0.0:${clusterPort}", no_advertise: true, routes: [${routes}] }`;
+    const { client = 0, monitor = 0 } = ports.get(name) ?? {};
+    await docker(
+      ...['run', '-d', '--name', name, '--network', run],
+      ...['-p', `127.0.0.1:${client}:4222`, '-p', `127.0.0.1:${monitor}:8222`],
+      ...['-e', `SETTINGS=${settings}`, image],
+      ...['sh', '-c', 'echo "$SETTINGS" > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf'],
+    );
+  }
+  const ready = (name: string) => untilReady('nats', ports.get(name) as { client: number });
+  await Promise.all(names.map(ready));
+  const running = starting.move();
+  return {
+    urls: names.map((name) => `nats://127.0.0.1:${ports.get(name)?.client}`),
+    names,
+    kill: async (name) => void (await docker('kill', name)),
+    async start(name) {
+      await docker('start', name);
+      await ready(name);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
