@@ -43,5 +43,5 @@ await runProcess('kith', async (env) => {
     console.log(welcome(await ensureDemo(folder, demo), folder, internal));
     console.log(goodbye(folder));
   }
-  return { log, stop: () => platform.stop() };
+  return { log, drain: platform.drain, stop: () => platform.stop() };
 });

@@ -28,6 +28,8 @@ export interface Platform extends AsyncDisposable {
 /** A platform in this process, with the bus that its services are on. */
 export interface EmbeddedPlatform extends Platform {
   readonly bus: Bus;
+  /** Serves on for a while, not ready, before it is stopped (`DRAIN_MS`). */
+  drain(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
@@ -96,6 +98,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       bus,
       internalUrls: [`http://${new URL(gateway.url).hostname}:${internal.port}`],
       notReady,
+      drain: gateway.drain,
       stop() {
         stopping ??= stop();
         return stopping;

@@ -68,6 +68,11 @@ export const gatewayConfig = z.object({
   TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
   TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens'),
   ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),
+  DRAIN_MS: wholeNumber(0, 600_000)
+    .optional()
+    .describe(
+      'how long it serves on after SIGTERM, not ready and with `Connection: close`, in ms; 5,000 in production if not set, else 0',
+    ),
   REQUEST_TIMEOUT_MS: wholeNumber(1, 600_000)
     .default(5_000)
     .describe('how long a service may take to answer, in ms'),

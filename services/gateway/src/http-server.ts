@@ -37,6 +37,8 @@ const defaults: HttpTimeouts = {
 
 export interface HttpServer {
   port: number;
+  /** Answers with `Connection: close` from now on, and goes on serving. */
+  drain(): void;
   /** Takes no more connections, answers what is there with `Connection: close`, ends what takes longer. */
   stop(): Promise<void>;
 }
@@ -74,7 +76,7 @@ export async function startHttpServer(options: {
   const ofAddress = new Map<string, number>();
   /** Requests on their way, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
-  let stopping = false;
+  let draining = false;
 
   const onRequest: Handler = (request, response) => {
     const { socket } = request;
@@ -83,7 +85,7 @@ export async function startHttpServer(options: {
     if (!responses || socket.writableEnded) return void socket.destroy();
     responses.add(response);
     response.on('close', () => responses.delete(response));
-    if (stopping) response.setHeader('Connection', 'close');
+    if (draining) response.setHeader('Connection', 'close');
     handler(request, response);
   };
   server.on('request', onRequest);
@@ -125,15 +127,20 @@ export async function startHttpServer(options: {
   });
 
   let ended: Promise<void> | undefined;
+  const drain = () => {
+    draining = true;
+    for (const responses of open.values()) {
+      for (const response of responses) {
+        if (!response.headersSent) response.setHeader('Connection', 'close');
+      }
+    }
+  };
   const end = async () => {
-    stopping = true;
+    drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const [socket, responses] of open) {
       // Opened ahead of need, never used: Node does not count it as idle.
       if (responses.size === 0 && socket.bytesRead === 0) socket.destroy();
-      for (const response of responses) {
-        if (!response.headersSent) response.setHeader('Connection', 'close');
-      }
     }
     const late = setTimeout(() => {
       log.warn({ connections: open.size }, 'stopped with requests still in flight');
@@ -144,6 +151,7 @@ export async function startHttpServer(options: {
   };
   return {
     port: (server.address() as AddressInfo).port,
+    drain,
     stop() {
       ended ??= end();
       return ended;

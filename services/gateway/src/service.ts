@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type OperationSpec, operations } from '@kith/contracts';
 import type { RunningService, ServiceRuntime } from '@kith/service';
 import { Callers } from './caller.ts';
@@ -18,6 +19,9 @@ import type { StreamTimes } from './stream.ts';
 import { Streams } from './streams.ts';
 import { TokenVerifier } from './token.ts';
 
+/** Longer than most balancers take between two looks at whether a gateway is ready. */
+const productionDrainMs = 5_000;
+
 export interface GatewayOptions {
   runtime: ServiceRuntime;
   config: GatewayConfig;
@@ -33,6 +37,11 @@ export interface GatewayOptions {
 export interface RunningGateway extends RunningService {
   readonly url: string;
   readonly port: number;
+  /**
+   * Is not ready from now on, answers with `Connection: close`, and serves on for `DRAIN_MS`: until balancers that look now
+   * and then send it nothing any more. Resolves at the end of that time; `stop` is the caller's.
+   */
+  drain(): Promise<void>;
 }
 
 /** Starts the HTTP address in front of the services. It needs none of them, nor Redis, to be there yet. */
@@ -118,6 +127,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const url = `http://${hostOfUrl(config.HOST)}:${http.port}`;
   log.info({ url }, 'gateway started');
 
+  const drainMs = config.DRAIN_MS ?? (runtime.nodeEnv === 'production' ? productionDrainMs : 0);
+  let isDraining = false;
   let stopping: Promise<void> | undefined;
   const gateway: RunningGateway = {
     name: 'gateway',
@@ -125,12 +136,17 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     port: http.port,
     async notReady() {
       const missing: string[] = [];
-      if (stopping) missing.push('stopping');
+      if (isDraining || stopping) missing.push('stopping');
       if (!bus.isConnected()) missing.push('bus');
       if (!keys.current) missing.push('keys');
       if (!revocations.isLoaded) missing.push('revocations');
       if (!projects.isLoaded) missing.push('project-settings');
       return missing;
+    },
+    async drain() {
+      isDraining = true;
+      http.drain();
+      if (drainMs > 0) await wait(drainMs, undefined, { ref: false });
     },
     stop() {
       // Streams first: they would be waited for as requests in flight.

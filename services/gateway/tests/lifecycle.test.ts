@@ -38,6 +38,28 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     await test.gateway.stop();
   });
 
+  it('drains: not ready, it answers on open connections and new ones, and says that they end', async () => {
+    await using test = await startTestGateway(engine, { env: { DRAIN_MS: '1' } });
+    await serveIssuer(test.bus);
+    await serveEcho(test.bus, getUser);
+    const { port } = test.gateway;
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const idle = connect(port, '127.0.0.1');
+    idle.write(request);
+    await once(idle, 'data');
+    await waitFor(async () => (await test.gateway.notReady()).length === 0, { what: 'readiness' });
+    const drained = test.gateway.drain();
+    expect(await test.gateway.notReady()).toEqual(['stopping']);
+    await drained;
+    const chunks: Buffer[] = [];
+    idle.on('data', (chunk: Buffer) => chunks.push(chunk)).write(request);
+    await once(idle, 'close');
+    for (const answer of [Buffer.concat(chunks).toString(), await raw(port, request)]) {
+      const { status, headers } = parseAnswer(answer);
+      expect([status, headers.connection]).toEqual([200, 'close']);
+    }
+  });
+
   it('ends idle and unused connections at once, whatever it still waits for', async () => {
     await using test = await startTestGateway(engine, { timeouts: { drain: 3_600_000 } });
     const service = await serveSlowly(test.bus);

@@ -6,6 +6,8 @@ import { startTracing, stopTracing, tracing } from '../telemetry/tracing.ts';
 /** What a process is for, once it runs. `ready` is told to the launcher that started it, if there is one. */
 export interface RunningProcess {
   stop(): Promise<void>;
+  /** What comes before that on a SIGTERM: serving on while balancers learn that it is to end. */
+  drain?(): Promise<void>;
   log?: Logger;
   /** Resolves when it can not go on: the process then ends in order, with exit code 1. */
   failed?: Promise<Error>;
@@ -13,8 +15,8 @@ export interface RunningProcess {
 }
 
 /**
- * Runs a process: starts what it is for, then waits for SIGINT or SIGTERM and stops it in order; a signal that comes
- * while it starts is heeded once it has. A `StartError` becomes one sentence on stderr and exit code 1. For entry
+ * Runs a process: starts what it is for, then waits for SIGINT or SIGTERM and stops it in order, on SIGTERM after it has
+ * drained; a signal that comes while it starts is heeded once it has. A `StartError` becomes one sentence on stderr and exit code 1. For entry
  * points alone.
  * @param options.stopMs How long stopping may take before the process ends all the same. What is in flight has 10 s, and so
  * have relays and sweeps.
@@ -24,7 +26,7 @@ export async function runProcess(
   start: (env: NodeJS.ProcessEnv) => Promise<RunningProcess>,
   { stopMs = 25_000 }: { stopMs?: number } = {},
 ): Promise<void> {
-  const asked = askedToEnd();
+  const { asked, atOnce } = askedToEnd();
   try {
     await startTracing(name, process.env);
     const running = await start(process.env);
@@ -36,7 +38,12 @@ export async function runProcess(
     process.on('unhandledRejection', (error) => end(ends, 1, error));
     if (process.channel) process.send?.({ type: 'ready', ...running.ready });
     void running.failed?.then((error) => end(ends, 1, error));
-    void asked.then(() => end(ends, 0));
+    void asked
+      .then(() => Promise.race([running.drain?.(), atOnce]))
+      .then(
+        () => end(ends, 0),
+        (error) => end(ends, 1, error),
+      );
   } catch (error) {
     const sentence = error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
     process.stderr.write(`${name}: ${sentence}\n`);
@@ -44,15 +51,21 @@ export async function runProcess(
   }
 }
 
-/** Resolves when the process is to end: by a signal, or because the launcher that started it is gone. */
-function askedToEnd(): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * Tells when the process is to end: `asked` by a signal, or because the launcher that started it is gone; `atOnce` by all
+ * of these but SIGTERM. A second SIGTERM changes nothing: launchers and process groups hand on the same one twice.
+ */
+function askedToEnd(): { asked: Promise<void>; atOnce: Promise<void> } {
+  const atOnce = new Promise<void>((resolve) => {
     process.on('SIGINT', () => resolve());
-    process.on('SIGTERM', () => resolve());
     if (!process.channel) return;
     process.once('disconnect', () => resolve());
     process.channel.unref();
   });
+  const terminated = new Promise<void>((resolve) => {
+    process.on('SIGTERM', () => resolve());
+  });
+  return { asked: Promise.race([terminated, atOnce]), atOnce };
 }
 
 let ending = false;

@@ -17,7 +17,10 @@ export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoC
 export function runServiceMain<Schema extends typeof serviceConfig>(
   name: string,
   schema: Schema,
-  start: (runtime: ServiceRuntime, config: z.output<Schema>) => Promise<RunningService & { url?: string }>,
+  start: (
+    runtime: ServiceRuntime,
+    config: z.output<Schema>,
+  ) => Promise<RunningService & { url?: string; drain?: () => Promise<void> }>,
 ): Promise<void> {
   return runProcess(name, async (env) => {
     const config = readConfig(schema, env) as z.output<typeof serviceConfig>;
@@ -45,6 +48,7 @@ export function runServiceMain<Schema extends typeof serviceConfig>(
       log,
       ...(service.failed && { failed: service.failed }),
       ready: { internalPort: internal.port, ...(service.url ? { url: service.url } : {}) },
+      ...(service.drain ? { drain: service.drain } : {}),
       async stop() {
         await service.stop();
         await bus.close();

@@ -1,0 +1,80 @@
+// Starts at most 1 platform and 8 processes.
+import { once } from 'node:events';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { availableEngines, startPlatform } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { startScript } from './support/start-script.ts';
+
+const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\n\r\n';
+/** Longer than the test needs to send two requests, on a busy machine too. */
+const DRAIN_MS = '3000';
+
+/** A gateway's process that can be told to end. */
+interface Running extends AsyncDisposable {
+  url: string;
+  terminate(): void;
+  exited: Promise<number | NodeJS.Signals>;
+}
+
+/** `npm start`, or a gateway as a process of its own. */
+async function startOne(engine: string): Promise<Running> {
+  await using undo = new AsyncDisposableStack();
+  if (engine === 'containers') {
+    const platform = undo.use(await startPlatform({ engine, env: { DRAIN_MS } }));
+    const gateway = platform.processes?.process('gateway');
+    if (!gateway) throw new Error('There is no gateway.');
+    const kept = undo.move();
+    return {
+      url: platform.url,
+      terminate: () => process.kill(gateway.pid, 'SIGTERM'),
+      exited: gateway.exited,
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    };
+  }
+  const { path } = undo.use(await mkdtempDisposable(join(tmpdir(), 'kith-drain-')));
+  const env = { KITH_DATA: path, PORT: '0', DRAIN_MS };
+  const kith = undo.use(await startScript('scripts/start.ts', { env, until: 'Ctrl-C ends it' }));
+  const { url } = JSON.parse(await readFile(join(path, 'start.json'), 'utf8'));
+  const kept = undo.move();
+  return {
+    url,
+    // To the group, as a supervisor does: the process gets it twice.
+    terminate: () => kith.signal('SIGTERM'),
+    exited: kith.exited,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
+  it('loses no request of a balancer that has not noticed yet, on a kept connection or a new one', async () => {
+    await using kith = await startOne(engine);
+    const { port, hostname } = new URL(kith.url);
+    const open = async () => {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      return socket;
+    };
+    const [early, kept] = [await open(), await open()];
+    for (const socket of [early, kept]) expect(await ask(socket)).not.toContain('Connection: close');
+    kith.terminate();
+    // The first answer that says so has been given after the signal.
+    while (!(await ask(await open())).includes('Connection: close'));
+    for (const socket of [early, kept, await open()]) {
+      const answer = await ask(socket);
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      expect(answer).toContain('Connection: close');
+    }
+    expect(await kith.exited).toBe(0);
+    await expect(open()).rejects.toThrow(/ECONNREFUSED/);
+  });
+});
+
+/** Sends a request and gives the head of its answer. */
+async function ask(socket: Socket): Promise<string> {
+  socket.write(request);
+  const [chunk] = await once(socket, 'data');
+  return String(chunk).split('\r\n\r\n')[0] ?? '';
+}
