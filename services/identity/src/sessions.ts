@@ -6,9 +6,15 @@ import { accessLifetimeMs } from './tokens/signing-keys.ts';
 
 const batch = 100;
 
-/** When the last access token that was issued before `at` is over, a minute of clocks' difference included. */
+/**
+ * What clocks that are a minute off, one this way and another that, add up to: of the replica that issued a token, of the one
+ * that revoked it and of the one that is asked what is revoked, and of the gateway that judges it. And a minute to spare.
+ */
+const clocksDifferMs = 5 * 60_000;
+
+/** When the last access token that was issued before `at` is over for every gateway. */
 export function tokensEnd(at: Date): Date {
-  return new Date(at.getTime() + accessLifetimeMs + 60_000);
+  return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
 
 /** Tells whether a session is still its user's: not revoked, not over, and not of before the user's last ending. */
@@ -20,12 +26,17 @@ function isOfNow(session: Session, user: User): boolean {
   return session.epoch === user.sessionEpoch || session.sid === user.keptSession;
 }
 
-/** Revokes a session for good and tells gateways. One that is over already stays as it is. */
+/**
+ * Revokes a session for good and tells gateways. One that is over already stays as it is.
+ * @param judged The hash of the token that was valid when it was found to be revoked; with another one it stays, too.
+ * @returns Whether this call has revoked it.
+ */
 export async function revokeSession(
   app: AppContext,
   session: Session,
   reason: RevocationReason,
-): Promise<void> {
+  judged?: string,
+): Promise<boolean> {
   const at = new Date();
   const until = tokensEnd(at);
   const event = makeEvent(sessionRevoked, {
@@ -37,9 +48,10 @@ export async function revokeSession(
   });
   // A suspended user is told so as long as its refresh token would have lived.
   const keepUntil = reason === 'suspended' && session.expiresAt > until ? session.expiresAt : until;
-  if (!(await app.store.sessions.revoke(session, { at, keepUntil, event }))) return;
+  if (!(await app.store.sessions.revoke(session, { at, keepUntil, event, judged }))) return false;
   app.relay.kick();
   app.notices.tell({ sessions: [{ sessionId: session.sid, until: until.toISOString() }] });
+  return true;
 }
 
 /**

@@ -1,15 +1,10 @@
 import { userCreated } from '@kith/contracts';
-import { Relay } from '@kith/service';
-import { availableEngines, createRuntime, createStore } from '@kith/testing';
+import { availableEngines } from '@kith/testing';
 import { expect, test } from 'vitest';
-import type { AppContext } from '../src/app.ts';
-import { Notices } from '../src/notices.ts';
 import { openSession } from '../src/open-session.ts';
-import { Passwords } from '../src/passwords.ts';
-import { openStore, type User } from '../src/store/index.ts';
-import { AccessTokens } from '../src/tokens/access-tokens.ts';
-import { SigningKeys } from '../src/tokens/signing-keys.ts';
+import type { User } from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
+import { makeApp } from './support/app.ts';
 import { makeUser } from './support/users.ts';
 
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
@@ -18,22 +13,8 @@ test.each(availableEngines())(
   'a session that was opened on what has changed meanwhile is ended again, on %s',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
-    const { bus, log, metrics } = undo.use(await createRuntime(engine));
-    const place = undo.use(await createStore(engine));
-    const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
-    const keys = await SigningKeys.open(store.keys);
-    const tokens = new AccessTokens(keys, { issuer: 'kith', audience: 'kith.dev' });
-    const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
-    const parts = {
-      bus,
-      store,
-      tokens,
-      keys,
-      relay,
-      passwords: new Passwords(),
-      notices: new Notices(bus, log),
-    };
-    const app: AppContext = { ...parts, tokenAudience: 'kith.dev' };
+    const app = await makeApp(engine, undo);
+    const { store } = app;
 
     const user = makeUser();
     const { projectId, id } = user;

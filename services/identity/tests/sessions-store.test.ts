@@ -74,7 +74,35 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     const outcomes = await Promise.all(nexts.map((next) => store.sessions.rotate(next, one.tokenHash)));
     expect(outcomes.filter(Boolean)).toHaveLength(1);
     const stored = await store.sessions.find(one.projectId, one.userId, one.sid);
-    expect(stored).toEqual(nexts[outcomes.indexOf(true)]);
+    const next = nexts[outcomes.indexOf(true)]!;
+    expect(stored).toEqual({ ...next, rotated: { ...next.rotated, at: expect.any(Date) } });
+  });
+
+  test('tells by the database’s time how long ago a token was rotated', async () => {
+    const one = session();
+    await store.sessions.add(one);
+    // A replica whose clock is an hour behind.
+    const rotated = { hash: one.tokenHash, sealed: '$sealed', at: new Date(start - hour) };
+    const next = { ...one, tokenHash: '$next', rotated, userAgent: '$agent' };
+    expect(await store.sessions.rotate(next, one.tokenHash)).toBe(true);
+    const stored = await store.sessions.find(one.projectId, one.userId, one.sid);
+    expect(stored).toMatchObject({ tokenHash: '$next', userAgent: '$agent', rotated: { sealed: '$sealed' } });
+    expect(await store.sessions.rotatedWithin(next, 60_000)).toBe(true);
+    expect(await store.sessions.rotatedWithin(next, -60_000)).toBe(false);
+    const other = { ...next, rotated: { ...rotated, hash: 'other' } };
+    expect(await store.sessions.rotatedWithin(other, 60_000)).toBe(false);
+    expect(await store.sessions.rotatedWithin(session(), 60_000)).toBe(false);
+  });
+
+  test('revokes no session whose token is another than was judged', async () => {
+    const one = session();
+    await store.sessions.add(one);
+    const at = new Date(start);
+    const judged = { ...revocation(one, at), judged: 'one before' };
+    expect(await store.sessions.revoke(one, judged)).toBe(false);
+    expect(await store.outbox.unpublished(10)).toEqual([]);
+    expect(await store.sessions.live(one.projectId, one.userId)).toEqual([one]);
+    expect(await store.sessions.revoke(one, { ...judged, judged: one.tokenHash })).toBe(true);
   });
 
   test('revokes once, forgets the device, and rotates no more', async () => {

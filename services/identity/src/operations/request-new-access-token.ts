@@ -13,7 +13,7 @@ import {
 } from '../tokens/refresh-token.ts';
 
 const graceMs = 30_000;
-// Each loss means that the same token was rotated or its session revoked.
+// Each loss means that the session was rotated or revoked meanwhile.
 const attempts = 5;
 
 /**
@@ -49,11 +49,13 @@ export const requestNewAccessTokenHandler = handler(
         continue;
       }
       const { rotated } = session;
-      if (rotated?.hash === hash && now.getTime() - rotated.at.getTime() <= graceMs) {
+      if (rotated?.hash === hash && (await app.store.sessions.rotatedWithin(session, graceMs))) {
         return sessionAnswer(app, user, session, openSuccessor(rotated.sealed, refreshToken), request);
       }
-      await revokeSession(app, session, 'token-reused');
-      throw new ApiError('auth/token-reuse-detected');
+      // What was read may be older than the token that was presented: then it was rotated meanwhile, and is judged anew.
+      if (await revokeSession(app, session, 'token-reused', session.tokenHash)) {
+        throw new ApiError('auth/token-reuse-detected');
+      }
     }
     throw new Error('A refresh token was neither current nor used, again and again.');
   },

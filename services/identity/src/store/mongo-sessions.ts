@@ -1,8 +1,7 @@
-import type { EventEnvelope } from '@kith/contracts';
 import { type OutboxFields, outboxFields, outboxIndex } from '@kith/service';
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
-import { revokedPlace, type Session, type SessionStore } from './sessions.ts';
+import { type Revocation, revokedPlace, type Session, type SessionStore } from './sessions.ts';
 
 interface SessionDocument extends Omit<Session, 'expiresAt'>, OutboxFields {
   /** `<projectId>|<userId>|<place>`: its place in the list of the user's sessions (docs/adr/0006). */
@@ -49,20 +48,43 @@ export class MongoSessions implements SessionStore {
 
   async rotate(session: Session, from: string): Promise<boolean> {
     const { tokenHash, rotated, lastUsedAt, expiresAt, userAgent, ip } = session;
+    // In a pipeline a text that begins with a dollar is no text.
     const { matchedCount } = await this.#sessions.updateOne(
       { _id: idOf(session), tokenHash: from, revokedAt: null },
-      { $set: { tokenHash, rotated, lastUsedAt, expiresAt, userAgent, ip } },
+      [
+        {
+          $set: {
+            tokenHash: { $literal: tokenHash },
+            rotated: rotated && {
+              hash: { $literal: rotated.hash },
+              sealed: { $literal: rotated.sealed },
+              at: '$$NOW',
+            },
+            lastUsedAt,
+            expiresAt,
+            userAgent: { $literal: userAgent },
+            ip: { $literal: ip },
+          },
+        },
+      ],
     );
     return matchedCount > 0;
   }
 
-  async revoke(
-    session: Session,
-    { at, keepUntil, event }: { at: Date; keepUntil: Date; event: EventEnvelope },
-  ): Promise<boolean> {
+  async rotatedWithin(session: Session, ms: number): Promise<boolean> {
+    const since = { $subtract: ['$$NOW', ms] };
+    const found = await this.#sessions.findOne({
+      _id: idOf(session),
+      'rotated.hash': session.rotated?.hash,
+      $expr: { $gte: ['$rotated.at', since] },
+    });
+    return found !== null;
+  }
+
+  async revoke(session: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
     const forgotten = { rotated: null, userAgent: null, ip: null };
     const { matchedCount } = await this.#sessions.updateOne(
-      { _id: idOf(session), revokedAt: null },
+      { _id: idOf(session), revokedAt: null, ...(judged === undefined ? {} : { tokenHash: judged }) },
       {
         $set: {
           ...forgotten,

@@ -29,17 +29,30 @@ export interface RotatedToken {
   at: Date;
 }
 
+export interface Revocation {
+  at: Date;
+  keepUntil: Date;
+  event: EventEnvelope;
+  /** Hash of the token that was valid when it was judged. */
+  judged?: string | undefined;
+}
+
 export interface SessionStore {
   add(session: Session): Promise<void>;
   find(projectId: string, userId: string, sid: string): Promise<Session | null>;
   findFamily(projectId: string, familyHash: string): Promise<Session | null>;
-  /** Stores tokens, `lastUsedAt`, `expiresAt`, `userAgent` and `ip` if `from` is still the valid token's hash. */
+  /**
+   * Stores tokens, `lastUsedAt`, `expiresAt`, `userAgent` and `ip` if `from` is still the valid token's hash. The time of
+   * it is the database's, as replicas' clocks differ.
+   */
   rotate(session: Session, from: string): Promise<boolean>;
   /**
    * Revokes for good with the event of it, and forgets device and sealed token. The row goes after `keepUntil`.
-   * `false` for one that is gone or was revoked before.
+   * `false` for one that is gone or was revoked before, or whose valid token is not `judged`, where that is given.
    */
-  revoke(session: Session, of: { at: Date; keepUntil: Date; event: EventEnvelope }): Promise<boolean>;
+  revoke(session: Session, of: Revocation): Promise<boolean>;
+  /** Whether the rotated token that a session is found with was rotated within the last `ms`, by the database's time. */
+  rotatedWithin(session: Session, ms: number): Promise<boolean>;
   /** A user's sessions that are not revoked. */
   live(projectId: string, userId: string): Promise<Session[]>;
   /** The same by pages, newest first, without those expired at `at`. */

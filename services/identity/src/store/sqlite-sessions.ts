@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { EventEnvelope } from '@kith/contracts';
 import { type SqliteOutbox, transaction } from '@kith/service';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
-import { revokedPlace, type Session, type SessionStore } from './sessions.ts';
+import { type Revocation, revokedPlace, type Session, type SessionStore } from './sessions.ts';
 
 /** Second form of the table: those who are signed in sign in anew. */
 export const sessionsMigration = `
@@ -49,6 +48,7 @@ export class SqliteSessions implements SessionStore {
   readonly #outbox: SqliteOutbox;
   readonly #insert: StatementSync;
   readonly #rotate: StatementSync;
+  readonly #rotatedSince: StatementSync;
   readonly #revoke: StatementSync;
   readonly #purge: StatementSync;
   readonly #select: StatementSync;
@@ -70,10 +70,13 @@ export class SqliteSessions implements SessionStore {
     this.#rotate = db.prepare(
       `UPDATE sessions SET ${set} WHERE sid = :sid AND tokenHash = :from AND revokedAt IS NULL`,
     );
+    this.#rotatedSince = db.prepare(
+      'SELECT sid FROM sessions WHERE sid = ? AND rotatedHash = ? AND rotatedAt >= ?',
+    );
     this.#revoke = db.prepare(
-      `UPDATE sessions SET revokedAt = ?, revokedPlace = ?, expiresAt = ?,
+      `UPDATE sessions SET revokedAt = :at, revokedPlace = :place, expiresAt = :keepUntil,
               rotatedHash = NULL, rotatedSealed = NULL, rotatedAt = NULL, userAgent = NULL, ip = NULL
-        WHERE sid = ? AND revokedAt IS NULL`,
+        WHERE sid = :sid AND revokedAt IS NULL AND tokenHash = coalesce(:judged, tokenHash)`,
     );
     this.#purge = db.prepare('DELETE FROM sessions WHERE expiresAt < ?');
     this.#select = db.prepare(`${select} WHERE sid = ? AND projectId = ? AND userId = ?`);
@@ -102,19 +105,30 @@ export class SqliteSessions implements SessionStore {
   }
 
   async rotate(session: Session, from: string): Promise<boolean> {
-    const row: Record<string, string | number | null> = { ...rowOf(session) };
+    const { rotated } = session;
+    const at = new Date();
+    const row: Record<string, string | number | null> = {
+      ...rowOf({ ...session, rotated: rotated && { ...rotated, at } }),
+    };
     const change = Object.fromEntries(
       [...rotating, ...device, 'sid'].map((name) => [name, row[name] ?? null]),
     );
     return this.#rotate.run({ ...change, from }).changes > 0;
   }
 
-  async revoke(
-    { sid }: Session,
-    { at, keepUntil, event }: { at: Date; keepUntil: Date; event: EventEnvelope },
-  ): Promise<boolean> {
+  async rotatedWithin({ sid, rotated }: Session, ms: number): Promise<boolean> {
+    return this.#rotatedSince.get(sid, rotated?.hash ?? null, Date.now() - ms) !== undefined;
+  }
+
+  async revoke({ sid }: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
     return transaction(this.#db, () => {
-      const { changes } = this.#revoke.run(at.getTime(), revokedPlace(at, sid), keepUntil.getTime(), sid);
+      const { changes } = this.#revoke.run({
+        at: at.getTime(),
+        place: revokedPlace(at, sid),
+        keepUntil: keepUntil.getTime(),
+        sid,
+        judged: judged ?? null,
+      });
       if (changes === 0) return false;
       this.#outbox.add(event);
       return true;

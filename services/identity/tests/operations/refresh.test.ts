@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { call } from '../support/call.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
-import { dumpStore } from '../support/raw-store.ts';
+import { ageRotations, dumpStore } from '../support/raw-store.ts';
 
 const unauthorized = { error: 'A valid access token is required.', code: 'auth/unauthorized' };
 const reused = {
@@ -77,7 +77,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
   test('gives the same successor again within the grace', async () => {
     const { refreshToken } = await signUpUser(identity.bus, projectId);
     const successor = (await refresh(refreshToken)).body.refreshToken;
-    later(29_000);
+    await ageRotations(identity.store, 29_000);
     expect((await refresh(refreshToken)).body.refreshToken).toBe(successor);
     expect((await refresh(successor)).status).toBe(200);
   });
@@ -85,7 +85,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
   test('ends the family on a used token after the grace', async () => {
     const first = await signUpUser(identity.bus, projectId);
     const second = await refresh(first.refreshToken);
-    later(31_000);
+    await ageRotations(identity.store, 31_000);
     const answer = await refresh(first.refreshToken);
     expect([answer.status, answer.body]).toEqual([401, reused]);
     for (const token of [first.refreshToken, second.body.refreshToken]) {

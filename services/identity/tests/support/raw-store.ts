@@ -23,3 +23,16 @@ async function dumpMongo(config: StoreConfig & { kind: 'mongo' }) {
   }
   return dump;
 }
+
+/** Makes all refresh tokens that were rotated seem rotated so much earlier. */
+export async function ageRotations(config: StoreConfig, ms: number): Promise<void> {
+  if (config.kind === 'mongo') {
+    await using client = new MongoClient(config.url);
+    const sessions = client.db(config.database).collection('sessions');
+    const at = { $subtract: ['$rotated.at', ms] };
+    await sessions.updateMany({ rotated: { $ne: null } }, [{ $set: { 'rotated.at': at } }]);
+    return;
+  }
+  using db = new DatabaseSync(config.file);
+  db.prepare('UPDATE sessions SET rotatedAt = rotatedAt - ?').run(ms);
+}

@@ -1,0 +1,60 @@
+import { getRevocations, requestNewAccessToken, signOut } from '@kith/contracts';
+import { availableEngines } from '@kith/testing';
+import { decodeJwt } from 'jose';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { call, callInternal } from './support/call.ts';
+import type { TestIdentity } from './support/identity.ts';
+import { sessionIdOf, signUpUser } from './support/people.ts';
+import { startForSuite } from './support/suite.ts';
+
+const minute = 60_000;
+
+/** What this process, as whichever replica it is to be, takes for the time. */
+function clockAt(ms: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: ms });
+}
+
+describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  startForSuite(engine, (started, project) => {
+    identity = started;
+    projectId = project;
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const refresh = (refreshToken: string) =>
+    call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
+
+  test('a minute apart, keep a session revoked as long as a gateway takes its token', async () => {
+    const now = Date.now();
+    clockAt(now + minute);
+    const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);
+    clockAt(now - minute);
+    await call(identity.bus, signOut, { projectId, body: { refreshToken } });
+    // A gateway whose clock is a minute behind takes the token until then.
+    const gatewayNow = (decodeJwt(accessToken).exp ?? 0) * 1000 - 1;
+    const trueNow = gatewayNow + minute;
+    clockAt(trueNow + minute);
+    const told = JSON.parse(await callInternal(identity.bus, getRevocations, { after: null }));
+    const found = told.sessions.find(
+      ({ sessionId }: { sessionId: string }) => sessionId === sessionIdOf(accessToken),
+    );
+    expect(Date.parse(found?.until)).toBeGreaterThan(gatewayNow);
+  });
+
+  // The embedded form has one process, and so one clock.
+  test.skipIf(engine === 'embedded').each([-minute, minute])(
+    'a refresh token that a replica %i ms off has rotated has its grace, and no longer',
+    async (off) => {
+      const { refreshToken } = await signUpUser(identity.bus, projectId);
+      const now = Date.now();
+      clockAt(now + off);
+      const successor = (await refresh(refreshToken)).body.refreshToken;
+      clockAt(now);
+      const again = await refresh(refreshToken);
+      expect([again.status, again.body.refreshToken]).toEqual([200, successor]);
+    },
+  );
+});

@@ -1,0 +1,26 @@
+import { Relay } from '@kith/service';
+import { createRuntime, createStore, type EngineKind } from '@kith/testing';
+import type { AppContext } from '../../src/app.ts';
+import { Notices } from '../../src/notices.ts';
+import { Passwords } from '../../src/passwords.ts';
+import { openStore } from '../../src/store/index.ts';
+import { AccessTokens } from '../../src/tokens/access-tokens.ts';
+import { SigningKeys } from '../../src/tokens/signing-keys.ts';
+
+/** What handlers work with, on a bus and a store of its own, for calling a part of identity alone. */
+export async function makeApp(engine: EngineKind, undo: AsyncDisposableStack): Promise<AppContext> {
+  const { bus, log, metrics } = undo.use(await createRuntime(engine));
+  const place = undo.use(await createStore(engine));
+  const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
+  const keys = await SigningKeys.open(store.keys);
+  return {
+    bus,
+    store,
+    tokens: new AccessTokens(keys, { issuer: 'kith', audience: 'kith.dev' }),
+    keys,
+    relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),
+    passwords: new Passwords(),
+    notices: new Notices(bus, log),
+    tokenAudience: 'kith.dev',
+  };
+}
