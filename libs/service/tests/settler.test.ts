@@ -239,6 +239,45 @@ describe.skipIf(!hasMongo)('settler', () => {
     },
   );
 
+  it('settles an intent of a process that died once, however many of its readers meet it', async () => {
+    await expect(flip(dyingAt(world, 'committed'), await lampOff())).rejects.toThrow(Died);
+    let settled = 0;
+    const reading = new Settler(world.db, {
+      ...later,
+      onStep(step) {
+        if (step === 'settled') settled += 1;
+      },
+    });
+    await Promise.all(Array.from({ length: 30 }, () => viewAll(world.db, reading)));
+    // It has one with each of two owners.
+    expect(settled).toBeGreaterThan(0);
+    expect(settled).toBeLessThanOrEqual(2);
+  });
+
+  it('leaves a slow change of its own process to who makes it', async () => {
+    const reached = Promise.withResolvers<void>();
+    const going = Promise.withResolvers<void>();
+    const steps: Step[] = [];
+    const slow = new Settler(world.db, {
+      ...later,
+      async onStep(step) {
+        steps.push(step);
+        if (step !== 'committed') return;
+        reached.resolve();
+        await going.promise;
+      },
+    });
+    const flipping = flip(slow, await lampOff());
+    await reached.promise;
+    const open = await leftovers(world.db);
+    await ageLeftovers(world.db);
+    await viewAll(world.db, slow);
+    expect(await leftovers(world.db)).toBe(open);
+    going.resolve();
+    expect(await flipping).toMatchObject({ on: true });
+    expect(steps.filter((step) => step === 'settled')).toHaveLength(1);
+  });
+
   describe('a counter with as many intents as it takes', () => {
     const crowd = (target: Lamp, at: Date) =>
       Array.from({ length: 500 }, (_, n) => ({

@@ -15,7 +15,7 @@ export const trustMs = 30_000;
 /** Intents younger than this are left to their writers. */
 const leaveMs = 1_000;
 const sweepLimit = 100;
-/** Most intents that a reader settles, and that a sweep settles at once. */
+/** Most intents that a reader settles, and most that a process settles at once. */
 const fewIntents = 20;
 /** Most intents of a counter; of those that come at once with the last, some may be more. */
 const mostIntents = 500;
@@ -35,6 +35,9 @@ export class Settler {
   readonly #onStep: (step: Step) => void | Promise<void>;
   readonly #now: () => number;
   readonly #patienceMs: number;
+  /** Changes that this process makes, and intents that it settles for others: whoever else meets one leaves it alone. */
+  readonly #making = new Set<string>();
+  readonly #settling = new Set<string>();
 
   /**
    * @param options.now Unix time in ms.
@@ -63,6 +66,17 @@ export class Settler {
     const { target, rows } = change;
     const counters = mergeCounters(change.counters);
     const plan: Plan = { op: randomUUID(), rev: target.rev + 1, rows, counters };
+    this.#making.add(plan.op);
+    try {
+      return await this.#make(change, plan);
+    } finally {
+      this.#making.delete(plan.op);
+    }
+  }
+
+  async #make(change: Change, plan: Plan): Promise<boolean> {
+    const { target } = change;
+    const { rows, counters } = plan;
     const follows = rows.length > 0 || counters.length > 0;
     await this.#announceAll(counters, plan.op, target);
     await this.#onStep('announced');
@@ -93,7 +107,8 @@ export class Settler {
   /**
    * Settles intents a counter was read with that are older than a second, at most twenty: of processes that died or are
    * slow. Younger ones are their writers', who acknowledge a change once it is counted: without them a reader sees all
-   * that was acknowledged before this call. Returns whether the counter is to be read again; once is enough.
+   * that was acknowledged before this call. So are those that this process is making or settling: where all are slow, readers
+   * would do the same work over and over. Returns whether the counter is to be read again; once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -151,7 +166,18 @@ export class Settler {
     intents: readonly Intent[],
   ): Promise<boolean> {
     const at = { in: collection, id: counter._id };
-    return (await Promise.all(intents.map((intent) => this.#settleIntent(at, intent)))).includes(true);
+    const settleOne = async (intent: Intent) => {
+      const key = `${intent.op} ${collection} ${counter._id}`;
+      if (this.#making.has(intent.op) || this.#settling.has(key)) return false;
+      if (this.#settling.size >= fewIntents) return false;
+      this.#settling.add(key);
+      try {
+        return await this.#settleIntent(at, intent);
+      } finally {
+        this.#settling.delete(key);
+      }
+    };
+    return (await Promise.all(intents.map(settleOne))).includes(true);
   }
 
   async #settleAll(collection: string, counter: CounterFields): Promise<void> {
