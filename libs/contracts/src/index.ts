@@ -27,6 +27,7 @@ export {
   type EventOf,
   type EventSpec,
   eventFilter,
+  eventOrder,
   eventSchema,
   eventSubject,
   events,

@@ -47,6 +47,7 @@ export {
   type StoredEvent,
   unpublishStep,
 } from './events/outbox.ts';
+export { noteRestored } from './events/restored.ts';
 export { SqliteOutbox, sqliteEventsTable, sqlitePositions } from './events/sqlite-outbox.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';

@@ -57,6 +57,23 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
+  test('a durable that starts over gets all that is kept once more, and no other does', async () => {
+    const { publish, consumer } = space();
+    const again = consumer('again');
+    const [before, other] = [await collect(again), await collect(consumer('other'))];
+    for (const content of ['1', '2', '3']) await publish(content);
+    await waitFor(() => before.seen.length === 3 && other.seen.length === 3);
+    await before.drain();
+    await bus.startOver(again.durable);
+    // One that is not there begins there anyway.
+    await bus.startOver(consumer('never').durable);
+    const after = await collect(again);
+    await publish('4');
+    await waitFor(() => after.seen.length === 4 && other.seen.length === 4);
+    expect(after.contents()).toEqual(['1', '2', '3', '4']);
+    for (const { drain } of [after, other]) await drain();
+  });
+
   test('delivers in the order of publishing', async () => {
     const { publish, consumer } = space();
     const { contents, drain } = await collect(consumer('ordered'));

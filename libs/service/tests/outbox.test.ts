@@ -161,11 +161,11 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
 
   test('remembers of which log its marks speak', async () => {
     const { outbox } = world;
-    expect(await outbox.markedLog()).toBeUndefined();
-    await outbox.noteLog({ created: 'one', lostAfter: 3 });
-    expect(await outbox.markedLog()).toEqual({ created: 'one', lostAfter: 3 });
-    await outbox.noteLog({ created: 'another' });
-    expect(await outbox.markedLog()).toEqual({ created: 'another' });
+    expect(await outbox.fact('log')).toBeUndefined();
+    await outbox.noteFact('log', { created: 'one', lostAfter: 3 });
+    expect(await outbox.fact('log')).toEqual({ created: 'one', lostAfter: 3 });
+    await outbox.noteFact('log', { created: 'another' });
+    expect(await outbox.fact('log')).toEqual({ created: 'another' });
   });
 
   // The event log finds events by their ids.

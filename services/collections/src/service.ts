@@ -68,6 +68,7 @@ export async function startCollections(
     ],
     internal: [exportCollectionsHandler, exportEntitiesHandler],
     subscriptions: [usersSubscription],
+    outbox: store.outbox,
     background: [purger, sweeper, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { connectionBlocked, connectionUnblocked, connectionWithdrawn, userDeleted } from '@kith/contracts';
+import {
+  connectionBlocked,
+  connectionUnblocked,
+  connectionWithdrawn,
+  eventOrder,
+  userDeleted,
+} from '@kith/contracts';
 import { type EventSubscription, eraseEvents, type Logger, Sweeper, subscription } from '@kith/service';
 import { act } from './act.ts';
 import type { AppContext } from './app.ts';
@@ -13,7 +19,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
   durable: 'connections-users',
   events: [userDeleted],
   apply: ({ projectId, aggregate, data }, app: AppContext) =>
-    app.store.erasure.end({ projectId, userId: data.id, endedAt: new Date(), seq: aggregate.seq }),
+    app.store.erasure.end({ projectId, userId: data.id, endedAt: new Date(), seq: eventOrder(aggregate) }),
 });
 
 const everyMs = 1_000;

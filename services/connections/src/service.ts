@@ -40,6 +40,7 @@ export async function startConnections(
     operations,
     internal: [blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
     subscriptions: [profileEvents('connections-profiles'), endedUsers],
+    outbox: store.outbox,
     background: [eraser, sweeper, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

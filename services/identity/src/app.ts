@@ -8,6 +8,8 @@ import type { SigningKeys } from './tokens/signing-keys.ts';
 /** What the handlers work with. */
 export interface AppContext {
   store: IdentityStore;
+  /** How often the database was restored from a backup. */
+  epoch: number;
   /** For asking connections about blocks. */
   bus: Bus;
   tokens: AccessTokens;

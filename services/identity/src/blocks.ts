@@ -1,4 +1,4 @@
-import { connectionBlocked, connectionUnblocked } from '@kith/contracts';
+import { connectionBlocked, connectionUnblocked, eventOrder } from '@kith/contracts';
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 
@@ -12,6 +12,6 @@ export const blockEvents: EventSubscription<AppContext> = subscription({
       blockerId: data.blockerId,
       blockedId: data.blockedId,
       isBlocked: type === connectionBlocked.type,
-      seq: aggregate.seq,
+      seq: eventOrder(aggregate),
     }),
 });

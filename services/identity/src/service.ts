@@ -46,6 +46,7 @@ import { usersByIdsHandler } from './operations/users-by-ids.ts';
 import { usersPageHandler } from './operations/users-page.ts';
 import { verifyExternalUserHandler } from './operations/verify-external-user.ts';
 import { Passwords } from './passwords.ts';
+import { takeUpRestore, usersBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
 import { AccessTokens } from './tokens/access-tokens.ts';
 import { hearRevokedKeys } from './tokens/hear-revoked-keys.ts';
@@ -84,7 +85,18 @@ export async function startIdentity(
   );
   const notices = new Notices(runtime.bus, runtime.log);
   const passwords = new Passwords();
-  const app: AppContext = { bus: runtime.bus, store, tokens, keys, tokenAudience, notices, passwords, relay };
+  const epoch = (await store.outbox.fact('epoch'))?.number ?? 0;
+  const app: AppContext = {
+    bus: runtime.bus,
+    store,
+    epoch,
+    tokens,
+    keys,
+    tokenAudience,
+    notices,
+    passwords,
+    relay,
+  };
   const { everyMs, settleMs } = { ...erasureTimes, ...options.erasureTimes };
   const erasure = undo.adopt(
     new Sweeper(() => finishErasures(app, settleMs), { everyMs, log: runtime.log }),
@@ -135,7 +147,9 @@ export async function startIdentity(
       revocationsHandler,
       projectSettingsHandler,
     ],
-    subscriptions: [blockEvents],
+    subscriptions: [blockEvents, usersBeforeRestore],
+    outbox: store.outbox,
+    restored: () => takeUpRestore(app),
     background: [{ stop: () => heard.drain() }, erasure, ...upkeep, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

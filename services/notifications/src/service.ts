@@ -60,6 +60,7 @@ export async function startNotifications(
     operations: [listHandler, countHandler, markAsReadHandler, markAllAsReadHandler, rebuildProfilesHandler],
     internal: [feedOpenHandler, feedAfterHandler, feedCloseHandler, exportNotificationsHandler],
     subscriptions: [profileEvents('notifications-profiles'), userEvents, feedEvents],
+    outbox: store.outbox,
     background: [eraser, ...sweeps, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

@@ -10,6 +10,7 @@ import { listProjectsCommand } from './projects-list.ts';
 import { showProjectCommand } from './projects-show.ts';
 import { updateProjectCommand } from './projects-update.ts';
 import { rebuildCommand } from './rebuild.ts';
+import { restoredCommand } from './restored.ts';
 import { listUsersCommand } from './users-list.ts';
 import { restoreUserCommand } from './users-restore.ts';
 import { suspendUserCommand } from './users-suspend.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   importCommand,
   moveCommand,
   rebuildCommand,
+  restoredCommand,
   listDeadLettersCommand,
   replayDeadLettersCommand,
 ];

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { timestamp, uuid } from '../scalars.ts';
 
-/** What stands on the bus of every event (SPEC B8). `aggregate.seq` counts from 1, without gaps. */
+/**
+ * What stands on the bus of every event (SPEC B8). `aggregate.seq` counts from 1, without gaps. `aggregate.epoch`, 0 where absent,
+ * counts how often the database that tells it was restored: it goes before `seq` (docs/adr/0028).
+ */
 export interface EventEnvelope<Type extends string = string, Data = unknown> {
   id: string;
   type: Type;
@@ -9,7 +12,7 @@ export interface EventEnvelope<Type extends string = string, Data = unknown> {
   projectId: string;
   occurredAt: string;
   actorId: string | null;
-  aggregate: { type: string; id: string; seq: number };
+  aggregate: { type: string; id: string; seq: number; epoch?: number | undefined };
   data: Data;
 }
 
@@ -33,12 +36,23 @@ export function eventSchema<E extends EventSpec>(spec: E) {
     projectId: uuid,
     occurredAt: timestamp,
     actorId: uuid.nullable(),
-    aggregate: z.object({ type: z.string(), id: z.string(), seq: z.int().positive() }),
+    aggregate: z.object({
+      type: z.string(),
+      id: z.string(),
+      // Of an aggregate that was imported it is 0 until its first change.
+      seq: z.int().nonnegative(),
+      epoch: z.int().nonnegative().optional(),
+    }),
     data: spec.data,
   });
 }
 
 export type EventOf<E extends EventSpec> = EventEnvelope<E['type'], z.output<E['data']>>;
+
+/** One number to compare what is told of an aggregate by: first its epoch, then its `seq`. In epoch 0 it is the `seq`. */
+export function eventOrder({ seq, epoch = 0 }: { seq: number; epoch?: number | undefined }): number {
+  return epoch * 2 ** 32 + seq;
+}
 
 /** The subject of an event: `<prefix>.event.<projectId>.<feature>.<name>` (SPEC B8). */
 export function eventSubject(prefix: string, of: { projectId: string; type: string }): string {

@@ -10,6 +10,7 @@ export {
   type EventOf,
   type EventSpec,
   eventFilter,
+  eventOrder,
   eventSchema,
   eventSubject,
 } from './envelope.ts';

@@ -7,7 +7,7 @@ import { publicUser } from './users.ts';
 /** Where a walk stands: null at its beginning, and at its end. */
 const position = z.string().max(300).nullable();
 
-/** All users of all projects, a page at a time, each with the `seq` of its last event. */
+/** All users of all projects, a page at a time, each with the order of its last event (`eventOrder`). */
 export const usersPage = internalOperation({
   name: 'identity.users-page',
   feature: 'user',
@@ -19,7 +19,7 @@ export const usersPage = internalOperation({
   errors: [],
 });
 
-/** All blocks that stand, a page at a time, each with the `seq` of its pair's last event. */
+/** All blocks that stand, a page at a time, each with the order of its pair's last event. */
 export const blocksPage = internalOperation({
   name: 'connections.blocks-page',
   feature: 'connection',

@@ -19,7 +19,7 @@ const uses: Record<
   identity: {
     asks: ['connections.blocks-page'],
     events: ['user', 'session'],
-    durables: ['identity-blocks'],
+    durables: ['identity-blocks', 'identity-users'],
     tells: ['notice.>'],
     // Replicas tell each other of revoked keys.
     hears: ['notice.revocations'],
@@ -116,6 +116,7 @@ function consumerRights(prefix: string, durable: string): string[] {
     `$JS.API.CONSUMER.CREATE.${stream}.${durable}.>`,
     `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+    `$JS.API.CONSUMER.DELETE.${stream}.${durable}`,
     `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
     `$JS.ACK.${stream}.${durable}.>`,
     `${prefix}.dead.${durable}.*`,

@@ -55,6 +55,10 @@ export class BusWrapper implements Bus {
     return this.inner.consume(options, handle);
   }
 
+  startOver(durable: string): Promise<void> {
+    return this.inner.startOver(durable);
+  }
+
   backlog(durable: string): Promise<Backlog> {
     return this.inner.backlog(durable);
   }

@@ -122,6 +122,13 @@ export class EventLog {
     };
   }
 
+  startOver(durable: string): void {
+    transaction(this.#db, () => {
+      for (const table of ['consumers', 'redeliveries'])
+        this.#db.prepare(`DELETE FROM ${table} WHERE durable = ?`).run(durable);
+    });
+  }
+
   backlog(durable: string): Backlog {
     const dead = this.#db.prepare('SELECT count(*) AS dead FROM dead_letters WHERE durable = ?').get(durable);
     return { pending: this.#consumers.get(durable)?.pending() ?? 0, dead: Number(dead?.dead) };

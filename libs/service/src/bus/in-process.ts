@@ -106,6 +106,10 @@ export class InProcessBus implements Bus {
     return this.#events.consume(options, handle);
   }
 
+  async startOver(durable: string): Promise<void> {
+    this.#events.startOver(durable);
+  }
+
   async backlog(durable: string): Promise<Backlog> {
     return this.#events.backlog(durable);
   }

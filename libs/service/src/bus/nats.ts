@@ -1,4 +1,5 @@
 import {
+  JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
   jetstream,
@@ -39,6 +40,9 @@ import { NatsRequests } from './nats-requests.ts';
 import { ensureStreams, removeMessage, streamNames } from './nats-streams.ts';
 import { withdrawEvents } from './nats-withdraw.ts';
 import { NatsWrites } from './nats-writes.ts';
+
+/** JetStream's error for a consumer that is not there. */
+const consumerNotFound = 10014;
 
 export interface NatsBusOptions {
   url: string;
@@ -211,6 +215,14 @@ export class NatsBus implements Bus {
         this.#consumers.delete(consumer);
       },
     };
+  }
+
+  async startOver(durable: string): Promise<void> {
+    await this.#ensureStreams();
+    // One that is consumed elsewhere meanwhile is made again by whoever misses it.
+    await this.#jsm.consumers.delete(streamNames(this.prefix).events, durable).catch((error) => {
+      if (!(error instanceof JetStreamApiError) || error.code !== consumerNotFound) throw error;
+    });
   }
 
   async backlog(durable: string): Promise<Backlog> {

@@ -6,10 +6,11 @@ import { eventText, readEventText } from './event-text.ts';
 import {
   type EventRange,
   eventKey,
-  type MarkedLog,
+  type Facts,
   type Outbox,
   type Past,
   type PublishedEvent,
+  restatedKey,
   type StoredEvent,
   unpublishStep,
 } from './outbox.ts';
@@ -167,13 +168,25 @@ export class MongoOutbox implements Outbox {
     }
   }
 
-  async markedLog(): Promise<MarkedLog | undefined> {
-    const fact = await this.#facts.findOne({ _id: 'log' });
+  async restate(events: readonly EventEnvelope[], epoch: number): Promise<void> {
+    const at = new Date();
+    const rows = events.map((event) => ({
+      _id: restatedKey(event, epoch),
+      event: eventText(event),
+      at,
+      unpublished: true as const,
+    }));
+    await insertAbsent<EventDocument>(this.#events, rows);
+  }
+
+  async fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined> {
+    const fact = await this.#facts.findOne({ _id: name });
     return fact ? JSON.parse(fact.value) : undefined;
   }
 
-  async noteLog(log: MarkedLog): Promise<void> {
-    await this.#facts.updateOne({ _id: 'log' }, { $set: { value: JSON.stringify(log) } }, { upsert: true });
+  async noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void> {
+    const update = { $set: { value: JSON.stringify(value) } };
+    await this.#facts.updateOne({ _id: name }, update, { upsert: true });
   }
 
   /** Empties a document's outbox when it is full, so that a change can add to it. */

@@ -55,10 +55,27 @@ export interface Outbox {
   newest(below?: number): Promise<{ position: number; ids: string[] } | undefined>;
   /** Takes marks back, in bounded steps: events marked with a position above `after` are to be published again. */
   unpublish(after: number): Promise<void>;
-  /** Which log the marks speak of; `undefined` before that was noted. */
-  markedLog(): Promise<MarkedLog | undefined>;
-  /** Notes which log the marks speak of. */
-  noteLog(log: MarkedLog): Promise<void>;
+  /**
+   * Stores events that tell no change but what is so, under keys of their own in this epoch of the database, so that repeating
+   * it changes nothing.
+   */
+  restate(events: readonly EventEnvelope[], epoch: number): Promise<void>;
+  /** What the store knows of itself; `undefined` before that was noted. */
+  fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined>;
+  noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void>;
+}
+
+/** What a store knows of itself. */
+export interface Facts {
+  log: MarkedLog;
+  epoch: Epoch;
+}
+
+/** How often a database was restored from a backup (docs/adr/0028). */
+export interface Epoch {
+  number: number;
+  /** What follows from the last restore is not done yet. */
+  isNew?: boolean;
 }
 
 /** The log of events that an outbox's marks speak of. */
@@ -76,6 +93,11 @@ export const unpublishStep = 1_000;
 export function eventKey(event: EventEnvelope): string {
   const { type, id, seq } = event.aggregate;
   return `${event.projectId}|${type}|${id}|${seq}`;
+}
+
+/** The key of an event that is told again in an epoch. */
+export function restatedKey(event: EventEnvelope, epoch: number): string {
+  return `${eventKey(event)}|epoch-${epoch}`;
 }
 
 /** An event that could not be published. */
@@ -99,6 +121,8 @@ export class Relay {
   #isCheckDue = true;
   /** Counts the times the connection was lost. */
   #connections = 0;
+  /** That of the database; goes out with every event. */
+  #epoch = 0;
   /** The highest position marked since the last comparison. */
   #marked: number | undefined;
   #running: Promise<void> | undefined;
@@ -198,6 +222,7 @@ export class Relay {
   async #check(): Promise<void> {
     this.#isCheckDue = false;
     try {
+      this.#epoch = (await this.#options.outbox.fact('epoch'))?.number ?? 0;
       const after = await takeBackLost(this.#options, this.#marked);
       this.#marked = undefined;
       if (after !== undefined) this.#options.log.warn({ after }, 'the log has lost events: published again');
@@ -216,7 +241,7 @@ export class Relay {
         bus.publish({
           subject: eventSubject(bus.prefix, event),
           id: event.id,
-          body: new TextEncoder().encode(JSON.stringify(event)),
+          body: new TextEncoder().encode(JSON.stringify(this.#stamped(event))),
           traceparent,
         }),
       ),
@@ -247,6 +272,11 @@ export class Relay {
     // A log that is gone takes no events.
     if (failures.length > 0) this.#isCheckDue = true;
     return failures;
+  }
+
+  #stamped(event: EventEnvelope): EventEnvelope {
+    if (this.#epoch === 0) return event;
+    return { ...event, aggregate: { ...event.aggregate, epoch: this.#epoch } };
   }
 
   /** Goes on behind what could not be published, which is tried again by the next sweep: it must not stop what follows. */

@@ -7,10 +7,11 @@ import { eventText, readEventText } from './event-text.ts';
 import {
   type EventRange,
   eventKey,
-  type MarkedLog,
+  type Facts,
   type Outbox,
   type Past,
   type PublishedEvent,
+  restatedKey,
   type StoredEvent,
   unpublishStep,
 } from './outbox.ts';
@@ -120,14 +121,23 @@ export class SqliteOutbox implements Outbox {
     }
   }
 
-  async markedLog(): Promise<MarkedLog | undefined> {
-    const value = this.#db.prepare('SELECT value FROM facts WHERE name = ?').get('log')?.value;
+  async restate(events: readonly EventEnvelope[], epoch: number): Promise<void> {
+    const put = this.#db.prepare(
+      'INSERT INTO events (key, event, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    );
+    transaction(this.#db, () => {
+      for (const event of events) put.run(restatedKey(event, epoch), eventText(event), Date.now());
+    });
+  }
+
+  async fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined> {
+    const value = this.#db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.value;
     return value === undefined ? undefined : JSON.parse(value as string);
   }
 
-  async noteLog(log: MarkedLog): Promise<void> {
+  async noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void> {
     const put = this.#db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
-    put.run('log', JSON.stringify(log));
+    put.run(name, JSON.stringify(value));
   }
 }
 

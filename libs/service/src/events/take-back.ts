@@ -15,16 +15,16 @@ interface Parts {
 export async function takeBackLost(parts: Parts, own?: number): Promise<number | undefined> {
   const { bus, outbox } = parts;
   const { created } = await bus.log();
-  const marked = await outbox.markedLog();
+  const marked = await outbox.fact('log');
   const isOther = marked !== undefined && marked.created !== created;
   let lostAfter = isOther ? 0 : marked?.lostAfter;
   lostAfter ??= await findLoss(parts);
   if (own !== undefined) lostAfter ??= await findLoss(parts, own + 1);
   // Noted before it is begun: what is published meanwhile would hide what is left to be taken back.
-  if (!marked || lostAfter !== undefined) await outbox.noteLog({ created, lostAfter });
+  if (!marked || lostAfter !== undefined) await outbox.noteFact('log', { created, lostAfter });
   if (lostAfter === undefined) return undefined;
   await outbox.unpublish(lostAfter);
-  await outbox.noteLog({ created });
+  await outbox.noteFact('log', { created });
   return lostAfter;
 }
 

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { Bus, Intake } from '../bus/bus.ts';
+import type { Outbox } from '../events/outbox.ts';
+import { startOverIfRestored } from '../events/restored.ts';
 import { type EventSubscription, subscribe } from '../events/subscribe.ts';
 import type { InternalHandler, OperationHandler } from '../operations/handler.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
@@ -35,6 +37,10 @@ export interface ServiceParts<App> {
   operations: readonly OperationHandler<App>[];
   internal?: readonly InternalHandler<App>[];
   subscriptions?: readonly EventSubscription<App>[];
+  /** The events of its store, which also knows whether that was restored from a backup (docs/adr/0028). */
+  outbox?: Outbox;
+  /** What else follows from a restore, before anything is served. Repeatable. */
+  restored?: () => Promise<void>;
   /** Runs until stopped, after intake has ended: relays, sweeps. */
   background?: readonly { stop(): Promise<void> }[];
   /** Throws or rejects when the store can not be used. */
@@ -57,7 +63,15 @@ export async function startService<App>(
   const checkOutput = runtime.nodeEnv !== 'production';
   const options = { bus, metrics, log, app: parts.app, checkOutput, store };
   const intakes: Intake[] = [];
-  for (const one of parts.subscriptions ?? []) intakes.push(await subscribe(one, options));
+  const { subscriptions = [], outbox } = parts;
+  const durables = subscriptions.map(({ durable }) => durable);
+  const restored = outbox && (await startOverIfRestored({ bus, outbox }, durables));
+  for (const one of subscriptions) intakes.push(await subscribe(one, options));
+  if (restored) {
+    await parts.restored?.();
+    await restored.finish();
+    log.info('took up what follows from a restore');
+  }
   for (const one of parts.internal ?? []) intakes.push(await serveInternal(one, options));
   for (const one of parts.operations) intakes.push(await serveOperation(one, options));
   log.info('service started');

@@ -1,4 +1,4 @@
-import { userCreated, usersPage, userUpdated } from '@kith/contracts';
+import { eventOrder, userCreated, usersPage, userUpdated } from '@kith/contracts';
 import { type EventSubscription, subscription } from '../events/subscribe.ts';
 import { ask } from '../operations/ask.ts';
 import type { ProfileParts } from './profiles.ts';
@@ -11,7 +11,7 @@ export function profileEvents(durable: string): EventSubscription<ProfileParts> 
     // What is kept at once is one write of the database.
     atOnce: 32,
     apply: ({ aggregate, data }, { store }: ProfileParts) =>
-      store.profiles.keep({ seq: aggregate.seq, user: data }),
+      store.profiles.keep({ seq: eventOrder(aggregate), user: data }),
   });
 }
 

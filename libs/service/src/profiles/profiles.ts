@@ -1,7 +1,7 @@
 import type { PublicUser } from '@kith/contracts';
 import type { Bus } from '../bus/bus.ts';
 
-/** A user's public profile with the `seq` of the event that brought it. */
+/** A user's public profile with the order of the event that brought it: its epoch and `seq` (`eventOrder`). */
 export interface Profile {
   seq: number;
   user: PublicUser;

@@ -1,4 +1,4 @@
-import { usersByIds } from '@kith/contracts';
+import { eventOrder, usersByIds } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { publicUserOf } from '../user-views.ts';
@@ -8,6 +8,11 @@ export const usersByIdsHandler = internalHandler(
   usersByIds,
   async ({ projectId, userIds }, app: AppContext) => {
     const users = await app.store.users.findMany(projectId, userIds);
-    return { users: users.map((user) => ({ seq: user.seq, user: publicUserOf(user) })) };
+    return {
+      users: users.map((user) => ({
+        seq: eventOrder({ seq: user.seq, epoch: app.epoch }),
+        user: publicUserOf(user),
+      })),
+    };
   },
 );

@@ -1,4 +1,4 @@
-import { usersPage } from '@kith/contracts';
+import { eventOrder, usersPage } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { publicUserOf } from '../user-views.ts';
@@ -10,7 +10,10 @@ const pageBytes = 2 * 1024 * 1024;
 /** Gives other services all users, to rebuild their copies from. */
 export const usersPageHandler = internalHandler(usersPage, async ({ after }, app: AppContext) => {
   const found = await app.store.people.page(after ?? '', pageSize);
-  const all = found.map((user) => ({ seq: user.seq, user: publicUserOf(user) }));
+  const all = found.map((user) => ({
+    seq: eventOrder({ seq: user.seq, epoch: app.epoch }),
+    user: publicUserOf(user),
+  }));
   const users = all.slice(0, fitting(all));
   const isWhole = users.length === found.length && found.length < pageSize;
   const last = isWhole ? undefined : users.at(-1)?.user;

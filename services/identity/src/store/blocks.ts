@@ -1,4 +1,4 @@
-/** Whether one user blocks another, with the `seq` of the event that told it. */
+/** Whether one user blocks another, with the order of the event that told it (`eventOrder`). */
 export interface Block {
   projectId: string;
   blockerId: string;

@@ -16,6 +16,7 @@ export async function makeApp(engine: EngineKind, undo: AsyncDisposableStack): P
   return {
     bus,
     store,
+    epoch: 0,
     tokens: new AccessTokens(keys, { issuer: 'kith', audience: 'kith.dev' }),
     keys,
     relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),

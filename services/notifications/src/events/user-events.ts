@@ -1,4 +1,4 @@
-import { userDeleted } from '@kith/contracts';
+import { eventOrder, userDeleted } from '@kith/contracts';
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
@@ -9,7 +9,7 @@ export const userEvents: EventSubscription<AppContext> = subscription({
   async apply({ projectId, aggregate, data }, app: AppContext) {
     const user = { projectId, userId: data.id };
     // First what makes late events say nothing, then what looks for those that came before it.
-    await app.store.profiles.forget({ ...user, seq: aggregate.seq });
+    await app.store.profiles.forget({ ...user, seq: eventOrder(aggregate) });
     await app.store.erasure.mark(user, Date.now());
   },
 });

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { openDataFolder } from '@kith/platform';
+import { noteRestored, readConfig, type ServiceMove, StartError } from '@kith/service';
+import { type Given, optional, type Surroundings, UsageError } from '../command.ts';
+import { serviceMoves } from '../move/services.ts';
+import { resolvePath } from '../platform-access.ts';
+import { restoredConfig } from './config.ts';
+
+/** `kith restored`: what its command does, with all that only such commands need. */
+export async function runRestored(given: Given, around: Surroundings): Promise<number> {
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept } = readConfig(restoredConfig, around.env);
+  const service = serviceMoves.find((one) => one.service === given.words[0]);
+  if (!service) {
+    const names = serviceMoves.map((one) => one.service).join(', ');
+    throw new UsageError(`Say which service's database was restored: ${names}.`);
+  }
+  const from = optional(given, 'from');
+  const epoch =
+    url && from === undefined
+      ? await note(service, { kind: 'mongo', url, database: `${prefix}_${service.service}` })
+      : await noteInFolder(service, from === undefined ? resolve(kept) : resolvePath(from, around.env));
+  around.stdout.write(`${service.service}: epoch ${epoch}; start it now\n`);
+  return 0;
+}
+
+async function noteInFolder(service: ServiceMove, path: string): Promise<number> {
+  if (!existsSync(`${path}/identity.sqlite`)) {
+    throw new StartError(`There is no embedded installation in ${path}.`);
+  }
+  const folder = openDataFolder(path);
+  try {
+    return await note(service, { kind: 'sqlite', file: folder.file(`${service.service}.sqlite`) });
+  } finally {
+    folder.release();
+  }
+}
+
+/** Brings the schema up to date first: the backup may be of a version before. */
+async function note(service: ServiceMove, config: Parameters<typeof noteRestored>[0]): Promise<number> {
+  await service.prepare(config);
+  return noteRestored(config);
+}

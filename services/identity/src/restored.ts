@@ -1,0 +1,88 @@
+import { setTimeout } from 'node:timers/promises';
+import {
+  type EventEnvelope,
+  type EventOf,
+  sessionRevoked,
+  userCreated,
+  userDeleted,
+  userUpdated,
+} from '@kith/contracts';
+import { derivedId, type EventSubscription, makeEvent, subscription } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { eraseAccount } from './erase-account.ts';
+import { revokeSession } from './sessions.ts';
+import { userEvent } from './user-events.ts';
+
+const pageSize = 500;
+
+/**
+ * What a restore from a backup has taken back, found in what was told before it (docs/adr/0028). A user who was deleted after the
+ * backup is deleted again, a session that was revoked is revoked again. A user who was created after it is not there any more,
+ * so the others have to forget that one.
+ */
+export const usersBeforeRestore: EventSubscription<AppContext> = subscription({
+  durable: 'identity-users',
+  events: [userCreated, userDeleted, sessionRevoked],
+  async apply(event: EventEnvelope, app: AppContext) {
+    const { projectId, aggregate } = event;
+    if ((aggregate.epoch ?? 0) >= app.epoch) return;
+    if (event.type === sessionRevoked.type) return revokeAgain(app, event as EventOf<typeof sessionRevoked>);
+    const { id: userId } = aggregate;
+    if (event.type === userDeleted.type) await eraseAccount(app, { projectId, userId });
+    else if (!(await app.store.users.find(projectId, userId))) await tellLost(app, { projectId, userId });
+  },
+});
+
+async function revokeAgain(
+  app: AppContext,
+  { projectId, data }: EventOf<typeof sessionRevoked>,
+): Promise<void> {
+  const sessions = await app.store.sessions.live(projectId, data.userId);
+  const session = sessions.find(({ sid }) => sid === data.sessionId);
+  if (session) await revokeSession(app, session, data.reason);
+}
+
+async function tellLost(
+  app: AppContext,
+  { projectId, userId }: { projectId: string; userId: string },
+): Promise<void> {
+  const lost = makeEvent(userDeleted, {
+    projectId,
+    actorId: null,
+    aggregate: { type: 'user', id: userId, seq: 1 },
+    data: { id: userId },
+    occurredAt: new Date(),
+  });
+  await app.store.outbox.restate([lost], app.epoch);
+  app.relay.kick();
+}
+
+/** Waits for no more than this until the deletions of before are made again. */
+const deletionsMs = 60_000;
+
+/**
+ * Tells every user again as it is, because others' copies may hold changes that the restore has taken back, and waits until those
+ * deleted after the backup are deleted again. Repeatable.
+ */
+export async function takeUpRestore(app: AppContext): Promise<void> {
+  await restateUsers(app);
+  const until = Date.now() + deletionsMs;
+  while (Date.now() < until && (await app.bus.backlog(usersBeforeRestore.durable)).pending > 0) {
+    await setTimeout(50);
+  }
+}
+
+async function restateUsers(app: AppContext): Promise<void> {
+  for (let after = ''; ; ) {
+    const users = await app.store.people.page(after, pageSize);
+    const events = users.map((user) => {
+      const id = derivedId('restated', String(app.epoch), user.projectId, user.id);
+      return { ...userEvent(userUpdated, user, null), id };
+    });
+    await app.store.outbox.restate(events, app.epoch);
+    app.relay.kick();
+    const last = users.at(-1);
+    if (!last || users.length < pageSize) return;
+    after = `${last.projectId}|${last.id}`;
+  }
+}

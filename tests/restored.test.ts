@@ -1,0 +1,102 @@
+// Starts at most 2 platforms and 20 processes.
+import type { Connection, PublicUser } from '@kith/contracts';
+import { type CallError, caller } from '@kith/platform';
+import { availableEngines, createPeople, type TestUser, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
+import { type Restorable, startRestorable } from './support/restorable.ts';
+
+// docs/adr/0028
+describe.each(availableEngines())('a database that was restored from a backup (%s)', (engine) => {
+  let platform: Restorable;
+  beforeAll(async () => {
+    platform = await startRestorable(engine);
+  });
+  afterAll(() => platform?.[Symbol.asyncDispose]());
+
+  const call = <T>(method: string, path: string, by?: TestUser, body?: unknown) =>
+    caller(platform.url)<T>(method, path, { ...(by && { token: by.accessToken }), body });
+  const people = () => createPeople(caller(platform.url), platform.operatorToken);
+  const rename = (user: TestUser, name: string) =>
+    call('PATCH', `/v7/${user.projectId}/users/${user.id}`, user, { name });
+  const leave = (user: TestUser) => call('DELETE', `/v7/${user.projectId}/users/${user.id}`, user);
+  /** Whom a user is connected with, as the copies in connections have them. */
+  const namesSeenBy = async (user: TestUser) => {
+    const path = `/v7/${user.projectId}/connections?limit=50`;
+    const { connections } = await call<{ connections: Connection[] }>('GET', path, user);
+    return connections.map(({ connectedUser }) => connectedUser.name).sort();
+  };
+  const sees = (user: TestUser, names: string[]) =>
+    waitFor(async () => (await namesSeenBy(user)).join() === names.join(), { what: names.join() });
+  const statusOf = async (user: TestUser, as?: TestUser) => {
+    const path = `/v7/${user.projectId}/users/${user.id}`;
+    return call('GET', path, as).then(
+      () => 200,
+      (error) => (error as CallError).status,
+    );
+  };
+
+  it('identity: its changes count again, and who had left or had not come yet is gone everywhere', async () => {
+    const { id: project } = await people().createProject();
+    const add = (name: string) => people().createUser(project, { name });
+    const [viewer, ada, bob] = [await add('Viewer'), await add('Ada'), await add('Bob')];
+    for (const user of [ada, bob]) await people().connect(user, viewer);
+    await sees(viewer, ['Ada', 'Bob']);
+    await platform.backUp('identity');
+    for (const name of ['Ada Two', 'Ada Three', 'Ada Four']) await rename(ada, name);
+    await leave(bob);
+    await call('POST', `/v7/${project}/auth/sign-out`, undefined, { refreshToken: ada.refreshToken });
+    const carol = await add('Carol');
+    await people().connect(carol, viewer);
+    await sees(viewer, ['Ada Four', 'Carol']);
+
+    await platform.restore('identity');
+    expect(await statusOf(bob)).toBe(404);
+    await sees(viewer, ['Ada']);
+    expect(await statusOf(carol)).toBe(404);
+    const renew = { refreshToken: ada.refreshToken };
+    const renewed = call('POST', `/v7/${project}/auth/request-new-access-token`, undefined, renew);
+    await expect(renewed).rejects.toMatchObject({ status: 401 });
+    // The second change after the backup: its `seq` was told before.
+    const credentials = { email: ada.email, password: ada.password };
+    const session = await call<TestUser>('POST', `/v7/${project}/auth/sign-in`, undefined, credentials);
+    await rename({ ...ada, accessToken: session.accessToken }, 'Ada Anew');
+    await sees(viewer, ['Ada Anew']);
+  });
+
+  it('connections: it hears again who has left, and blocks count again', async () => {
+    const { id: project } = await people().createProject();
+    const add = (name: string) => people().createUser(project, { name, username: name });
+    const [viewer, ada, bob, troll] = [
+      await add('viewer'),
+      await add('ada'),
+      await add('bob'),
+      await add('troll'),
+    ];
+    const suggested = async () => {
+      const users = await call<PublicUser[]>('GET', `/v7/${project}/users/suggestions?query=troll`, viewer);
+      return users.length;
+    };
+    const block = async (method: 'POST' | 'DELETE') => {
+      await call(method, `/v7/${project}/users/${troll.id}/block`, viewer);
+      await waitFor(async () => (await suggested()) === (method === 'POST' ? 0 : 1));
+    };
+    for (const user of [ada, bob]) await people().connect(user, viewer);
+    await sees(viewer, ['ada', 'bob']);
+    await platform.backUp('connections');
+    await block('POST');
+    await block('DELETE');
+    await leave(bob);
+    await sees(viewer, ['ada']);
+
+    await platform.restore('connections');
+    await sees(viewer, ['ada']);
+    await block('POST');
+    expect(await suggested()).toBe(0);
+  });
+
+  it('is said of a service that there is', async () => {
+    const { code, stderr } = await runKith(['restored', 'crypto'], {});
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Say which service')]);
+  });
+});
