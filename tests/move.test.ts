@@ -201,7 +201,9 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     // As a version before left it, whose schema was older.
     {
       using db = new DatabaseSync(join(data, 'events.sqlite'));
-      db.exec('DROP TABLE log; ALTER TABLE events DROP COLUMN traceparent; PRAGMA user_version = 2');
+      db.exec(
+        'DROP TABLE log; ALTER TABLE events DROP COLUMN traceparent; ALTER TABLE consumers DROP COLUMN noted; PRAGMA user_version = 2',
+      );
     }
     const kept = openDataFolder(data);
     kept.write('move.json', JSON.stringify({ ...state, version: '0.0.1', files: fingerprint(kept) }));

@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type Bus, createLogger, InProcessBus, NatsBus, streamNames } from '@kith/service';
 import type { Engines, TestPlatform } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -26,13 +25,8 @@ export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform
   return (await Promise.all([databasesOf(engines, prefix), streamsOf(engines, prefix)])).join('\n');
 }
 
+/** As they are, with their logs, while the platform runs. */
 async function filesIn(folder: string): Promise<string> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sqlite'));
-  for (const name of names) {
-    using db = new DatabaseSync(join(folder, name), { timeout: 5_000 });
-    // What is written is in the log first, with what was there before.
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  }
   const files = (await readdir(folder)).filter((name) => name.includes('.sqlite'));
   return (await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
 }

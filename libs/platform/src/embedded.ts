@@ -37,7 +37,6 @@ export interface EmbeddedOptions {
   /** The opened data folder; released when the platform stops. */
   folder: DataFolder;
   log: Logger;
-  synchronous?: 'normal' | 'full';
   /** Whether the internal port may be a free one instead, where that of the configuration is taken. */
   internalPortMayMove?: boolean;
 }
@@ -57,7 +56,8 @@ export function settingsOf(config: PlatformConfig): ServiceSettings {
  * memory. Throws `StartError` with one sentence: port taken, disk full.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {
-  const { config, folder, log, synchronous = 'normal' } = options;
+  const { config, folder, log } = options;
+  const synchronous = config.SQLITE_SYNCHRONOUS;
   const metrics = new Metrics({ process: true });
   const services: RunningService[] = [];
   let bus: Bus | undefined;
@@ -77,7 +77,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       prefix: config.KITH_PREFIX,
       file: folder.file('events.sqlite'),
       log,
-      synchronous,
     });
     bus = observedBus(own, { metrics, system: 'in_process' });
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV };

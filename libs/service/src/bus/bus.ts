@@ -45,6 +45,22 @@ export interface Withdrawal {
   span?: Span | undefined;
 }
 
+/** How far a durable has got: what it was to apply of a log up to a position, it has. */
+export interface ProgressNote {
+  /** `EventLogState.created` */
+  log: string;
+  position: number;
+}
+
+/**
+ * Notes of a consumer's own database. In the embedded form the log and the databases are files that can lose their last
+ * changes each by itself: what a database says it has applied counts, not what the log says (docs/adr/0030).
+ */
+export interface Progress {
+  read(durable: string): ProgressNote | undefined;
+  note(durable: string, note: ProgressNote): void;
+}
+
 export interface ConsumeOptions {
   /** Durable name, `<service>-<purpose>`: replicas of a service that share it share its events. */
   durable: string;
@@ -58,6 +74,8 @@ export interface ConsumeOptions {
   backoffMs?: readonly number[];
   /** How long after the last word of a process its events go to another, in ms; on NATS. */
   ackWaitMs?: number;
+  /** What the consumer's database knows of how far it has got; in the embedded form. */
+  progress?: Progress | undefined;
 }
 
 /** An event that a consumer has given up, and the text of its last error. */

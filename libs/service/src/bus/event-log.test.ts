@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../telemetry/log.ts';
@@ -56,6 +57,23 @@ test('positions, retries and dead letters outlive the process', async () => {
     { id: 'b', error: 'Error: not handled' },
   ]);
   await third.close();
+});
+
+test('events that are over a week old go while it is open, once every consumer has passed them', async () => {
+  const file = join(folder, 'old.sqlite');
+  const events = new EventLog({ file, log, expireEveryMs: 20 });
+  publish(events, 'old');
+  publish(events, 'new');
+  {
+    using db = new DatabaseSync(file, { timeout: 5_000 });
+    db.exec("UPDATE events SET at = at - 8 * 24 * 3600 * 1000 WHERE id = 'old'");
+  }
+  expect(events.idAt(1)).toBe('old');
+  const consumer = consume(events);
+  await waitFor(() => events.idAt(1) === undefined);
+  expect(consumer.ids()).toEqual(['old', 'new']);
+  expect(events.idAt(2)).toBe('new');
+  await events.close();
 });
 
 test('the file is its owner’s alone', async () => {

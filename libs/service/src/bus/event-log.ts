@@ -32,8 +32,10 @@ const schema = [
   // What tells this log from another one.
   `CREATE TABLE log (id TEXT NOT NULL);
    INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
+  'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',
 ];
 const keepMs = 7 * 24 * 3600 * 1000;
+const expireEveryMs = 3600 * 1000;
 
 /**
  * The events of the embedded form: one table, and for each durable consumer its own position, its own retries
@@ -44,22 +46,20 @@ export class EventLog {
   readonly #log: Logger;
   readonly #insert: StatementSync;
   readonly #consumers = new Map<string, LogConsumer>();
+  readonly #expiry: NodeJS.Timeout;
 
-  constructor(options: { file: string; log: Logger; synchronous?: 'normal' | 'full' }) {
-    this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: options.synchronous });
+  /** @param options.expireEveryMs How often events are looked for that are older than seven days. */
+  constructor(options: { file: string; log: Logger; expireEveryMs?: number }) {
+    // What the machine loses of the log is published again out of the services' databases, which keep their events.
+    this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
     this.#log = options.log;
     this.#insert = this.#db.prepare(
       `INSERT INTO events (id, subject, body, at, traceparent) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (id) DO NOTHING`,
     );
-    // Only what every consumer has passed and nobody retries may go.
-    this.#db
-      .prepare(
-        `DELETE FROM events WHERE at < ?
-           AND position <= (SELECT coalesce(min(position), 0) FROM consumers)
-           AND position NOT IN (SELECT position FROM redeliveries)`,
-      )
-      .run(Date.now() - keepMs);
+    this.#expire();
+    this.#expiry = setInterval(() => this.#expire(), options.expireEveryMs ?? expireEveryMs);
+    this.#expiry.unref();
   }
 
   /** Gives the event's position: that of the first, when one of its id is there already. */
@@ -151,7 +151,22 @@ export class EventLog {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#expiry);
     await Promise.all([...this.#consumers.values()].map((consumer) => consumer.stop()));
     this.#db.close();
+  }
+
+  #expire(): void {
+    // Only what every consumer has passed and nobody retries may go.
+    const remove = this.#db.prepare(
+      `DELETE FROM events WHERE at < ?
+         AND position <= (SELECT coalesce(min(position), 0) FROM consumers)
+         AND position NOT IN (SELECT position FROM redeliveries)`,
+    );
+    try {
+      remove.run(Date.now() - keepMs);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'old events not removed');
+    }
   }
 }

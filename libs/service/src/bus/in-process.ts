@@ -38,7 +38,7 @@ export class InProcessBus implements Bus {
   #closed = false;
 
   /** @param options.file SQLite file of the events, or `:memory:`. */
-  constructor(options: { prefix: string; file: string; log: Logger; synchronous?: 'normal' | 'full' }) {
+  constructor(options: { prefix: string; file: string; log: Logger }) {
     this.prefix = options.prefix;
     this.#log = options.log;
     this.#events = new EventLog(options);

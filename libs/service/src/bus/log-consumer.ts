@@ -18,12 +18,14 @@ interface EventRow {
 
 /** How long to wait after a failure of the log itself, a full disk say. */
 const troubleMs = 1_000;
+/** How long after it has got on a consumer notes that in its own database. */
+const noteMs = 1_000;
 /** How long it works before others get their turn. */
 const breathMs = 10;
 
 /** Works through the event log for one durable, an event at a time: due retries first, then what is new. */
 export class LogConsumer {
-  readonly #options: Required<ConsumeOptions>;
+  readonly #options: Required<Omit<ConsumeOptions, 'progress'>> & Pick<ConsumeOptions, 'progress'>;
   readonly #log: Logger;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #handlers: Handle[] = [];
@@ -34,6 +36,7 @@ export class LogConsumer {
   #again = false;
   #breathedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
+  #noteTimer: NodeJS.Timeout | undefined;
 
   constructor(db: DatabaseSync, options: ConsumeOptions, log: Logger) {
     this.#options = { ...defaultDelivery, ...options };
@@ -42,6 +45,7 @@ export class LogConsumer {
       options.durable,
     );
     this.#sql = prepare(db);
+    this.#takeBack();
   }
 
   get idle(): boolean {
@@ -65,6 +69,7 @@ export class LogConsumer {
     this.#handlers.length = 0;
     clearTimeout(this.#timer);
     await this.#running;
+    this.#note();
   }
 
   /** How many events are before it, those it tries again included. */
@@ -131,6 +136,37 @@ export class LogConsumer {
     this.#breathedAt = performance.now();
   }
 
+  /** Goes back to where the consumer's own database is: it has lost what it does not know to have applied. */
+  #takeBack(): void {
+    const { durable, progress } = this.#options;
+    if (!progress) return;
+    const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
+    const note = progress.read(durable);
+    // Without a note: one that has never made any, or a database from before the first.
+    const known = note?.log === log ? note.position : noted ? 0 : position;
+    if (known < position) {
+      this.#sql.takeBack.run(known, durable);
+      this.#log.warn({ durable, from: position, to: known }, 'a database has lost events: applied again');
+    }
+    this.#note();
+  }
+
+  #noteSoon(): void {
+    this.#noteTimer ??= setTimeout(() => this.#note(), noteMs).unref();
+  }
+
+  #note(): void {
+    clearTimeout(this.#noteTimer);
+    this.#noteTimer = undefined;
+    const { durable, progress } = this.#options;
+    if (!progress) return;
+    const { log, applied } = this.#sql.state.get(durable) as unknown as State;
+    const before = progress.read(durable);
+    if (before?.log === log && before.position === applied) return;
+    progress.note(durable, { log, position: applied });
+    this.#sql.hasNoted.run(durable);
+  }
+
   /** Counts an attempt that has begun and never ended: its process died, of this event perhaps. */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
@@ -174,6 +210,7 @@ export class LogConsumer {
 
   #pass(position: number): void {
     this.#sql.pass.run(position, this.#options.durable);
+    this.#noteSoon();
   }
 
   #forget(row: EventRow): void {
@@ -189,8 +226,24 @@ export class LogConsumer {
   }
 }
 
+interface State {
+  log: string;
+  position: number;
+  /** Whether the consumer's database has ever noted its progress. */
+  noted: number;
+  /** What is up to here is applied, or given up; what is tried again is not. */
+  applied: number;
+}
+
 function prepare(db: DatabaseSync) {
   return {
+    state: db.prepare(
+      `SELECT log.id AS log, c.position, c.noted, min(c.position, coalesce(
+           (SELECT min(r.position) - 1 FROM redeliveries r WHERE r.durable = c.durable), c.position)) AS applied
+         FROM consumers c, log WHERE c.durable = ?`,
+    ),
+    takeBack: db.prepare('UPDATE consumers SET position = ? WHERE durable = ?'),
+    hasNoted: db.prepare('UPDATE consumers SET noted = 1 WHERE durable = ? AND noted = 0'),
     due: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, r.failures FROM redeliveries r
          JOIN events e ON e.position = r.position

@@ -45,7 +45,7 @@ const fetchMs = 1_000;
  */
 export class NatsConsumer {
   readonly #connection: Connection;
-  readonly #options: Required<ConsumeOptions>;
+  readonly #options: Required<Omit<ConsumeOptions, 'progress'>>;
   readonly #handle: (delivery: Delivery) => Promise<void>;
   #consumer: Consumer | undefined;
   #loop: Promise<void> | undefined;
@@ -192,7 +192,7 @@ export class NatsConsumer {
 async function ensureConsumer(
   jsm: JetStreamManager,
   stream: string,
-  { durable, subjects, ackWaitMs }: Required<ConsumeOptions>,
+  { durable, subjects, ackWaitMs }: Pick<Required<ConsumeOptions>, 'durable' | 'subjects' | 'ackWaitMs'>,
 ): Promise<void> {
   try {
     await jsm.consumers.add(stream, {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
 import type { Logger } from 'pino';
-import type { Bus, Span } from '../bus/bus.ts';
+import type { Bus, Progress, Span } from '../bus/bus.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { tracing } from '../telemetry/tracing.ts';
 import { takeBackLost } from './take-back.ts';
@@ -38,6 +38,8 @@ export interface EventRange {
 
 /** What a store keeps of its events, stored in the same write as the change they tell of (docs/adr/0004). */
 export interface Outbox {
+  /** Notes of how far the service's consumers have got, where its database keeps them. */
+  readonly progress?: Progress;
   /** The oldest events that are stored but not marked as published; with `past`, of those behind it. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
   /** Marks events as published, with the span their copies lie in, which widens that of earlier times. */

@@ -2,7 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import type { Span } from '../bus/bus.ts';
-import { transaction } from '../store/sqlite.ts';
+import { lightTransaction, transaction } from '../store/sqlite.ts';
+import { SqliteProgress } from '../store/sqlite-progress.ts';
 import { eventText, readEventText } from './event-text.ts';
 import {
   type EventRange,
@@ -31,12 +32,14 @@ export const sqlitePositions = `
   CREATE INDEX events_position ON events (published) WHERE published > 0;
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const keepMs = 7 * 24 * 3600 * 1000;
+const expireEveryMs = 3600 * 1000;
 
 /**
  * The outbox on SQLite: a row an event, written in the transaction of its change, kept for 7 days. It keeps no spans:
  * the event log that goes with it finds events by their ids.
  */
 export class SqliteOutbox implements Outbox {
+  readonly progress: SqliteProgress;
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #select: StatementSync;
@@ -48,9 +51,11 @@ export class SqliteOutbox implements Outbox {
   readonly #at: StatementSync;
   readonly #step: StatementSync;
   readonly #unmark: StatementSync;
+  #expiredAt = 0;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.progress = new SqliteProgress(db);
     this.#insert = db.prepare('INSERT INTO events (key, event, at) VALUES (?, ?, ?)');
     this.#select = db.prepare(
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
@@ -74,7 +79,7 @@ export class SqliteOutbox implements Outbox {
     this.#unmark = db.prepare(
       'UPDATE events SET published = 0 WHERE published > 0 AND published >= ? AND published < ?',
     );
-    db.prepare('DELETE FROM events WHERE published <> 0 AND at < ?').run(Date.now() - keepMs);
+    this.#expire();
   }
 
   /** Stores an event; call it inside the transaction of the change. */
@@ -87,9 +92,10 @@ export class SqliteOutbox implements Outbox {
   }
 
   async markPublished(keys: readonly string[], span?: Span): Promise<void> {
-    transaction(this.#db, () => {
+    lightTransaction(this.#db, () => {
       for (const key of keys) this.#mark.run(span?.last ?? -1, key);
     });
+    if (Date.now() - this.#expiredAt > expireEveryMs) this.#expire();
   }
 
   async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {
@@ -138,6 +144,11 @@ export class SqliteOutbox implements Outbox {
   async noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void> {
     const put = this.#db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
     put.run(name, JSON.stringify(value));
+  }
+
+  #expire(): void {
+    this.#expiredAt = Date.now();
+    this.#db.prepare('DELETE FROM events WHERE published <> 0 AND at < ?').run(this.#expiredAt - keepMs);
   }
 }
 

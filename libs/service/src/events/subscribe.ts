@@ -1,5 +1,5 @@
 import { type EventOf, type EventSpec, eventFilter, eventSchema } from '@kith/contracts';
-import type { Backlog, Bus, Delivery, Intake } from '../bus/bus.ts';
+import type { Backlog, Bus, Delivery, Intake, Progress } from '../bus/bus.ts';
 import type { StoreWatch } from '../lifecycle/store-watch.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -33,9 +33,15 @@ const someAtOnce = 4;
  */
 export async function subscribe<App>(
   subscribed: EventSubscription<App>,
-  options: { bus: Bus; metrics: Metrics; app: App; store?: StoreWatch | undefined },
+  options: {
+    bus: Bus;
+    metrics: Metrics;
+    app: App;
+    store?: StoreWatch | undefined;
+    progress?: Progress | undefined;
+  },
 ): Promise<Intake> {
-  const { bus, metrics, app, store } = options;
+  const { bus, metrics, app, store, progress } = options;
   const { durable, atOnce = someAtOnce } = subscribed;
   const schemas = new Map(subscribed.events.map((spec) => [spec.type as string, eventSchema(spec)]));
   const handle = async (delivery: Delivery) => {
@@ -53,7 +59,7 @@ export async function subscribe<App>(
     }
   };
   const subjects = subscribed.events.map((spec) => eventFilter(bus.prefix, spec));
-  const intake = await bus.consume({ durable, subjects, atOnce }, handle);
+  const intake = await bus.consume({ durable, subjects, atOnce, progress }, handle);
   let asked: Promise<Backlog> | undefined;
   // Both are asked for at one scrape.
   const backlog = () => {

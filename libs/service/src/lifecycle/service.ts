@@ -37,7 +37,7 @@ export interface ServiceParts<App> {
   operations: readonly OperationHandler<App>[];
   internal?: readonly InternalHandler<App>[];
   subscriptions?: readonly EventSubscription<App>[];
-  /** The events of its store, which also knows whether that was restored from a backup (docs/adr/0028). */
+  /** The events of its store, which also knows how far its subscriptions have got, and whether that was restored from a backup (docs/adr/0028). */
   outbox?: Outbox;
   /** What else follows from a restore, before anything is served. Repeatable. */
   restored?: () => Promise<void>;
@@ -61,7 +61,7 @@ export async function startService<App>(
   const store = checkStore && new StoreWatch(checkStore, { log, times: runtime.storeTimes });
   const unwatch = store && metrics.storeUp.watch({ service: parts.name }, () => Number(!store.isAway));
   const checkOutput = runtime.nodeEnv !== 'production';
-  const options = { bus, metrics, log, app: parts.app, checkOutput, store };
+  const options = { bus, metrics, log, app: parts.app, checkOutput, store, progress: parts.outbox?.progress };
   const intakes: Intake[] = [];
   const { subscriptions = [], outbox } = parts;
   const durables = subscriptions.map(({ durable }) => durable);

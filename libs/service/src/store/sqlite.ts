@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../errors.ts';
@@ -10,22 +10,31 @@ export interface SqliteOptions {
   file: string;
   /** SQL scripts; the n-th brings schema version n-1 to n (kept in `user_version`). */
   migrations: readonly string[];
-  /** `normal` survives the process's death, `full` the machine's too. */
-  synchronous?: 'normal' | 'full' | undefined;
+  /** `normal` survives the process's death, `full` the machine's too; `full` where absent. */
+  synchronous?: Synchronous | undefined;
+  /** How often the log is written back and cut to nothing, in ms. */
+  tidyEveryMs?: number;
 }
+
+/** Whether a transaction is on the disk when it ends. */
+export type Synchronous = 'normal' | 'full';
+
+/** How long a statement waits for another process. */
+const busyMs = 5_000;
+const synchronousOf = new WeakMap<DatabaseSync, Synchronous>();
 
 /** Opens a database file, readable by its owner alone, in WAL mode, and brings its schema up to date. */
 export function openSqlite(options: SqliteOptions): DatabaseSync {
-  const { file, migrations, synchronous = 'normal' } = options;
+  const { file, migrations, synchronous = 'full' } = options;
   try {
     // SQLite gives its -wal and -shm files the mode of the database file.
     if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
-    const db = new DatabaseSync(file, { timeout: 5_000 });
+    const db = new DatabaseSync(file, { timeout: busyMs });
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
     // What is erased is not to stay readable in pages that are free (docs/adr/0014).
     db.exec('PRAGMA secure_delete = ON');
-    // Nor is it in a log that has once been long (`bulkTransaction`).
-    db.exec('PRAGMA journal_size_limit = 4194304');
+    tidy(db, file, options.tidyEveryMs ?? 10_000);
+    synchronousOf.set(db, synchronous);
     migrate(db, file, migrations);
     return db;
   } catch (error) {
@@ -34,6 +43,25 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
       cause: error,
     });
   }
+}
+
+/**
+ * Writes the log back into the database and cuts it, again and again, until the database is closed. Without it the log keeps what was
+ * there before, also what has been erased since (docs/adr/0014), and `normal` keeps any number of changes off the disk.
+ */
+function tidy(db: DatabaseSync, file: string, everyMs: number): void {
+  if (file === ':memory:') return;
+  const timer = setInterval(() => {
+    if (!db.isOpen) return clearInterval(timer);
+    if (!statSync(`${file}-wal`, { throwIfNoEntry: false })?.size) return;
+    try {
+      // Whoever reads just now is not waited for: no request would be served meanwhile.
+      db.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${busyMs}`);
+    } catch {
+      // A full disk, say, fails the next write as well, and that one is told of.
+    }
+  }, everyMs);
+  timer.unref();
 }
 
 function migrate(db: DatabaseSync, file: string, migrations: readonly string[]): void {
@@ -84,6 +112,20 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
   } finally {
     // SQLite's own. The next transaction of another kind copies what has gathered.
     db.exec('PRAGMA wal_autocheckpoint = 1000');
+  }
+}
+
+/**
+ * A transaction that is not waited for on the disk: what it says is found out again when the machine loses it, as long as what was
+ * stored before it in the same file is there.
+ */
+export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
+  if (synchronousOf.get(db) !== 'full') return transaction(db, work);
+  db.exec('PRAGMA synchronous = NORMAL');
+  try {
+    return transaction(db, work);
+  } finally {
+    db.exec('PRAGMA synchronous = FULL');
   }
 }
 

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { waitFor } from '@kith/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lightTransaction, openSqlite, transaction } from './sqlite.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-sqlite-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const migrations = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)'];
+const marker = 'a-word-that-stands-in-nothing-else';
+
+/** Whether a word is in a database or its log, as they are on the disk. */
+function isThere(name: string, word = marker): boolean {
+  const files = readdirSync(folder).filter((file) => file.startsWith(name) && !file.endsWith('-shm'));
+  return files.some((file) => readFileSync(join(folder, file), 'latin1').includes(word));
+}
+
+test('what was erased is out of the log soon, while the database stays open', async () => {
+  using db = openSqlite({ file: join(folder, 'erased.sqlite'), migrations, tidyEveryMs: 20 });
+  db.prepare('INSERT INTO notes (text) VALUES (?)').run(marker);
+  expect(isThere('erased')).toBe(true);
+  db.exec('DELETE FROM notes');
+  await waitFor(() => !isThere('erased'));
+  expect(db.prepare('SELECT count(*) AS count FROM notes').get()).toEqual({ count: 0 });
+});
+
+test('where somebody reads just then, it is out after that', async () => {
+  const file = join(folder, 'read.sqlite');
+  using db = openSqlite({ file, migrations, tidyEveryMs: 20 });
+  db.prepare('INSERT INTO notes (text) VALUES (?)').run(marker);
+  using reader = new DatabaseSync(file);
+  reader.exec('BEGIN');
+  reader.prepare('SELECT * FROM notes').all();
+  db.exec('DELETE FROM notes');
+  let turns = 0;
+  await waitFor(() => ++turns > 5);
+  expect(isThere('read')).toBe(true);
+  reader.exec('COMMIT');
+  await waitFor(() => !isThere('read'));
+});
+
+test('a light transaction is whole or absent, and the next one waits for the disk again', () => {
+  using db = openSqlite({ file: join(folder, 'light.sqlite'), migrations });
+  const level = () => Number(db.prepare('PRAGMA synchronous').get()?.synchronous);
+  const add = (text: string) => db.prepare('INSERT INTO notes (text) VALUES (?)').run(text);
+  expect(level()).toBe(2);
+  lightTransaction(db, () => {
+    expect(level()).toBe(1);
+    add('light');
+  });
+  expect(() =>
+    lightTransaction(db, () => {
+      add('absent');
+      throw new Error('no');
+    }),
+  ).toThrow('no');
+  expect(level()).toBe(2);
+  transaction(db, () => add('synced'));
+  expect(db.prepare('SELECT text FROM notes ORDER BY id').all()).toEqual([
+    { text: 'light' },
+    { text: 'synced' },
+  ]);
+});

@@ -1,0 +1,141 @@
+// Starts at most 0 platforms and 0 processes.
+
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Call } from '@kith/platform';
+import { createPeople, type TestUser, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeFolders, operatorToken, startOn } from './support/folder-platform.ts';
+
+/** What people see of themselves and of each other. */
+async function viewOf(call: Call, users: readonly TestUser[]) {
+  return Promise.all(
+    users.map(async ({ projectId, accessToken: token }) => {
+      const get = <T>(path: string) => call<T>('GET', `/v7/${projectId}${path}`, { token });
+      const names = (people: { connectedUser?: { name: string }; user?: { name: string } }[]) =>
+        people.map(({ connectedUser, user }) => (connectedUser ?? user)?.name);
+      const { connections, pagination } = await get<{
+        connections: { connectedUser: { name: string } }[];
+        pagination: { totalCount: number };
+      }>('/connections');
+      const { requests } = await get<{ requests: { user: { name: string } }[] }>(
+        '/connections/pending/received',
+      );
+      const feed = await get<{ data: { id: string; type: string }[] }>('/app-notifications');
+      const count = await get('/app-notifications/count');
+      const suggested = await get<{ name: string }[]>('/users/suggestions?query=person');
+      return {
+        connections: names(connections),
+        total: pagination.totalCount,
+        received: names(requests),
+        notifications: feed.data,
+        count,
+        suggested,
+      };
+    }),
+  );
+}
+
+/** All subsets of some names. */
+function subsets(names: readonly string[]): string[][] {
+  return Array.from({ length: 2 ** names.length }, (_, bits) =>
+    names.filter((_name, at) => bits & (1 << at)),
+  );
+}
+
+describe('an installation whose machine died', () => {
+  const undo = new AsyncDisposableStack();
+  let folders: Awaited<ReturnType<typeof makeFolders>>;
+  let users: TestUser[];
+  /** As it was; after changes of connections; after changes of users. */
+  let early: string;
+  let connected: string;
+  let renamed: string;
+  const views = new Map<string, unknown>();
+
+  /** Does something on a copy of a folder, waits for what follows, and gives the folder as it is after a stop. */
+  async function goOn(from: string | undefined, act: (call: Call) => Promise<void>): Promise<string> {
+    const folder = from ? await folders.mix(from, from, []) : await folders.make();
+    const platform = await startOn(folder);
+    await act(platform.call);
+    await settled(folder);
+    if (users) views.set(folder, await viewOf(platform.call, users));
+    await platform.stop();
+    return folder;
+  }
+
+  /** Every event is out, and every consumer at the end. */
+  async function settled(folder: string): Promise<void> {
+    const ask = (file: string, sql: string) => {
+      using db = new DatabaseSync(join(folder, `${file}.sqlite`), { readOnly: true, timeout: 5_000 });
+      return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
+    };
+    const isSettled = () =>
+      ['identity', 'connections', 'collections', 'notifications'].every(
+        (name) => ask(name, 'SELECT count(*) FROM events WHERE published = 0') === 0,
+      ) &&
+      ask('events', 'SELECT min(c.position) >= (SELECT max(position) FROM events) FROM consumers c') === 1 &&
+      ask('events', 'SELECT count(*) FROM redeliveries') === 0;
+    // Twice: what is applied makes further events.
+    await waitFor(
+      () => isSettled() && new Promise<boolean>((resolve) => setImmediate(() => resolve(isSettled()))),
+    );
+  }
+
+  beforeAll(async () => {
+    folders = undo.use(await makeFolders());
+    const made: TestUser[] = [];
+    early = await goOn(undefined, async (call) => {
+      const people = createPeople(call, operatorToken);
+      const { id } = await people.createProject();
+      for (let n = 0; n < 5; n++)
+        made.push(await people.createUser(id, { name: `Person ${n}`, username: `person${n}` }));
+      await people.connect(made[0]!, made[1]!);
+    });
+    users = made;
+    const [ann, bob, carl, dora, eve] = users as [TestUser, TestUser, TestUser, TestUser, TestUser];
+    const act = (call: Call, by: TestUser, method: string, path: string, body: object = {}) =>
+      call(method, `/v7/${by.projectId}${path}`, { token: by.accessToken, body });
+    connected = await goOn(early, async (call) => {
+      await createPeople(call, operatorToken).connect(carl, dora);
+      await act(call, bob, 'POST', `/users/${carl.id}/connection`);
+      await act(call, dora, 'POST', `/users/${ann.id}/connection`);
+      await act(call, dora, 'DELETE', `/users/${ann.id}/connection`);
+      await act(call, ann, 'POST', `/users/${eve.id}/block`);
+    });
+    renamed = await goOn(connected, async (call) => {
+      await act(call, bob, 'PATCH', `/users/${bob.id}`, { name: 'Person who was renamed' });
+      await act(call, carl, 'PATCH', `/users/${carl.id}`, { name: 'Person renamed, too' });
+    });
+  });
+  afterAll(() => undo.disposeAsync());
+
+  // Whoever owns what has changed syncs it before it answers. All else follows from it.
+  it.each([
+    ...subsets(['events', 'identity', 'notifications']).map((lost) => ({ what: 'connections', lost })),
+    ...subsets(['events', 'connections', 'notifications']).map((lost) => ({ what: 'users', lost })),
+  ])(
+    'has all that was answered of $what, once, after $lost lost their last changes',
+    async ({ what, lost }) => {
+      const [before, after] = what === 'users' ? [connected, renamed] : [early, connected];
+      const folder = await folders.mix(
+        after,
+        before,
+        lost.map((name) => `${name}.sqlite`),
+      );
+      const platform = await startOn(folder);
+      try {
+        let seen: unknown;
+        const isWhole = async () => {
+          await settled(folder);
+          seen = await viewOf(platform.call, users);
+          return JSON.stringify(seen) === JSON.stringify(views.get(after));
+        };
+        await waitFor(isWhole, { timeoutMs: 5_000 }).catch(() => undefined);
+        expect(seen).toEqual(views.get(after));
+      } finally {
+        await platform.stop();
+      }
+    },
+  );
+});

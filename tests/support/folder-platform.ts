@@ -1,0 +1,45 @@
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Call, caller, openDataFolder, platformConfig, startEmbedded } from '@kith/platform';
+import { createLogger, readConfig } from '@kith/service';
+
+export const operatorToken = 'operator-token-of-this-suite';
+
+/** The files of an embedded installation. */
+export const files = ['events', 'identity', 'connections', 'collections', 'notifications'].map(
+  (name) => `${name}.sqlite`,
+);
+
+/** An embedded platform on a folder of the caller's. */
+export async function startOn(folder: string): Promise<{ call: Call; stop(): Promise<void> }> {
+  const config = readConfig(platformConfig, {
+    NODE_ENV: 'test',
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    RATE_LIMIT_SCALE: '0',
+    OPERATOR_TOKEN: operatorToken,
+  });
+  const log = createLogger({ name: 'kith', level: 'silent' });
+  const opened = openDataFolder(folder);
+  const platform = await startEmbedded({ config, folder: opened, log });
+  return { call: caller(platform.url), stop: () => platform.stop() };
+}
+
+/** Folders below one that is erased when disposed. */
+export async function makeFolders() {
+  const above = await mkdtemp(join(tmpdir(), 'kith-folders-'));
+  let count = 0;
+  const make = async () => {
+    const path = join(above, String(++count));
+    await mkdir(path, { mode: 0o700 });
+    return path;
+  };
+  /** A folder with some files of one, and the others of another. */
+  const mix = async (one: string, other: string, ofOther: readonly string[]) => {
+    const path = await make();
+    for (const file of files) await cp(join(ofOther.includes(file) ? other : one, file), join(path, file));
+    return path;
+  };
+  return { make, mix, [Symbol.asyncDispose]: () => rm(above, { recursive: true, force: true }) };
+}
