@@ -19,9 +19,9 @@ export interface Crowd {
   /** Begins a new record, of the row that comes. */
   begin(bears?: readonly number[]): Record;
   /** Makes so many requests a second until the returned function is called, which waits for the last answer. */
-  load(rate: number, one?: () => Promise<void> | undefined, mostUnderWay?: number): () => Promise<void>;
+  load(rate: number, one?: () => Promise<void>, mostUnderWay?: number): () => Promise<void>;
   /** Something about the first of the people, whom everybody else knows or asks. */
-  aboutTheFirst(): Promise<void> | undefined;
+  aboutTheFirst(): Promise<void>;
 }
 
 /** Most requests without an answer yet; while there are so many, no more are made. */
@@ -77,14 +77,14 @@ export async function gather(
     if (answer.isCertain && !answer.isOk && answer.status !== 503)
       record.wrong.push(`a test token: ${answer.status}`);
   };
-  const one = (): Promise<void> | undefined => {
+  const one = (): Promise<void> => {
     const chance = random();
     if (chance < 0.25) return pick(people).readConnections();
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
-    if (chance < 0.65) return free(pairs)?.run();
-    if (chance < 0.85) return free(folders)?.run();
-    return free(people)?.run();
+    const key = chance < 0.65 ? free(pairs) : chance < 0.85 ? free(folders) : free(people);
+    // Where all are busy or unsure there is still something to read.
+    return key?.run() ?? pick(people).readConnections();
   };
   const [first] = people as [Person];
   const ofTheFirst = pairs.filter((pair) => pair.people.includes(first));
@@ -117,7 +117,6 @@ export async function gather(
         for (; sent < due; sent++) {
           if (underWay.size >= mostUnderWay) continue;
           const work = make();
-          if (!work) break;
           underWay.add(work);
           void work.finally(() => underWay.delete(work));
         }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freePort, untilReady } from '@kith/platform/engines';
+import { freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/platform/engines';
 import { docker } from './docker.ts';
 
 /** Three NATS servers that keep their streams together. */
@@ -15,10 +15,11 @@ export interface Brokers extends AsyncDisposable {
 const clusterPort = 6222;
 
 export async function startBrokers(image: string): Promise<Brokers> {
-  const run = `kith-faults-${randomBytes(4).toString('hex')}`;
+  const run = `kith-test-${randomBytes(4).toString('hex')}`;
   const names = ['n1', 'n2', 'n3'].map((one) => `${run}-${one}`);
   const ports = new Map<string, { client: number; monitor: number }>();
   for (const name of names) ports.set(name, { client: await freePort(), monitor: await freePort() });
+  removeAtExit(names);
   await using starting = new AsyncDisposableStack();
   await docker('network', 'create', run);
   starting.defer(async () => void (await docker('network', 'rm', run)));
@@ -35,7 +36,7 @@ jetstream { store_dir: /data }
 cluster { name: ${run}, listen: "0.0.0.0:${clusterPort}", no_advertise: true, routes: [${routes}] }`;
     const { client = 0, monitor = 0 } = ports.get(name) ?? {};
     await docker(
-      ...['run', '-d', '--name', name, '--network', run],
+      ...['run', '-d', '--name', name, '--network', run, '--label', `${ownerLabel}=${owner}`],
       ...['-p', `127.0.0.1:${client}:4222`, '-p', `127.0.0.1:${monitor}:8222`],
       ...['-e', `SETTINGS=${settings}`, image],
       ...['sh', '-c', 'echo "$SETTINGS" > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf'],

@@ -52,6 +52,14 @@ export async function startWorld(options: {
   const brokers = options.brokers === 3 ? ends.use(await startBrokers(provided.images.nats)) : undefined;
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
+  const ports = new Set<number>();
+  // Nobody listens on them yet: one might be chosen twice.
+  const ownPort = async (): Promise<number> => {
+    const port = await freePort();
+    if (ports.has(port)) return ownPort();
+    ports.add(port);
+    return port;
+  };
   const nodes: Node[] = [];
   for (const name of ['a', 'b']) {
     const ways = {
@@ -66,6 +74,8 @@ export async function startWorld(options: {
       LOG_LEVEL: 'info',
       HOST: '127.0.0.1',
       RATE_LIMIT_SCALE: '100000',
+      // Longer than the balancer may take to see that a gateway is not ready.
+      DRAIN_MS: '7000',
       KITH_PREFIX: prefix,
       OPERATOR_TOKEN: operatorToken,
       MONGODB_URL: `mongodb://127.0.0.1:${ways.mongo.port}`,
@@ -78,8 +88,8 @@ export async function startWorld(options: {
       replicas[process] = new Replica({
         name: process,
         node: name,
-        env: { ...shared, PORT: String(await freePort()) },
-        internalPort: await freePort(),
+        env: { ...shared, PORT: String(await ownPort()) },
+        internalPort: await ownPort(),
         logFile: join(folder, `${process}-${name}.log`),
       });
     }

@@ -1,5 +1,5 @@
 export { type Chromium, provideChromium } from './chromium.ts';
-export { isAlive, owner } from './cleanup.ts';
+export { isAlive, owner, ownerLabel, removeAtExit } from './cleanup.ts';
 export { type ComposeCommand, provideCompose } from './compose.ts';
 export { startContainer, startContainers } from './containers.ts';
 export { type EngineHandle, type Engines, runInContainer } from './handle.ts';
