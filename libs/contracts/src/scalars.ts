@@ -60,14 +60,29 @@ export function optionalText(max: number) {
   return clearableText(max).transform((value) => value ?? null);
 }
 
+/**
+ * Looks at how much a value holds before the schema looks at what that is, which may take a hundred times as long.
+ * @param refusal Says what is too much of it; undefined where it is not.
+ */
+export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) => string | undefined) {
+  const looked = z.preprocess((value, context) => {
+    const message = typeof value === 'object' && value !== null ? refusal(value) : undefined;
+    if (message === undefined) return value;
+    context.issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  }, schema);
+  // What goes in is what the schema takes; to `preprocess` it could be anything.
+  return looked as unknown as z.ZodType<z.output<S>, z.input<S>>;
+}
+
 /** A JSON object of at most `bytes` bytes as UTF-8 JSON. */
 export function jsonObject(bytes: number) {
-  return z
-    .record(z.string(), z.json())
-    .refine(
-      (value) => new TextEncoder().encode(JSON.stringify(value)).length <= bytes,
-      `It must be at most ${bytes} bytes of JSON.`,
-    );
+  const tooLarge = `It must be at most ${bytes} bytes of JSON.`;
+  return sized(z.record(z.string(), z.json()), (value) => (sizeOf(value) > bytes ? tooLarge : undefined));
+}
+
+function sizeOf(value: object): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 /** A positive whole number in a query string; past the safe integers it counts as the largest of them. */

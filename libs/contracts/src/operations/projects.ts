@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
-import { jsonObject, shownText, text, timestamp, uuid } from '../scalars.ts';
+import { jsonObject, shownText, sized, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { ownUser } from './users.ts';
 
@@ -58,10 +58,9 @@ const settings = {
     .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'It must be a public key as PEM or JWK.')
     .nullable()
     .optional(),
-  limits: z
-    .record(z.string(), limit.nullable())
-    .refine((limits) => Object.keys(limits).length <= 200, 'It must name at most 200 operations.')
-    .optional(),
+  limits: sized(z.record(z.string(), limit.nullable()), (limits) =>
+    Object.keys(limits).length > 200 ? 'It must name at most 200 operations.' : undefined,
+  ).optional(),
   webOrigins: z
     .array(webOrigin)
     .max(100)

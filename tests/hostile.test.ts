@@ -1,0 +1,9 @@
+import { holdsTheLoopBriefly } from './support/hostile/suite.ts';
+
+/** Values that have held the loop, or would without a bound, in places of every kind. */
+const some =
+  /: (combining marks|a ligature that .*|an object of objects|a list of empty objects|as many as there may be|of 16,384 bits|with a large exponent)$/;
+const most =
+  /^(identity\.(sign-in|sign-up|verify-external-user|update-user|create-project)|collections\.add-entity|crypto|.*\.import|\w+ authorization)/;
+
+holdsTheLoopBriefly(({ name }) => some.test(name) && most.test(name), { timeoutMs: 60_000, atLeast: 100 });

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { startPlatform } from '@kith/testing';
+import { expect, it } from 'vitest';
+import { HoldWatch } from './hold.ts';
+import { type HostileRequest, hostileRequests } from './requests.ts';
+
+/** Longest that a request may hold the loop, in ms. */
+const longestHold = 50;
+/** A hold is measured again until so many agree: compiling and collecting garbage hold the loop for no request's sake. */
+const tries = 5;
+
+/** Sends the hostile requests that are chosen to a platform in this process, and measures what each does to its loop. */
+export function holdsTheLoopBriefly(
+  chosen: (request: HostileRequest) => boolean,
+  options: { timeoutMs: number; atLeast: number },
+): void {
+  const { timeoutMs: timeout } = options;
+  it('no request holds the loop for 50 ms, whatever is in it, or fails', { timeout }, async ({
+    annotate,
+  }) => {
+    await using platform = await startPlatform({ env: { LOG_LEVEL: 'silent', TRUST_PROXY_HOPS: '1' } });
+    const client = new Worker(new URL('client.ts', import.meta.url));
+    const watch = new HoldWatch();
+    await using ending = new AsyncDisposableStack();
+    ending.defer(async () => void (await client.terminate()));
+    ending.defer(() => watch.stop());
+    const wrong: string[] = [];
+    const holdOf = async (request: HostileRequest) => {
+      watch.begin();
+      client.postMessage({ url: platform.url, ...request });
+      const [status] = await once(client, 'message');
+      // A key that cannot sign is a failure by contract (SPEC A6).
+      if (status === 0 || (status >= 500 && !request.name.startsWith('crypto.'))) {
+        wrong.push(`${status}: ${request.name}`);
+      }
+      return watch.longest();
+    };
+    const longest = { ms: 0, name: '' };
+    let sent = 0;
+    for await (const request of hostileRequests(platform)) {
+      if (!chosen(request)) continue;
+      sent += 1;
+      const holds = [await holdOf(request)];
+      while (holds.length < tries && (holds[0] as number) > longestHold / 2)
+        holds.push(await holdOf(request));
+      const ms = holds.toSorted((a, b) => a - b)[holds.length >> 1] as number;
+      if (ms > longest.ms) Object.assign(longest, { ms, name: request.name });
+      if (ms >= longestHold) wrong.push(`${Math.round(ms)} ms: ${request.name}`);
+    }
+    await annotate(`${sent} requests; the longest hold was ${longest.ms.toFixed(1)} ms: ${longest.name}`);
+    expect(wrong).toEqual([]);
+    expect(sent).toBeGreaterThan(options.atLeast);
+  });
+}
