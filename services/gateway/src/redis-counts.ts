@@ -7,29 +7,33 @@ import type { Count, Counting } from './limiter-store.ts';
  * each group: requests let through, what the pair then holds, ms left of its window, ms left of the ceiling's.
  */
 const script = `
+local call = redis.call
 local function left(key, seconds)
-  local ms = redis.call('PTTL', key)
+  local ms = call('PTTL', key)
   if ms >= 0 then return ms end
-  redis.call('PEXPIRE', key, 1000 * seconds)
+  call('PEXPIRE', key, 1000 * seconds)
   return 1000 * seconds
 end
 local told = {}
 for at = 1, #KEYS, 2 do
-  local count, most = tonumber(ARGV[2 * at - 1]), tonumber(ARGV[2 * at + 1])
-  local passed, ceilingLeft, used, pairLeft = count, 0, 0, 0
+  local base = 2 * at - 2
+  local most = tonumber(ARGV[base + 3])
+  local passed, ceilingLeft, used, pairLeft = tonumber(ARGV[base + 1]), 0, 0, 0
   if most > 0 then
-    local all = redis.call('INCRBY', KEYS[at], count)
-    passed = math.max(0, math.min(count, most - all + count))
-    if all == count or passed < count then ceilingLeft = left(KEYS[at], ARGV[2 * at + 2]) end
+    local count = passed
+    local all = call('INCRBY', KEYS[at], count)
+    if all == count then call('PEXPIRE', KEYS[at], 1000 * ARGV[base + 4]) end
+    if all > most then
+      passed = most + count - all
+      if passed < 0 then passed = 0 end
+      ceilingLeft = left(KEYS[at], ARGV[base + 4])
+    end
   end
   if passed > 0 then
-    used = redis.call('INCRBY', KEYS[at + 1], passed)
-    pairLeft = left(KEYS[at + 1], ARGV[2 * at])
+    used = call('INCRBY', KEYS[at + 1], passed)
+    pairLeft = left(KEYS[at + 1], ARGV[base + 2])
   end
-  told[#told + 1] = passed
-  told[#told + 1] = used
-  told[#told + 1] = pairLeft
-  told[#told + 1] = ceilingLeft
+  told[base + 1], told[base + 2], told[base + 3], told[base + 4] = passed, used, pairLeft, ceilingLeft
 end
 return told`;
 
