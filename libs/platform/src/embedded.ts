@@ -12,6 +12,7 @@ import {
 } from '@kith/service';
 import type { PlatformConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
+import { checkInstallation } from './installation.ts';
 import { type ServiceSettings, serviceNames, startServiceByName } from './services.ts';
 
 /** A platform that runs: one HTTP address, and how to end it. */
@@ -73,6 +74,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     folder.release();
   };
   try {
+    const storing = serviceNames.filter((name) => name !== 'crypto').map((name) => `${name}.sqlite`);
+    const installation = checkInstallation(folder, ['events.sqlite', ...storing]);
     const own = new InProcessBus({
       prefix: config.KITH_PREFIX,
       file: folder.file('events.sqlite'),
@@ -85,6 +88,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`), synchronous } as const;
       services.push(await startServiceByName(name, runtime, { store, settings }));
     }
+    installation.stamp();
     gateway = await startGateway({ runtime, config, limiterStore: { kind: 'memory' } });
     const notReady = async () =>
       (await Promise.all([gateway, ...services].map((part) => part?.notReady() ?? []))).flat();

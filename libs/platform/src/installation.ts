@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { StartError } from '@kith/service';
+import type { DataFolder } from './data-folder.ts';
+
+/** What a file says of the installation it belongs to. */
+interface Stamp {
+  id: string;
+  /** Its own name there. */
+  file: string;
+  /** The names of all files; none while they are being stamped for the first time. */
+  files: string[];
+}
+
+type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
+
+/**
+ * Refuses a folder whose files are not those of one installation, whole: one is missing, empty, damaged, of another installation or
+ * under another's name. A service on such a file would begin anew, and others would go on with what they hold of it. Throws
+ * `StartError`. A folder from before files were stamped is taken as it is. `stamp` is to be called once all files are there.
+ */
+export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
+  const found = new Map(names.map((name) => [name, stampOf(folder, name)]));
+  const stamps = [...found.values()].filter((one) => typeof one === 'object');
+  const id = mostOf(stamps.map((stamp) => stamp.id)) ?? randomUUID();
+  const needed = new Set(stamps.filter((stamp) => stamp.id === id).flatMap(({ files }) => files));
+  for (const [name, one] of found) {
+    const wrong = wrongWith(one, { id, name, isNeeded: needed.has(name) });
+    if (wrong) throw refusal(folder, name, wrong);
+  }
+  return {
+    stamp() {
+      // All have an id before the first says what there has to be: a process may die in between.
+      for (const files of [[], names]) {
+        for (const name of names) writeStamp(folder, { id, file: name, files: [...files] });
+      }
+    },
+  };
+}
+
+function wrongWith(one: Found, of: { id: string; name: string; isNeeded: boolean }): string | undefined {
+  if (typeof one === 'object') {
+    if (one.id !== of.id) return 'belongs to another installation';
+    return one.file === of.name ? undefined : `is the file ${one.file}`;
+  }
+  if (!of.isNeeded || one === 'restored') return undefined;
+  return one === 'unstamped' ? 'is not of this installation' : `is ${one}`;
+}
+
+function refusal(folder: DataFolder, name: string, wrong: string, cause?: unknown): StartError {
+  return new StartError(
+    `${name} in the data folder ${folder.path} ${wrong}. Put it back from a backup (see docs/upgrading.md), or set KITH_DATA to an empty folder to begin anew.`,
+    { cause },
+  );
+}
+
+function stampOf(folder: DataFolder, name: string): Found {
+  const path = folder.file(name);
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (!size) return size === undefined ? 'missing' : 'empty';
+  try {
+    using db = new DatabaseSync(path, { timeout: 5_000 });
+    const tables = new Set(
+      db
+        .prepare('SELECT name FROM sqlite_schema')
+        .all()
+        .map((row) => row.name),
+    );
+    if (tables.has('installation')) {
+      const row = db.prepare('SELECT id, file, files FROM installation').get();
+      if (row) return { ...(row as unknown as Stamp), files: JSON.parse(row.files as string) };
+    }
+    // A backup from before files were stamped, which an operator has put here.
+    const epoch = tables.has('facts') && db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
+    return epoch && JSON.parse(epoch.value as string).isNew ? 'restored' : 'unstamped';
+  } catch (error) {
+    throw refusal(folder, name, `is damaged (${(error as Error).message})`, error);
+  }
+}
+
+function writeStamp(folder: DataFolder, { id, file, files }: Stamp): void {
+  using db = new DatabaseSync(folder.file(file), { timeout: 5_000 });
+  db.exec(
+    'CREATE TABLE IF NOT EXISTS installation (id TEXT NOT NULL, file TEXT NOT NULL, files TEXT NOT NULL)',
+  );
+  const text = JSON.stringify(files);
+  const stored = db.prepare('SELECT files FROM installation').get();
+  if (!stored) db.prepare('INSERT INTO installation (id, file, files) VALUES (?, ?, ?)').run(id, file, text);
+  else if (files.length > 0 && stored.files !== text)
+    db.prepare('UPDATE installation SET files = ?').run(text);
+}
+
+/** What is there most often; of those as often, the first. */
+function mostOf(all: readonly string[]): string | undefined {
+  const counts = Map.groupBy(all, (one) => one);
+  return [...counts].toSorted(([, one], [, other]) => other.length - one.length)[0]?.[0];
+}

@@ -1,0 +1,82 @@
+// Starts at most 0 platforms and 0 processes.
+import { copyFile, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { noteRestored } from '@kith/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { files, makeFolders, startOn } from './support/folder-platform.ts';
+
+describe('the files of an installation', () => {
+  const undo = new AsyncDisposableStack();
+  let folders: Awaited<ReturnType<typeof makeFolders>>;
+  let own: string;
+  let foreign: string;
+  beforeAll(async () => {
+    folders = undo.use(await makeFolders());
+    [own, foreign] = [await folders.make(), await folders.make()];
+    for (const folder of [own, foreign]) await (await startOn(folder)).stop();
+  });
+  afterAll(() => undo.disposeAsync());
+
+  const copy = () => folders.mix(own, own, []);
+  const starts = async (folder: string) => (await startOn(folder)).stop();
+  const unstamp = (folder: string, file: string) => {
+    using db = new DatabaseSync(join(folder, file));
+    db.exec('DROP TABLE installation');
+  };
+
+  const wrongs: Record<string, (path: string, file: string, folder: string) => Promise<unknown>> = {
+    'is missing': (path) => rm(path),
+    'is empty': (path) => truncate(path),
+    'is damaged': async (path) => truncate(path, Math.floor((await readFile(path)).length / 2)),
+    'is damaged (file is not a database)': (path) => writeFile(path, 'something else'),
+    'belongs to another installation': (path, file) => copyFile(join(foreign, file), path),
+    'is not of this installation': async (_path, file, folder) => unstamp(folder, file),
+    'is the file': async (path, file, folder) => {
+      const other = join(folder, files.find((one) => one !== file)!);
+      await rename(path, `${path}.kept`);
+      await rename(other, path);
+      await rename(`${path}.kept`, other);
+    },
+  };
+  it.each(files.flatMap((file) => Object.entries(wrongs).map(([wrong, make]) => ({ file, wrong, make }))))(
+    '$file that $wrong is refused by its name, and nothing is changed',
+    async ({ file, wrong, make }) => {
+      const folder = await copy();
+      await make(join(folder, file), file, folder);
+      const refused = startOn(folder);
+      await expect(refused).rejects.toThrow(`in the data folder ${folder} ${wrong}`);
+      await expect(refused).rejects.toThrow(/^[a-z]+\.sqlite .* Put it back from a backup/);
+      if (wrong !== 'is the file') await expect(refused).rejects.toThrow(file);
+      // Refused again, and taken when it is put back.
+      await expect(startOn(folder)).rejects.toThrow(wrong);
+      for (const one of files) await copyFile(join(own, one), join(folder, one));
+      await starts(folder);
+    },
+  );
+
+  it('of a folder from before they were stamped are taken once, also where a process died on the way', async () => {
+    const folder = await copy();
+    for (const file of files) unstamp(folder, file);
+    {
+      using db = new DatabaseSync(join(folder, files[0]!));
+      db.exec('CREATE TABLE installation (id TEXT NOT NULL, file TEXT NOT NULL, files TEXT NOT NULL)');
+      db.prepare('INSERT INTO installation VALUES (?, ?, ?)').run('an-id', files[0]!, '[]');
+    }
+    await starts(folder);
+    await starts(folder);
+    await rm(join(folder, files[1]!));
+    await expect(startOn(folder)).rejects.toThrow(`${files[1]} in the data folder ${folder} is missing`);
+  });
+
+  it('may be backups from before that, once it is said that they were restored', async () => {
+    const folder = await copy();
+    const file = 'connections.sqlite';
+    unstamp(folder, file);
+    await noteRestored({ kind: 'sqlite', file: join(folder, file) });
+    await starts(folder);
+    // From then on it is one of this installation's.
+    await truncate(join(folder, file));
+    await expect(startOn(folder)).rejects.toThrow(`${file} in the data folder ${folder} is empty`);
+  });
+});
