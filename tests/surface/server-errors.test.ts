@@ -87,6 +87,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       name: 'x',
       collectionName: 'x',
       entityId: 'x',
+      kid: 'x',
       rows: [importedRow(spec)],
     };
     const token = spec.auth === 'operator' ? world.operatorToken : ada.accessToken;
