@@ -43,8 +43,9 @@ export class SigningKeys {
   #heard = 0;
   #read = 0;
   #settling: Promise<void> | undefined;
-  /** The last reading of the store that was begun. */
-  #reading: Promise<void> = Promise.resolve();
+  /** How many readings of the store were begun, and the last of these that was taken over. */
+  #begun = 0;
+  #taken = 0;
 
   private constructor(store: KeyStore, times: KeyTimes) {
     this.#store = store;
@@ -124,14 +125,9 @@ export class SigningKeys {
     if (age >= this.#times.maxAgeMs) await this.rotate();
   }
 
-  /** One after the other: a reading that began earlier must not have the last word. */
-  #reload(): Promise<void> {
-    const reading = this.#reading.then(() => this.#readStore());
-    this.#reading = reading.catch(() => undefined);
-    return reading;
-  }
-
-  async #readStore(): Promise<void> {
+  async #reload(): Promise<void> {
+    this.#begun += 1;
+    const reading = this.#begun;
     const heard = this.#heard;
     for (const kid of await this.#store.revoked()) this.#revoked.add(kid);
     let stored = await this.#store.list();
@@ -143,6 +139,9 @@ export class SigningKeys {
       else await this.#store.replace(key.kid, await generateKey(key.ordinal, key.signsFrom));
     }
     if (revoked.length > 0) stored = await this.#store.list();
+    // One that began earlier must not have the last word.
+    if (reading < this.#taken) return;
+    this.#taken = reading;
     this.#stored = this.#usable(stored);
     this.#read = Math.max(this.#read, heard);
   }
