@@ -7,14 +7,12 @@
 //   --write          writes docs/reliability.md from what it finds
 import { parseArgs } from 'node:util';
 import { seeded } from '../../bench/src/random.ts';
-import { EventLog } from './check/event-log.ts';
 import { gather } from './load/load.ts';
 import { line, writeReport } from './report.ts';
 import { hasPassed, type Outcome } from './row.ts';
-import { rows } from './rows/index.ts';
+import { grounds } from './rows/index.ts';
 import { runRow } from './run-row.ts';
 import { checkOut } from './world/version-before.ts';
-import { startWorld } from './world/world.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,6 +24,7 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
+const rows = grounds.flatMap((ground) => ground.rows);
 const wanted = values.only?.split(',');
 const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
 if (unknown) fail(`There is no row ${unknown}; there are ${rows.map(({ name }) => name).join(', ')}.`);
@@ -44,20 +43,20 @@ try {
   const chosen = rows.filter(({ name, quick }) =>
     wanted ? wanted.includes(name) : !values.quick || quick > 0,
   );
-  for (const [brokers, some] of Map.groupBy(chosen, ({ brokers }) => brokers ?? 1)) {
-    await using world = await startWorld({ brokers, progress });
-    const { url } = world.balancer;
-    const crowd = await gather(url, { operatorToken: world.operatorToken, size: 40, random });
-    const log = new EventLog(world.natsUrls, world.prefix);
-    for (const row of some) {
-      progress(`${row.title} …`);
-      const times = values.quick ? Math.max(1, row.quick) : row.times;
-      const outcome = await runRow(row, { world, crowd, log, before, random, rate, times, progress });
-      outcomes.push(outcome);
-      console.log(line(outcome));
-      // After each, so that a run that is broken off leaves what it has found.
-      if (values.write) writeReport({ outcomes, seed, rate });
-    }
+  for (const ground of grounds.filter((one) => one.rows.some((row) => chosen.includes(row)))) {
+    await ground.work(chosen, progress, async (world, some) => {
+      const { url, operatorToken } = world;
+      const crowd = await gather(url, { operatorToken, size: 40, random });
+      for (const row of some) {
+        progress(`${row.title} …`);
+        const times = values.quick ? Math.max(1, row.quick) : row.times;
+        const outcome = await runRow(row, { world, crowd, before, random, rate, times, progress });
+        outcomes.push(outcome);
+        console.log(line(outcome));
+        // After each, so that a run that is broken off leaves what it has found.
+        if (values.write) writeReport({ outcomes, seed, rate });
+      }
+    });
   }
 } catch (error) {
   console.error((error as Error).stack);

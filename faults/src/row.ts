@@ -1,14 +1,12 @@
-import type { EventLog } from './check/event-log.ts';
 import type { Crowd } from './load/load.ts';
 import type { Record } from './load/record.ts';
-import type { World } from './world/world.ts';
+import type { Place } from './world/place.ts';
 
 /** What a fault is done to. */
-export interface Stage {
-  world: World;
+export interface Stage<P extends Place> {
+  world: P;
   crowd: Crowd;
   record: Record;
-  log: EventLog;
   /** Gives the folder of a checkout of the version before. */
   before(): Promise<string>;
   random(): number;
@@ -18,7 +16,12 @@ export interface Stage {
 }
 
 /** A fault, done while the load goes on. */
-export interface Row {
+export interface Row<P extends Place> extends RowFacts {
+  /** Does it once and takes it back. What has died comes back by itself. */
+  fault(stage: Stage<P>, time: number): Promise<void>;
+}
+
+export interface RowFacts {
   /** For `--only`. */
   name: string;
   title: string;
@@ -29,15 +32,11 @@ export interface Row {
   silenceMs?: number;
   /** Statuses by which a request may be refused meanwhile, beside 5xx. */
   bears?: readonly number[];
-  /** How many brokers it is done to; 1 where absent. */
-  brokers?: 3;
-  /** Does it once and takes it back. What has died comes back by itself. */
-  fault(stage: Stage, time: number): Promise<void>;
 }
 
 /** What a row has come to. */
 export interface Outcome {
-  row: Row;
+  row: RowFacts;
   times: number;
   requests: number;
   acknowledged: number;

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check } from './check/check.ts';
-import type { EventLog } from './check/event-log.ts';
 import type { Crowd } from './load/load.ts';
 import type { Outcome, Row } from './row.ts';
-import type { World } from './world/world.ts';
+import type { Place } from './world/place.ts';
 
 /** Does a row's fault under load, then looks at what has become of everything that was acknowledged. */
-export async function runRow(
-  row: Row,
+export async function runRow<P extends Place>(
+  row: Row<P>,
   stage: {
-    world: World;
+    world: P;
     crowd: Crowd;
-    log: EventLog;
     random: () => number;
     rate: number;
     times: number;
@@ -19,7 +17,7 @@ export async function runRow(
     progress: (line: string) => void;
   },
 ): Promise<Outcome> {
-  const { world, crowd, log, random, rate, times, before, progress } = stage;
+  const { world, crowd, random, rate, times, before, progress } = stage;
   const rest = (ms: number) => sleep(ms);
   const record = crowd.begin(row.bears);
   const end = crowd.load(rate);
@@ -27,7 +25,7 @@ export async function runRow(
   try {
     await rest(1_500);
     for (let time = 0; time < times; time++)
-      await row.fault({ world, crowd, record, log, before, random, rest, progress }, time);
+      await row.fault({ world, crowd, record, before, random, rest, progress }, time);
   } catch (failed) {
     error = `the fault: ${(failed as Error).stack}`;
   }
@@ -37,7 +35,7 @@ export async function runRow(
     error ??= `${failed.message} ${(failed.cause as Error | undefined)?.message}`;
     return Number.NaN;
   });
-  const { lost, doubled, after } = await check(crowd, log);
+  const { lost, doubled, after } = await check(crowd, world.log);
   const { wrong } = record;
   progress(record.statuses);
   return {

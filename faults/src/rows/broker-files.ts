@@ -1,16 +1,17 @@
 import { runInContainer } from '@kith/platform/engines';
 import type { Row, Stage } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
 
-const lose = async ({ world, log }: Stage, script: string) => {
+const lose = async ({ world }: Stage<Nodes>, script: string) => {
   const { nats } = world.engines;
   await nats.kill('SIGSTOP');
   await runInContainer(nats.container, ['sh', '-c', script]);
   await nats.kill();
   await nats.start();
-  log.forgetPlace();
+  world.log.forgetPlace();
 };
 
-export const brokerFileRows: readonly Row[] = [
+export const brokerFileRows: readonly Row<Nodes>[] = [
   {
     name: 'broker-files-deleted',
     title: "JetStream's files deleted",

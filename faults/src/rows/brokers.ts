@@ -2,16 +2,16 @@ import { streamNames } from '@kith/service';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { Row } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
 
 /** On three brokers that keep every stream three times. */
-export const brokerRows: readonly Row[] = [
+export const brokerRows: readonly Row<Nodes>[] = [
   {
     name: 'kill-leader',
     title: 'kill -9 of the leader of three brokers, its restart 3 s later',
     times: 5,
     quick: 0,
     silenceMs: 6_000,
-    brokers: 3,
     async fault({ world, rest }) {
       const { brokers } = world;
       if (!brokers) throw new Error('There is one broker only.');

@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import type { Row } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
 
 const preload = fileURLToPath(new URL('../world/shifted-clock.mjs', import.meta.url));
 const minute = 60_000;
 const shifts = [6_000, 40_000, 10 * minute, 61 * minute].flatMap((ms) => [ms, -ms]);
 
-export const clockRows: readonly Row[] = shifts.map((ms): Row => {
+export const clockRows: readonly Row<Nodes>[] = shifts.map((ms): Row<Nodes> => {
   const size = Math.abs(ms) < minute ? `${Math.abs(ms) / 1000}s` : `${Math.abs(ms) / minute}min`;
   const way = ms > 0 ? 'ahead' : 'behind';
   return {

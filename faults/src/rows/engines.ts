@@ -1,12 +1,13 @@
 import type { Engine } from '@kith/platform/engines';
 import type { Row, Stage } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
 
 const engines: readonly Engine[] = ['mongo', 'nats', 'redis'];
 const titles = { mongo: 'the database', nats: 'the broker', redis: 'Redis' };
 /** An engine that is started again may be away for as long. */
 const restartMs = 6_000;
 
-const killed = async ({ world }: Stage, ...names: readonly Engine[]) => {
+const killed = async ({ world }: Stage<Nodes>, ...names: readonly Engine[]) => {
   await Promise.all(
     names.map(async (name) => {
       await world.engines[name].kill();
@@ -15,9 +16,9 @@ const killed = async ({ world }: Stage, ...names: readonly Engine[]) => {
   );
 };
 
-export const engineRows: readonly Row[] = [
+export const engineRows: readonly Row<Nodes>[] = [
   ...engines.map(
-    (name): Row => ({
+    (name): Row<Nodes> => ({
       name: `kill-${name}`,
       title: `kill -9 and restart of ${titles[name]}`,
       times: 5,
@@ -55,7 +56,7 @@ export const engineRows: readonly Row[] = [
     },
   },
   ...engines.map(
-    (name): Row => ({
+    (name): Row<Nodes> => ({
       name: `stop-${name}`,
       title: `${titles[name]} restarted as an operator does`,
       times: 2,
@@ -69,7 +70,7 @@ export const engineRows: readonly Row[] = [
     }),
   ),
   ...engines.map(
-    (name): Row => ({
+    (name): Row<Nodes> => ({
       name: `freeze-${name}`,
       title: `${titles[name]} frozen for 8 s`,
       times: 2,

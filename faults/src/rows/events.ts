@@ -4,8 +4,9 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import type { Row } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
 
-export const eventRows: readonly Row[] = [
+export const eventRows: readonly Row<Nodes>[] = [
   {
     name: 'unpublishable-events',
     title: '100 events that cannot be published, ahead of all others',

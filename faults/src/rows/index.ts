@@ -1,7 +1,11 @@
-import type { Row } from '../row.ts';
+import type { Row, RowFacts } from '../row.ts';
+import { startEmbeddedPlace } from '../world/embedded.ts';
+import { startNodes } from '../world/nodes.ts';
+import type { Place } from '../world/place.ts';
 import { brokerFileRows } from './broker-files.ts';
 import { brokerRows } from './brokers.ts';
 import { clockRows } from './clocks.ts';
+import { embeddedRows } from './embedded.ts';
 import { engineRows } from './engines.ts';
 import { eventRows } from './events.ts';
 import { loadRows } from './load.ts';
@@ -9,15 +13,45 @@ import { networkRows } from './network.ts';
 import { processRows } from './processes.ts';
 import { versionRows } from './versions.ts';
 
+type Progress = (line: string) => void;
+
+/** A platform and the faults that are done to it, one after the other. */
+export interface Ground {
+  rows: readonly RowFacts[];
+  /** Starts the platform and gives it with each of the chosen rows to `run`. */
+  work(chosen: readonly RowFacts[], progress: Progress, run: Run): Promise<void>;
+}
+
+type Run = <P extends Place>(world: P, rows: readonly Row<P>[]) => Promise<void>;
+
 /** All rows, in the order in which they are run. */
-export const rows: readonly Row[] = [
-  ...processRows,
-  ...networkRows,
-  ...engineRows,
-  ...brokerFileRows,
-  ...clockRows,
-  ...versionRows,
-  ...loadRows,
-  ...eventRows,
-  ...brokerRows,
+export const grounds: readonly Ground[] = [
+  ground(
+    (progress) => startNodes({ brokers: 1, progress }),
+    [
+      ...processRows,
+      ...networkRows,
+      ...engineRows,
+      ...brokerFileRows,
+      ...clockRows,
+      ...versionRows,
+      ...loadRows,
+      ...eventRows,
+    ],
+  ),
+  ground((progress) => startNodes({ brokers: 3, progress }), brokerRows),
+  ground(startEmbeddedPlace, embeddedRows),
 ];
+
+function ground<P extends Place>(start: (progress: Progress) => Promise<P>, rows: readonly Row<P>[]): Ground {
+  return {
+    rows,
+    async work(chosen, progress, run) {
+      await using world = await start(progress);
+      await run(
+        world,
+        rows.filter((row) => chosen.includes(row)),
+      );
+    },
+  };
+}

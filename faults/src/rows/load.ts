@@ -1,9 +1,10 @@
 import { residentBytes } from '../../../bench/src/processes.ts';
 import type { Row, Stage } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
 
 const megabyte = 2 ** 20;
 
-export const loadRows: readonly Row[] = [
+export const loadRows: readonly Row<Nodes>[] = [
   {
     name: 'celebrity',
     title: 'one person whom all others ask, read 500 times a second for 15 s',
@@ -54,6 +55,6 @@ export const loadRows: readonly Row[] = [
 ];
 
 /** The memory of the largest process, in bytes. */
-function memory({ world }: Stage): number {
+function memory({ world }: Stage<Nodes>): number {
   return Math.max(...world.replicas.map(({ pid }) => (pid ? residentBytes(pid) : 0)));
 }

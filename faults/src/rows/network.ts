@@ -1,11 +1,11 @@
 import type { Row } from '../row.ts';
+import type { Node, Nodes } from '../world/nodes.ts';
 import type { Deaf, Way } from '../world/way.ts';
-import type { Node } from '../world/world.ts';
 
 const titles = { mongo: 'the database', nats: 'the broker', redis: 'Redis' };
 const names = ['mongo', 'nats', 'redis'] as const;
 
-const lossOf = (name: keyof Node['ways'], who: Deaf): Row => ({
+const lossOf = (name: keyof Node['ways'], who: Deaf): Row<Nodes> => ({
   name: `loss-${name}-${who}`,
   title:
     who === 'server'
@@ -24,7 +24,7 @@ const lossOf = (name: keyof Node['ways'], who: Deaf): Row => ({
 
 const blipMs = [100, 200, 500, 1_000, 2_000, 5_000];
 
-export const networkRows: readonly Row[] = [
+export const networkRows: readonly Row<Nodes>[] = [
   ...names.flatMap((name) => [lossOf(name, 'server'), lossOf(name, 'client')]),
   {
     name: 'broker-blips',

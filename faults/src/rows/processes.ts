@@ -1,18 +1,19 @@
 import type { Row, Stage } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
+import { processNames } from '../world/nodes.ts';
 import type { Replica } from '../world/replica.ts';
-import { processNames } from '../world/world.ts';
 
 /** What the death of one of two replicas may cost: the requests it had. */
 const replicaMs = 2_000;
 /** Until a process that was killed is there again. */
 const backMs = 6_000;
 
-const of = ({ world }: Stage, name: string, time: number): Replica =>
+const of = ({ world }: Stage<Nodes>, name: string, time: number): Replica =>
   world.replicas.filter((one) => one.name === name)[time % 2] as Replica;
 
-export const processRows: readonly Row[] = [
+export const processRows: readonly Row<Nodes>[] = [
   ...processNames.map(
-    (name): Row => ({
+    (name): Row<Nodes> => ({
       name: `kill-${name}`,
       title: `kill -9 of a replica of ${name}`,
       times: 6,
@@ -60,7 +61,7 @@ export const processRows: readonly Row[] = [
     },
   },
   ...processNames.map(
-    (name): Row => ({
+    (name): Row<Nodes> => ({
       name: `stop-${name}`,
       title: `SIGSTOP of a replica of ${name} for 10 s`,
       times: 2,

@@ -1,6 +1,7 @@
 import type { Row } from '../row.ts';
+import type { Nodes } from '../world/nodes.ts';
 
-export const versionRows: readonly Row[] = [
+export const versionRows: readonly Row<Nodes>[] = [
   {
     name: 'versions',
     title: "the version before on one node, then on both, then this one again, on the same engines' data",

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { ProcessName } from '@kith/platform';
 import { type Engines, freePort, provideEngines, startContainers } from '@kith/platform/engines';
 import { uniquePrefix, waitFor } from '@kith/testing';
+import { NatsLog } from '../check/nats-log.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type Brokers, startBrokers } from './brokers.ts';
+import type { Place } from './place.ts';
 import { Replica } from './replica.ts';
 import { layWay, type Way } from './way.ts';
 
@@ -20,26 +22,21 @@ export interface Node {
 }
 
 /** The distributed form on engines of its own: two nodes behind a balancer. */
-export interface World extends AsyncDisposable {
+export interface Nodes extends Place {
   engines: Engines;
   /** The brokers, where they are three; `engines.nats` and its ways are not used then. */
   brokers: Brokers | undefined;
-  /** Where this machine reaches the broker, or each of them. */
-  natsUrls: readonly string[];
   nodes: readonly [Node, Node];
   replicas: readonly Replica[];
   balancer: Balancer;
   /** First part of its database, subject and key names. */
   prefix: string;
-  operatorToken: string;
-  /** Waits until every process says that it is ready; gives how long that took, ms. Nothing is done to help. */
-  allReady(timeoutMs: number): Promise<number>;
 }
 
-export async function startWorld(options: {
+export async function startNodes(options: {
   brokers: 1 | 3;
   progress: (line: string) => void;
-}): Promise<World> {
+}): Promise<Nodes> {
   const { progress } = options;
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env, progress });
@@ -100,11 +97,13 @@ export async function startWorld(options: {
   progress('Starting two replicas of every process');
   await Promise.all(replicas.map((one) => one.start()));
   const balancer = ends.use(await startBalancer(nodes.map(({ replicas: { gateway } }) => gateway.upstream)));
+  const servers = (brokers?.urls ?? [engines.natsUrl]).map((one) => one.replace('nats://', ''));
   const running = ends.move();
-  const world: World = {
+  return {
+    url: balancer.url,
     engines,
     brokers,
-    natsUrls: brokers?.urls ?? [engines.natsUrl],
+    log: new NatsLog({ servers }, prefix),
     nodes: nodes as [Node, Node],
     replicas,
     balancer,
@@ -127,5 +126,4 @@ export async function startWorld(options: {
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-  return world;
 }

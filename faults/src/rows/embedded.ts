@@ -1,0 +1,103 @@
+import { copyFile, rm, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { waitFor } from '@kith/testing';
+import type { Row } from '../row.ts';
+import type { Embedded } from '../world/embedded.ts';
+
+/** A whole copy of a file that is written to meanwhile. */
+async function copyOf(file: string, to: string): Promise<void> {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    await backup(db, to);
+  } finally {
+    db.close();
+  }
+}
+
+async function putBack(copy: string, file: string): Promise<void> {
+  await rm(`${file}-wal`, { force: true });
+  await rm(`${file}-shm`, { force: true });
+  await copyFile(copy, file);
+}
+
+export const embeddedRows: readonly Row<Embedded>[] = [
+  {
+    name: 'embedded-kill',
+    title: 'embedded: kill -9',
+    times: 10,
+    quick: 2,
+    silenceMs: 6_000,
+    async fault({ world, rest }) {
+      await world.kill();
+      await world.allReady(30_000);
+      await rest(3_000);
+    },
+  },
+  {
+    name: 'embedded-restart',
+    title: 'embedded: SIGTERM and start',
+    times: 3,
+    quick: 0,
+    silenceMs: 6_000,
+    async fault({ world, rest }) {
+      await world.restart();
+      await world.allReady(30_000);
+      await rest(3_000);
+    },
+  },
+  {
+    name: 'embedded-log-older',
+    title: 'embedded: power lost, the log of events back at what was on the disk 10 s before',
+    times: 3,
+    quick: 1,
+    async fault({ world, rest }) {
+      const file = join(world.folder, 'events.sqlite');
+      const copy = `${file}.copy`;
+      await copyOf(file, copy);
+      await rest(10_000);
+      await world.killFor(() => putBack(copy, file));
+      world.log.forgetPlace();
+      await rm(copy);
+      await world.allReady(30_000);
+      await rest(3_000);
+    },
+  },
+  {
+    name: 'embedded-files-refused',
+    title: 'embedded: each file truncated, then missing: refused by name, and as before once it is back',
+    times: 1,
+    quick: 0,
+    async fault({ world }) {
+      const names = ['identity', 'connections', 'collections', 'notifications', 'events'];
+      for (const name of names) {
+        const file = join(world.folder, `${name}.sqlite`);
+        for (const damage of ['truncated', 'missing'] as const) {
+          const kept = `${file}.kept`;
+          const said = (await world.said()).length;
+          await world.killFor(async () => {
+            // With what stands in its log; the process is gone.
+            const db = new DatabaseSync(file);
+            db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+            db.close();
+            await copyFile(file, kept);
+            if (damage === 'missing') await rm(file);
+            else await truncateHalf(file);
+          });
+          const refused = async () => (await world.said()).slice(said).includes(`${name}.sqlite`);
+          await waitFor(refused, {
+            timeoutMs: 20_000,
+            what: `${name}.sqlite, ${damage}, to be refused by name`,
+          });
+          await world.killFor(() => putBack(kept, file));
+          await rm(kept);
+          await world.allReady(30_000);
+        }
+      }
+    },
+  },
+];
+
+async function truncateHalf(file: string): Promise<void> {
+  await truncate(file, Math.floor((await stat(file)).size / 2));
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { nodeFlags } from '@kith/platform';
+import { freePort } from '@kith/platform/engines';
+import { waitFor } from '@kith/testing';
+import { SqliteLog } from '../check/sqlite-log.ts';
+import type { Place } from './place.ts';
+
+const script = fileURLToPath(new URL('../../../scripts/start.ts', import.meta.url));
+
+/** The embedded form, as `npm start` runs it, that comes back when it ends. */
+export interface Embedded extends Place {
+  /** The folder of its files. */
+  folder: string;
+  /** All that it has printed so far. */
+  said(): Promise<string>;
+  /** SIGKILL; it comes back. */
+  kill(): Promise<void>;
+  /** SIGTERM; it comes back. */
+  restart(): Promise<void>;
+  /** SIGKILL; it comes back once `work` is done. */
+  killFor(work: () => Promise<void>): Promise<void>;
+}
+
+export async function startEmbeddedPlace(progress: (line: string) => void): Promise<Embedded> {
+  await using ends = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'kith-faults-embedded-'));
+  ends.defer(() => rm(folder, { recursive: true, force: true }));
+  const operatorToken = 'operator-of-the-faults';
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const log = openSync(join(folder, 'log'), 'a');
+  const env = {
+    PATH: process.env.PATH,
+    NODE_ENV: 'development',
+    RATE_LIMIT_SCALE: '100000',
+    KITH_DATA: join(folder, 'data'),
+    OPERATOR_TOKEN: operatorToken,
+    PORT: String(port),
+    INTERNAL_PORT: String(await freePort()),
+  };
+  let child: ChildProcess | undefined;
+  let isWanted = true;
+  /** What is done before it is started again. */
+  let beforeStart: (() => Promise<void>) | undefined;
+  const start = () => {
+    const one = spawn(process.execPath, [...nodeFlags, script], { env, stdio: ['ignore', log, log] });
+    child = one;
+    one.once('exit', async () => {
+      await sleep(500);
+      await beforeStart?.();
+      if (isWanted) start();
+    });
+  };
+  const isReady = async () => {
+    const signal = AbortSignal.timeout(2_000);
+    const answer = await fetch(`http://127.0.0.1:${env.INTERNAL_PORT}/readyz`, { signal }).catch(
+      () => undefined,
+    );
+    await answer?.arrayBuffer().catch(() => undefined);
+    return answer?.ok ?? false;
+  };
+  const allReady = async (timeoutMs: number) => {
+    const from = performance.now();
+    await waitFor(isReady, { timeoutMs, what: 'the platform to be ready' });
+    return performance.now() - from;
+  };
+  const end = async (signal: NodeJS.Signals) => {
+    const one = child;
+    if (!one || one.exitCode !== null) return;
+    one.kill(signal);
+    await once(one, 'exit');
+  };
+  progress('Starting the embedded form');
+  start();
+  ends.defer(async () => {
+    isWanted = false;
+    await end('SIGTERM');
+  });
+  await allReady(60_000);
+  const running = ends.move();
+  return {
+    url,
+    operatorToken,
+    folder: env.KITH_DATA,
+    log: new SqliteLog(join(env.KITH_DATA, 'events.sqlite')),
+    allReady,
+    said: () => readFile(join(folder, 'log'), 'utf8'),
+    kill: () => end('SIGKILL'),
+    restart: () => end('SIGTERM'),
+    async killFor(work) {
+      const done = Promise.withResolvers<void>();
+      beforeStart = () => done.promise;
+      await end('SIGKILL');
+      try {
+        await work();
+      } finally {
+        beforeStart = undefined;
+        done.resolve();
+      }
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
