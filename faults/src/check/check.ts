@@ -36,9 +36,11 @@ async function learnAll({ people, pairs, folders }: Crowd): Promise<void> {
   const until = performance.now() + 60_000;
   for (const key of [...people, ...pairs, ...folders]) {
     while (!key.isFree) await sleep(50);
-    do {
+    await key.learn();
+    while (key.unsureUntil !== undefined && performance.now() < until) {
+      await sleep(200);
       await key.learn();
-    } while (key.unsureUntil !== undefined && performance.now() < until);
+    }
   }
 }
 
