@@ -8,7 +8,7 @@ import {
   openSqlite,
   SqliteOutbox,
   sqliteEventsTable,
-  sqlitePositions,
+  sqliteMarks,
   transaction,
 } from '@kith/service';
 import { startConsumer } from './consumer.ts';
@@ -22,7 +22,7 @@ const log = createLogger({ name: 'embedded', level: 'warn' });
 const bus = new InProcessBus({ prefix: 'bench', file: join(FOLDER, 'bus.sqlite'), log });
 const db = openSqlite({
   file: join(FOLDER, 'producer.sqlite'),
-  migrations: [sqliteEventsTable, sqlitePositions],
+  migrations: [sqliteEventsTable, sqliteMarks],
 });
 const outbox = new SqliteOutbox(db);
 const producer = {

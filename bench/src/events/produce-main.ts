@@ -3,6 +3,7 @@ import {
   createLogger,
   eventsIndexes,
   MongoOutbox,
+  marksIndexes,
   NatsBus,
   openMongo,
   outboxFields,
@@ -13,7 +14,10 @@ import { type Phase, produce } from './producer.ts';
 const { NATS_URL = '', MONGODB_URL = '', KITH_PREFIX = '', PHASE = '', FROM = '', COUNT = '' } = process.env;
 const log = createLogger({ name: 'producer', level: 'warn' });
 const bus = await NatsBus.connect({ url: NATS_URL, name: 'producer', prefix: KITH_PREFIX, log });
-const schema = { version: 1, collections: { users: [outboxIndex], events: eventsIndexes } };
+const schema = {
+  version: 1,
+  collections: { users: [outboxIndex], events: eventsIndexes, marks: marksIndexes },
+};
 const { db, close } = await openMongo({ url: MONGODB_URL, database: `${KITH_PREFIX}_producer`, schema });
 const rate = await produce(
   {

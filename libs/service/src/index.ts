@@ -31,6 +31,7 @@ export { makeEvent } from './events/make-event.ts';
 export {
   eventsIndexes,
   MongoOutbox,
+  marksIndexes,
   type OutboxFields,
   outboxFields,
   outboxHasRoom,
@@ -39,16 +40,16 @@ export {
   outboxUpdate,
 } from './events/mongo-outbox.ts';
 export {
+  type Copies,
   type EventRange,
   eventKey,
   type Outbox,
   type PublishedEvent,
   Relay,
   type StoredEvent,
-  unpublishStep,
 } from './events/outbox.ts';
 export { noteRestored } from './events/restored.ts';
-export { SqliteOutbox, sqliteEventsTable, sqlitePositions } from './events/sqlite-outbox.ts';
+export { SqliteOutbox, sqliteEventsTable, sqliteMarks } from './events/sqlite-outbox.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
 export { fold } from './fold.ts';

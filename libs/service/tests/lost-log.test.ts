@@ -15,7 +15,7 @@ import {
   Relay,
   SqliteOutbox,
   sqliteEventsTable,
-  sqlitePositions,
+  sqliteMarks,
 } from '@kith/service';
 import { availableEngines, type EngineKind, startOwnNats, uniquePrefix, waitFor } from '@kith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -61,7 +61,7 @@ async function startBroker(engine: EngineKind): Promise<Broker> {
 /** A service's store and relay, of which the process may be another after a loss. */
 class Producer {
   readonly outbox = new SqliteOutbox(
-    openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqlitePositions] }),
+    openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }),
   );
   readonly ids: string[] = [];
   #relay: Relay | undefined;

@@ -4,6 +4,7 @@ import {
   eventKey,
   eventsIndexes,
   MongoOutbox,
+  marksIndexes,
   type OutboxFields,
   openMongo,
   outboxFields,
@@ -13,7 +14,10 @@ import {
 import { availableEngines, createStore } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 
-const schema = { version: 1, collections: { things: [outboxIndex], events: eventsIndexes } };
+const schema = {
+  version: 1,
+  collections: { things: [outboxIndex], events: eventsIndexes, marks: marksIndexes },
+};
 const documents = 60;
 /** Events of a document. */
 const each = 8;
@@ -76,7 +80,7 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       const [phantom, real] = [event('thing', 1), event('thing', 1)];
       await things.insertOne({ _id: 'thing', ...outboxFields([phantom]) });
       await outbox.unpublished(10);
-      await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1 });
+      await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1, id: phantom.id });
       // As after a failover: the document is what it was before the phantom, and has gone on from there.
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       const [found, ...others] = await outbox.unpublished(10);

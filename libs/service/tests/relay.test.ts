@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import {
   type Bus,
+  type Copies,
   createLogger,
   Metrics,
   openSqlite,
   Relay,
-  type Span,
   SqliteOutbox,
   sqliteEventsTable,
-  sqlitePositions,
+  sqliteMarks,
 } from '@kith/service';
 import { createBus, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -25,9 +25,7 @@ let refused: (event: EventEnvelope) => boolean;
 
 beforeEach(async () => {
   bus = await createBus('embedded');
-  outbox = new SqliteOutbox(
-    openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqlitePositions] }),
-  );
+  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }));
   metrics = new Metrics();
   arrived = [];
   relays = [];
@@ -202,9 +200,9 @@ test('ends when all that it has begun has ended', async () => {
 });
 
 test('keeps where an event went, and doubts it where an earlier copy may be', async () => {
-  const spans = new Map<string, Span | undefined>();
+  const spans = new Map<string, Copies | undefined>();
   const mark = outbox.markPublished.bind(outbox);
-  outbox.markPublished = async (keys: readonly string[], span?: Span) => {
+  outbox.markPublished = async (keys: readonly string[], span?: Copies) => {
     for (const key of keys) spans.set(key.split('|')[2] ?? '', span);
     await mark(keys);
   };
@@ -214,8 +212,8 @@ test('keeps where an event went, and doubts it where an earlier copy may be', as
   store('old', 1, new Date(Date.now() - 120_000));
   start(never);
   await waitFor(() => spans.size === 3);
-  expect(spans.get('old')).toEqual({ first: 0, last: before + 1 });
-  expect(spans.get('new-1')).toEqual({ first: before + 2, last: before + 3 });
+  expect(spans.get('old')).toMatchObject({ first: 0, last: before + 1 });
+  expect(spans.get('new-1')).toMatchObject({ first: before + 2, last: before + 3 });
   expect(spans.get('new-2')).toEqual(spans.get('new-1'));
 });
 

@@ -36,8 +36,8 @@ export class Source {
   /** Throws `StartError` where the service keeps something that there is no place for in the other form. */
   check({ service, tables }: ServiceMove): void {
     using db = this.#open(service);
-    // Which folder a file is of (docs/adr/0031) is nothing to move.
-    const known = new Set(['installation', ...tables.map(({ table }) => table)]);
+    // Which folder a file is of (docs/adr/0031) is nothing to move; marks speak of the log that is left behind.
+    const known = new Set(['installation', 'marks', ...tables.map(({ table }) => table)]);
     const stored = db.prepare(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
     );

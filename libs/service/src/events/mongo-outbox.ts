@@ -1,9 +1,9 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
-import type { Span } from '../bus/bus.ts';
 import { despiteDeadlocks, insertAbsent } from '../store/failed-writes.ts';
 import { eventText, readEventText } from './event-text.ts';
 import {
+  type Copies,
   type EventRange,
   eventKey,
   type Facts,
@@ -12,7 +12,6 @@ import {
   type PublishedEvent,
   restatedKey,
   type StoredEvent,
-  unpublishStep,
 } from './outbox.ts';
 
 /** What an aggregate's document carries for its events; part of the document that commits the change. */
@@ -55,7 +54,21 @@ export const outboxIndex: IndexDescription = {
 export const eventsIndexes: readonly IndexDescription[] = [
   { name: 'unpublished', key: { at: 1 }, partialFilterExpression: { unpublished: { $exists: true } } },
   { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
-  { name: 'position', key: { last: -1 } },
+];
+
+/** A batch that was published, under its last position: apart from the events, where one more index would cost each of them. */
+interface MarkDocument {
+  _id: number;
+  /** Of the event at that position. */
+  id: string;
+  /** Of the events of the batch. */
+  keys: string[];
+  expireAt: Date;
+}
+
+/** Indexes of the `marks` collection. */
+export const marksIndexes: readonly IndexDescription[] = [
+  { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
 ];
 
 /** The part of an update that stores events with the change they tell of; empty when there are none. */
@@ -83,12 +96,14 @@ export function outboxFields(events: readonly EventEnvelope[]): OutboxFields {
 export class MongoOutbox implements Outbox {
   readonly #aggregates: readonly Collection<OutboxFields & { _id: string }>[];
   readonly #events: Collection<EventDocument>;
+  readonly #marks: Collection<MarkDocument>;
   readonly #facts: Collection<{ _id: string; value: string }>;
 
   /** @param aggregates Names of the collections whose documents carry `OutboxFields`. */
   constructor(db: Db, aggregates: readonly string[]) {
     this.#aggregates = aggregates.map((name) => db.collection(name));
     this.#events = db.collection('events');
+    this.#marks = db.collection('marks');
     this.#facts = db.collection('facts');
   }
 
@@ -107,13 +122,15 @@ export class MongoOutbox implements Outbox {
     return rows.map(storedOf);
   }
 
-  async markPublished(keys: readonly string[], span?: Span): Promise<void> {
+  async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
+    // First where they are: what is marked without it would never be looked for.
+    if (copies) await this.#noteBatch(keys, copies);
     await this.#events.updateMany(
       { _id: { $in: [...keys] } },
       {
         $unset: { unpublished: '' },
         $set: { expireAt: new Date(Date.now() + keepMs) },
-        ...(span && { $min: { first: span.first }, $max: { last: span.last } }),
+        ...(copies && { $min: { first: copies.first }, $max: { last: copies.last } }),
       },
     );
   }
@@ -135,6 +152,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
+    await this.#noteBatch([key], { last: position, id: event.id });
     await this.#events.updateOne(
       { _id: key },
       { $set: { event: JSON.stringify(event), first: position, last: position } },
@@ -145,27 +163,23 @@ export class MongoOutbox implements Outbox {
     await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
   }
 
-  async newest(below = Number.MAX_SAFE_INTEGER): Promise<{ position: number; ids: string[] } | undefined> {
-    const highest = { sort: { last: -1 }, projection: { last: 1 } } as const;
-    const position = (await this.#events.findOne({ last: { $gt: 0, $lt: below } }, highest))?.last;
-    if (position === undefined) return undefined;
-    const rows = await this.#events.find({ last: position }).toArray();
-    return { position, ids: rows.map(({ event }) => readEventText(event).event.id) };
+  async newest(
+    above: number,
+    below = Number.MAX_SAFE_INTEGER,
+  ): Promise<{ position: number; id: string } | undefined> {
+    const mark = await this.#marks.findOne({ _id: { $gt: above, $lt: below } }, { sort: { _id: -1 } });
+    return mark ? { position: mark._id, id: mark.id } : undefined;
   }
 
-  async unpublish(after: number): Promise<void> {
-    // Downwards: what is marked anew meanwhile gets positions that have been passed, or comes to be taken back once more.
-    for (let below = Number.MAX_SAFE_INTEGER; ; ) {
-      const some = { sort: { last: -1 }, limit: unpublishStep, projection: { last: 1 } } as const;
-      const rows = await this.#events.find({ last: { $gt: after, $lt: below } }, some).toArray();
-      const lowest = rows.at(-1)?.last;
-      if (lowest === undefined) return;
-      await this.#events.updateMany(
-        { last: { $gte: lowest, $lt: below } },
-        { $set: { unpublished: true }, $unset: { first: '', last: '', expireAt: '' } },
-      );
-      below = lowest;
-    }
+  async unpublish(after: number, upTo: number): Promise<void> {
+    const within = { _id: { $gt: after, $lte: upTo } };
+    const marks = await this.#marks.find(within).toArray();
+    if (marks.length === 0) return;
+    await this.#events.updateMany(
+      { _id: { $in: marks.flatMap(({ keys }) => keys) } },
+      { $set: { unpublished: true }, $unset: { first: '', last: '', expireAt: '' } },
+    );
+    await this.#marks.deleteMany({ _id: { $in: marks.map(({ _id }) => _id) } });
   }
 
   async restate(events: readonly EventEnvelope[], epoch: number): Promise<void> {
@@ -187,6 +201,15 @@ export class MongoOutbox implements Outbox {
   async noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void> {
     const update = { $set: { value: JSON.stringify(value) } };
     await this.#facts.updateOne({ _id: name }, update, { upsert: true });
+  }
+
+  async #noteBatch(keys: readonly string[], { last, id }: Pick<Copies, 'last' | 'id'>): Promise<void> {
+    // Two relays may have published the same event as the last of different batches.
+    await this.#marks.updateOne(
+      { _id: last },
+      { $addToSet: { keys: { $each: [...keys] } }, $set: { id, expireAt: new Date(Date.now() + keepMs) } },
+      { upsert: true },
+    );
   }
 
   /** Empties a document's outbox when it is full, so that a change can add to it. */

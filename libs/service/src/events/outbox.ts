@@ -29,6 +29,11 @@ export interface PublishedEvent extends StoredEvent {
   span?: Span | undefined;
 }
 
+/** Where copies of events that were published together are, and the id of the event at the last position. */
+export interface Copies extends Span {
+  id: string;
+}
+
 /** Which events are looked for: those with keys between the two, and in their JSON text `telling`, if given. */
 export interface EventRange {
   from: string;
@@ -43,20 +48,17 @@ export interface Outbox {
   /** The oldest events that are stored but not marked as published; with `past`, of those behind it. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
   /** Marks events as published, with the span their copies lie in, which widens that of earlier times. */
-  markPublished(keys: readonly string[], span?: Span): Promise<void>;
+  markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
   /** Some of the published events of a range, by their keys. */
   published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
   /** Sets what a published event says from now on, where its new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
-  /**
-   * The highest position on the bus that events are marked with, of those below `below`, and the ids of the events that are:
-   * one of them is the event at that position.
-   */
-  newest(below?: number): Promise<{ position: number; ids: string[] } | undefined>;
-  /** Takes marks back, in bounded steps: events marked with a position above `after` are to be published again. */
-  unpublish(after: number): Promise<void>;
+  /** The highest position on the bus that events are marked with, above `above` and below `below`, and the id of its event. */
+  newest(above: number, below?: number): Promise<{ position: number; id: string } | undefined>;
+  /** Takes marks back: events marked with a position above `after`, up to `upTo`, are to be published again. */
+  unpublish(after: number, upTo: number): Promise<void>;
   /**
    * Stores events that tell no change but what is so, under keys of their own in this epoch of the database, so that repeating
    * it changes nothing.
@@ -84,12 +86,11 @@ export interface Epoch {
 export interface MarkedLog {
   /** `Bus.log()` has told it. */
   created: string;
+  /** The highest position that is marked, as of the last comparison. */
+  highest: number;
   /** Marks with positions above this are being taken back. */
   lostAfter?: number | undefined;
 }
-
-/** Most events that `unpublish` takes back in one step. */
-export const unpublishStep = 1_000;
 
 /** The key of an event in a service's `events`. */
 export function eventKey(event: EventEnvelope): string {
@@ -125,8 +126,6 @@ export class Relay {
   #connections = 0;
   /** That of the database; goes out with every event. */
   #epoch = 0;
-  /** The highest position marked since the last comparison. */
-  #marked: number | undefined;
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
@@ -225,8 +224,7 @@ export class Relay {
     this.#isCheckDue = false;
     try {
       this.#epoch = (await this.#options.outbox.fact('epoch'))?.number ?? 0;
-      const after = await takeBackLost(this.#options, this.#marked);
-      this.#marked = undefined;
+      const after = await takeBackLost(this.#options);
       if (after !== undefined) this.#options.log.warn({ after }, 'the log has lost events: published again');
     } catch (error) {
       this.#isCheckDue = true;
@@ -248,26 +246,25 @@ export class Relay {
         }),
       ),
     );
-    // Perhaps the broker has come back without some of them. Compared first, then published again, they are marked then.
+    // Perhaps the broker came back without the first of them, and the position of the last would hide that.
     if (connections !== this.#connections) return [];
-    const done: { key: string; at: number; position: number }[] = [];
+    const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
     for (const [index, stored] of events.entries()) {
       const result = sent[index] as PromiseSettledResult<number>;
       if (result.status === 'rejected') failures.push({ ...stored, reason: result.reason });
-      else done.push({ key: stored.key, at: stored.at, position: result.value });
+      else done.push({ key: stored.key, id: stored.event.id, at: stored.at, position: result.value });
       if (stored.conflict)
         log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
     }
     // A process that died before it had marked the event may have left an earlier copy, anywhere.
     for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
-      const positions = some.map(({ position }) => position);
-      const span = { first: isLate ? 0 : Math.min(...positions), last: Math.max(...positions) };
+      const inOrder = some.toSorted((one, other) => one.position - other.position);
+      const last = inOrder.at(-1) as (typeof done)[number];
       await outbox.markPublished(
         some.map(({ key }) => key),
-        span,
+        { first: isLate ? 0 : (inOrder[0]?.position ?? 0), last: last.position, id: last.id },
       );
-      this.#marked = Math.max(this.#marked ?? 0, span.last);
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);

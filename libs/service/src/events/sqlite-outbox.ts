@@ -1,11 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
-import type { Span } from '../bus/bus.ts';
 import { lightTransaction, transaction } from '../store/sqlite.ts';
 import { SqliteProgress } from '../store/sqlite-progress.ts';
 import { eventText, readEventText } from './event-text.ts';
 import {
+  type Copies,
   type EventRange,
   eventKey,
   type Facts,
@@ -14,7 +13,6 @@ import {
   type PublishedEvent,
   restatedKey,
   type StoredEvent,
-  unpublishStep,
 } from './outbox.ts';
 
 /** The table of a service's events; part of the service's first migration. */
@@ -23,13 +21,10 @@ export const sqliteEventsTable = `
     key TEXT PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE INDEX events_unpublished ON events (at) WHERE published = 0;`;
-/**
- * What positions need: `published` holds that on the bus, -1 where it is not known, 0 while the event is not out. Also the
- * table of facts that a store keeps of itself. Part of a later migration.
- */
-export const sqlitePositions = `
-  UPDATE events SET published = -1 WHERE published = 1;
-  CREATE INDEX events_position ON events (published) WHERE published > 0;
+/** Where published batches are, and what a store knows of itself; part of a later migration. */
+export const sqliteMarks = `
+  CREATE TABLE marks (position INTEGER PRIMARY KEY, id TEXT NOT NULL, keys TEXT NOT NULL, at INTEGER NOT NULL);
+  CREATE INDEX marks_at ON marks (at);
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
@@ -48,9 +43,9 @@ export class SqliteOutbox implements Outbox {
   readonly #amend: StatementSync;
   readonly #forget: StatementSync;
   readonly #highest: StatementSync;
-  readonly #at: StatementSync;
-  readonly #step: StatementSync;
+  readonly #note: StatementSync;
   readonly #unmark: StatementSync;
+  readonly #forgetMarks: StatementSync;
   #expiredAt = 0;
 
   constructor(db: DatabaseSync) {
@@ -61,24 +56,26 @@ export class SqliteOutbox implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    this.#mark = db.prepare('UPDATE events SET published = ? WHERE key = ?');
+    this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM events
-         WHERE key > ? AND key < ? AND published <> 0 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
+         WHERE key > ? AND key < ? AND published = 1 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
     );
-    this.#amend = db.prepare('UPDATE events SET event = ?, published = ? WHERE key = ?');
-    this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published <> 0');
+    this.#amend = db.prepare('UPDATE events SET event = ? WHERE key = ?');
+    this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published = 1');
+    this.#note = db.prepare(
+      `INSERT INTO marks (position, id, keys, at) VALUES (?, ?, ?, ?) ON CONFLICT (position) DO UPDATE SET
+         id = excluded.id, at = excluded.at, keys = (SELECT json_group_array(value) FROM (
+           SELECT value FROM json_each(marks.keys) UNION SELECT value FROM json_each(excluded.keys)))`,
+    );
     this.#highest = db.prepare(
-      'SELECT published AS position FROM events WHERE published > 0 AND published < ? ORDER BY published DESC LIMIT 1',
-    );
-    this.#at = db.prepare('SELECT event FROM events WHERE published > 0 AND published = ?');
-    this.#step = db.prepare(
-      `SELECT min(published) AS lowest FROM (SELECT published FROM events
-         WHERE published > 0 AND published > ? AND published < ? ORDER BY published DESC LIMIT ${unpublishStep})`,
+      'SELECT position, id FROM marks WHERE position > ? AND position < ? ORDER BY position DESC LIMIT 1',
     );
     this.#unmark = db.prepare(
-      'UPDATE events SET published = 0 WHERE published > 0 AND published >= ? AND published < ?',
+      `UPDATE events SET published = 0 WHERE key IN
+         (SELECT value FROM marks, json_each(keys) WHERE position > ? AND position <= ?)`,
     );
+    this.#forgetMarks = db.prepare('DELETE FROM marks WHERE position > ? AND position <= ?');
     this.#expire();
   }
 
@@ -91,9 +88,10 @@ export class SqliteOutbox implements Outbox {
     return this.#select.all(at, JSON.stringify(keys), limit).map(storedOf);
   }
 
-  async markPublished(keys: readonly string[], span?: Span): Promise<void> {
+  async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
     lightTransaction(this.#db, () => {
-      for (const key of keys) this.#mark.run(span?.last ?? -1, key);
+      if (copies) this.#note.run(copies.last, copies.id, JSON.stringify(keys), Date.now());
+      for (const key of keys) this.#mark.run(key);
     });
     if (Date.now() - this.#expiredAt > expireEveryMs) this.#expire();
   }
@@ -103,28 +101,28 @@ export class SqliteOutbox implements Outbox {
   }
 
   async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
-    this.#amend.run(JSON.stringify(event), position, key);
+    transaction(this.#db, () => {
+      this.#note.run(position, event.id, JSON.stringify([key]), Date.now());
+      this.#amend.run(JSON.stringify(event), key);
+    });
   }
 
   async forget(keys: readonly string[]): Promise<void> {
     for (const key of keys) this.#forget.run(key);
   }
 
-  async newest(below = Number.MAX_SAFE_INTEGER): Promise<{ position: number; ids: string[] } | undefined> {
-    const position = this.#highest.get(below)?.position as number | undefined;
-    if (position === undefined) return undefined;
-    const rows = this.#at.all(position) as { event: string }[];
-    return { position, ids: rows.map(({ event }) => readEventText(event).event.id) };
+  async newest(
+    above: number,
+    below = Number.MAX_SAFE_INTEGER,
+  ): Promise<{ position: number; id: string } | undefined> {
+    return this.#highest.get(above, below) as { position: number; id: string } | undefined;
   }
 
-  async unpublish(after: number): Promise<void> {
-    // Downwards, as in `MongoOutbox`.
-    for (let below = Number.MAX_SAFE_INTEGER; ; await nextTurn()) {
-      const lowest = this.#step.get(after, below)?.lowest as number | null;
-      if (lowest === null) return;
-      this.#unmark.run(lowest, below);
-      below = lowest;
-    }
+  async unpublish(after: number, upTo: number): Promise<void> {
+    transaction(this.#db, () => {
+      this.#unmark.run(after, upTo);
+      this.#forgetMarks.run(after, upTo);
+    });
   }
 
   async restate(events: readonly EventEnvelope[], epoch: number): Promise<void> {
@@ -148,7 +146,8 @@ export class SqliteOutbox implements Outbox {
 
   #expire(): void {
     this.#expiredAt = Date.now();
-    this.#db.prepare('DELETE FROM events WHERE published <> 0 AND at < ?').run(this.#expiredAt - keepMs);
+    this.#db.prepare('DELETE FROM events WHERE published = 1 AND at < ?').run(this.#expiredAt - keepMs);
+    this.#db.prepare('DELETE FROM marks WHERE at < ?').run(this.#expiredAt - keepMs);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Bus } from '../bus/bus.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -6,37 +7,52 @@ interface Parts {
   outbox: Outbox;
 }
 
+/** Positions that are looked through, or taken back, at once. */
+const window = 1_000;
+
 /**
  * Compares the marks of published events with the log they were published to, and takes those back whose events the log has
  * lost: all of them if it is another log, else those above the last one that is still there (docs/adr/0027).
- * @param own The highest position this process has marked lately: a mark that was written late may hide below newer ones.
  * @returns The position above which marks were taken back; `undefined` when nothing was lost.
  */
-export async function takeBackLost(parts: Parts, own?: number): Promise<number | undefined> {
+export async function takeBackLost(parts: Parts): Promise<number | undefined> {
   const { bus, outbox } = parts;
   const { created } = await bus.log();
   const marked = await outbox.fact('log');
+  const highest = marked?.highest ?? 0;
+  const top = (await outbox.newest(highest))?.position ?? highest;
   const isOther = marked !== undefined && marked.created !== created;
-  let lostAfter = isOther ? 0 : marked?.lostAfter;
-  lostAfter ??= await findLoss(parts);
-  if (own !== undefined) lostAfter ??= await findLoss(parts, own + 1);
+  const lostAfter = isOther ? 0 : (marked?.lostAfter ?? (await findLoss(parts, top)));
+  if (lostAfter === undefined) {
+    if (!marked || top !== highest) await outbox.noteFact('log', { created, highest: top });
+    return undefined;
+  }
   // Noted before it is begun: what is published meanwhile would hide what is left to be taken back.
-  if (!marked || lostAfter !== undefined) await outbox.noteFact('log', { created, lostAfter });
-  if (lostAfter === undefined) return undefined;
-  await outbox.unpublish(lostAfter);
-  await outbox.noteFact('log', { created });
+  await outbox.noteFact('log', { created, highest: top, lostAfter });
+  for (let after = lostAfter; after < top; after += window) {
+    await outbox.unpublish(after, Math.min(after + window, top));
+    // In the embedded form nothing above waits.
+    await nextTurn();
+  }
+  await outbox.noteFact('log', { created, highest: lostAfter });
   return lostAfter;
 }
 
-/** Finds the highest marked position below `below` that the log still has, if it has lost any above that. */
-async function findLoss({ bus, outbox }: Parts, below?: number): Promise<number | undefined> {
-  for (let from = below, isLost = false; ; ) {
-    const newest = await outbox.newest(from);
-    if (!newest) return isLost ? 0 : undefined;
-    const { position, ids } = newest;
+/** Finds the highest marked position, `from` or below, that the log still has, if it has lost any above that. */
+async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
+  let isLost = false;
+  for (let below = from + 1, width = window; below > 1; ) {
+    const above = Math.max(below - 1 - width, 0);
+    const newest = await outbox.newest(above, below);
+    if (!newest) {
+      below = above + 1;
+      width *= 2;
+      continue;
+    }
+    const { position } = newest;
     const id = await bus.idAt(position);
-    if (id !== undefined && ids.includes(id)) return isLost ? position : undefined;
-    from = position;
+    if (id === newest.id) return isLost ? position : undefined;
+    below = position;
     if (id !== undefined) {
       isLost = true;
       continue;
@@ -44,11 +60,12 @@ async function findLoss({ bus, outbox }: Parts, below?: number): Promise<number 
     const { first, last } = await bus.log();
     if (position > last) {
       isLost = true;
-      from = last + 1;
+      below = last + 1;
     } else if (position < first) {
       // It has expired, and so have those below it.
       return isLost ? position : undefined;
     }
     // Else it was withdrawn, which tells nothing.
   }
+  return isLost ? 0 : undefined;
 }

@@ -37,7 +37,7 @@ export const movedEvents: MovedTable = {
   }),
 };
 
-/** What a store knows of itself. Of the log it was on it knows in vain: moved events have no positions. */
+/** What a store knows of itself. Of the log it was on it knows in vain: the marks are left behind. */
 export const movedFacts: MovedTable = {
   table: 'facts',
   key: ['name'],

@@ -8,7 +8,7 @@ export class SqliteProgress implements Progress {
   readonly #read: StatementSync;
   readonly #note: StatementSync;
 
-  /** @param db Has the table `facts` (`sqlitePositions`). */
+  /** @param db Has the table `facts` (`sqliteMarks`). */
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#read = db.prepare('SELECT value FROM facts WHERE name = ?');

@@ -2,6 +2,7 @@ import {
   eventsIndexes,
   goneIndex,
   type MongoSchema,
+  marksIndexes,
   outboxIndex,
   type RowFields,
   type TargetFields,
@@ -51,6 +52,7 @@ export const schema: MongoSchema = {
     ],
     [entitiesName]: [{ name: 'saved', key: { saved: 1 }, ...present('saved') }, goneIndex],
     events: eventsIndexes,
+    marks: marksIndexes,
   },
 };
 

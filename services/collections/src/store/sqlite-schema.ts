@@ -1,4 +1,4 @@
-import { sqliteEventsTable, sqlitePositions } from '@kith/service';
+import { sqliteEventsTable, sqliteMarks } from '@kith/service';
 
 /** The schema's versions, in order. */
 export const migrations = [
@@ -19,5 +19,5 @@ export const migrations = [
   `CREATE TABLE erased (
      project_id TEXT NOT NULL, user_id TEXT NOT NULL, until INTEGER NOT NULL,
      PRIMARY KEY (project_id, user_id)) WITHOUT ROWID;`,
-  sqlitePositions,
+  sqliteMarks,
 ];

@@ -7,6 +7,7 @@ import {
   type MongoConnection,
   MongoOutbox,
   type MongoSchema,
+  marksIndexes,
   openMongo,
   pendingIndex,
   type RowFields,
@@ -45,6 +46,7 @@ const schema: MongoSchema = {
     heads: [pendingIndex],
     profiles: markIndexes,
     events: eventsIndexes,
+    marks: marksIndexes,
   },
 };
 

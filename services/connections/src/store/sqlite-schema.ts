@@ -1,4 +1,4 @@
-import { sqliteEventsTable, sqlitePositions } from '@kith/service';
+import { sqliteEventsTable, sqliteMarks } from '@kith/service';
 
 /** The schema, script by script; times are Unix times in ms. */
 export const migrations: readonly string[] = [
@@ -34,5 +34,5 @@ export const migrations: readonly string[] = [
   // An id is of one connection of its project.
   `DROP INDEX pairs_connection;
    CREATE UNIQUE INDEX pairs_connection ON pairs (project_id, connection_id) WHERE connection_id IS NOT NULL;`,
-  sqlitePositions,
+  sqliteMarks,
 ];

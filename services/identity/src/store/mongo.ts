@@ -1,4 +1,11 @@
-import { eventsIndexes, MongoOutbox, type MongoSchema, openMongo, type StoreConfig } from '@kith/service';
+import {
+  eventsIndexes,
+  MongoOutbox,
+  type MongoSchema,
+  marksIndexes,
+  openMongo,
+  type StoreConfig,
+} from '@kith/service';
 import type { IdentityStore } from './index.ts';
 import { accountIndexes, MongoAccounts } from './mongo-accounts.ts';
 import { MongoBlocks } from './mongo-blocks.ts';
@@ -23,6 +30,7 @@ const schema: MongoSchema = {
     hashKinds: [],
     endedUsers: endedIndexes,
     events: eventsIndexes,
+    marks: marksIndexes,
   },
 };
 

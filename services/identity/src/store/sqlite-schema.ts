@@ -1,4 +1,4 @@
-import { sqliteEventsTable, sqlitePositions } from '@kith/service';
+import { sqliteEventsTable, sqliteMarks } from '@kith/service';
 import { accountsMigration } from './sqlite-accounts.ts';
 import { blocksMigration } from './sqlite-blocks.ts';
 import { endedMigration } from './sqlite-erasure.ts';
@@ -68,7 +68,7 @@ export const migrations: readonly string[] = [
 
   endedMigration,
 
-  sqlitePositions,
+  sqliteMarks,
 
   revokedKeysMigration,
 ];

@@ -6,6 +6,7 @@ import {
   MongoOutbox,
   MongoProfiles,
   type MongoSchema,
+  marksIndexes,
   openMongo,
   outboxIndex,
   type ProfileStore,
@@ -38,6 +39,7 @@ const schema: MongoSchema = {
     profiles: profilesIndexes,
     endedUsers: endedIndexes,
     events: eventsIndexes,
+    marks: marksIndexes,
   },
 };
 

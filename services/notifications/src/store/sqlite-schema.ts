@@ -1,9 +1,4 @@
-import {
-  sqliteEventsTable,
-  sqliteForgottenProfiles,
-  sqlitePositions,
-  sqliteProfilesTable,
-} from '@kith/service';
+import { sqliteEventsTable, sqliteForgottenProfiles, sqliteMarks, sqliteProfilesTable } from '@kith/service';
 
 /** Whom an entry tells of; an index finds entries by it, so that queries have to say it the same way. */
 export const initiatorColumn = "json_extract(entry, '$.metadata.initiatorId')";
@@ -24,5 +19,5 @@ export const migrations = [
    CREATE TABLE ended_users (
      id TEXT PRIMARY KEY, ended_at INTEGER NOT NULL, look_at INTEGER NOT NULL) WITHOUT ROWID;
    ${sqliteForgottenProfiles}`,
-  sqlitePositions,
+  sqliteMarks,
 ];

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Bus,
+  createLogger,
+  InProcessBus,
+  Metrics,
+  type OutgoingEvent,
+  openSqlite,
+  Relay,
+  SqliteOutbox,
+  sqliteEventsTable,
+  sqliteMarks,
+} from '@kith/service';
+import { waitFor } from '@kith/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const never = 3_600_000;
+
+/** A broker with a log of its own, which is replaced by another one when it is lost. */
+class Broker {
+  #bus = new InProcessBus({ prefix: 'test', file: ':memory:', log });
+  #callbacks: (() => void)[] = [];
+
+  /** What one process has of it; the embedded bus stands for it, but for what is lost. */
+  connect(): InProcessBus {
+    return Object.create(this.#bus, {
+      publish: { value: (event: OutgoingEvent) => this.#bus.publish(event) },
+      log: { value: () => this.#bus.log() },
+      idAt: { value: (position: number) => this.#bus.idAt(position) },
+      isConnected: { value: () => true },
+      onReconnect: { value: (callback: () => void) => this.#callbacks.push(callback) },
+    });
+  }
+
+  /** Loses all it has; others' events take the places of what is lost. */
+  async lose({ isSame = false, others = 0 }: { isSame?: boolean; others?: number } = {}): Promise<void> {
+    const { created } = await this.#bus.log();
+    await this.#bus.close();
+    this.#bus = new InProcessBus({ prefix: 'test', file: ':memory:', log });
+    if (isSame) {
+      const state = this.#bus.log.bind(this.#bus);
+      this.#bus.log = async () => ({ ...(await state()), created });
+    }
+    for (let at = 0; at < others; at++) {
+      await this.#bus.publish({ subject: 'test.event.p.x.y', id: randomUUID(), body: new Uint8Array() });
+    }
+  }
+
+  reconnect(): void {
+    for (const callback of this.#callbacks) callback();
+  }
+
+  async ids(): Promise<string[]> {
+    const { last } = await this.#bus.log();
+    const ids = await Promise.all(Array.from({ length: last }, (_, at) => this.#bus.idAt(at + 1)));
+    return ids.filter((id) => id !== undefined);
+  }
+
+  close(): Promise<void> {
+    return this.#bus.close();
+  }
+}
+
+let broker: Broker;
+let outbox: SqliteOutbox;
+let relays: Relay[];
+let ids: string[];
+beforeEach(() => {
+  broker = new Broker();
+  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }));
+  relays = [];
+  ids = [];
+});
+afterEach(async () => {
+  for (const relay of relays) await relay.stop();
+  await broker.close();
+});
+
+const store = (count: number) => {
+  for (let at = 0; at < count; at++) {
+    const id = randomUUID();
+    ids.push(id);
+    outbox.add({
+      id,
+      type: 'thing.made',
+      version: 1,
+      projectId: 'p',
+      occurredAt: new Date().toISOString(),
+      actorId: null,
+      aggregate: { type: 'thing', id, seq: 1 },
+      data: {},
+    });
+  }
+};
+/** A process's relay. */
+const start = (parts: { bus?: Bus; outbox?: SqliteOutbox } = {}) => {
+  const options = { bus: broker.connect(), outbox, log, metrics: new Metrics(), sweepMs: 20, checkMs: never };
+  const relay = new Relay({ ...options, ...parts });
+  relays.push(relay);
+  return relay;
+};
+const allAreThere = () =>
+  waitFor(async () => {
+    const there = new Set(await broker.ids());
+    return ids.every((id) => there.has(id));
+  });
+
+test('what a process died over is taken back by the next, whatever was published meanwhile', async () => {
+  store(5);
+  await start().stop();
+  await broker.lose({ isSame: true, others: 3 });
+  // The process that finds out dies before it has taken anything back.
+  const dying = Object.create(outbox, {
+    fact: { value: outbox.fact.bind(outbox) },
+    noteFact: { value: outbox.noteFact.bind(outbox) },
+    newest: { value: outbox.newest.bind(outbox) },
+    unpublish: { value: () => Promise.reject(new Error('died')) },
+  });
+  await start({ outbox: dying }).stop();
+  expect((await outbox.fact('log'))?.lostAfter).toBe(0);
+  // Another process, which does not know of it, publishes more than there ever was.
+  store(20);
+  for (const { key, event } of await outbox.unpublished(20)) {
+    const body = new Uint8Array();
+    const position = await broker
+      .connect()
+      .publish({ subject: 'test.event.p.thing.made', id: event.id, body });
+    await outbox.markPublished([key], { first: position, last: position, id: event.id });
+  }
+  start();
+  await allAreThere();
+});
+
+test('a batch during which the connection broke is published again', async () => {
+  const { promise: isLost, resolve } = Promise.withResolvers<void>();
+  const bus = broker.connect();
+  const publish = bus.publish.bind(bus);
+  let count = 0;
+  const breaking: Bus = Object.create(bus, {
+    publish: {
+      async value(event: OutgoingEvent) {
+        const isFirst = ++count === 1;
+        if (!isFirst) await isLost;
+        const position = await publish(event);
+        if (!isFirst) return position;
+        // Acknowledged, then lost; the next one is far beyond its place.
+        await broker.lose({ isSame: true, others: 9 });
+        broker.reconnect();
+        resolve();
+        return position;
+      },
+    },
+  });
+  store(2);
+  start({ bus: breaking });
+  await isLost;
+  await allAreThere();
+  expect(count).toBeGreaterThan(2);
+});
