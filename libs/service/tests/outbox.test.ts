@@ -21,6 +21,8 @@ interface World extends AsyncDisposable {
   outbox: Outbox;
   /** Stores an event as a change does. */
   store(event: EventEnvelope): Promise<void>;
+  /** What is stored of published batches, as text. */
+  marks(): Promise<string>;
 }
 
 async function openWorld(engine: EngineKind): Promise<World> {
@@ -33,6 +35,7 @@ async function openWorld(engine: EngineKind): Promise<World> {
     return {
       outbox,
       store: async (event) => outbox.add(event),
+      marks: async () => JSON.stringify(db.prepare('SELECT * FROM marks').all()),
       [Symbol.asyncDispose]: () => kept.disposeAsync(),
     };
   }
@@ -44,6 +47,7 @@ async function openWorld(engine: EngineKind): Promise<World> {
   const kept = undo.move();
   return {
     outbox: new MongoOutbox(db, ['things']),
+    marks: async () => JSON.stringify(await db.collection('marks').find().toArray()),
     async store(event) {
       await db
         .collection<{ _id: string }>('things')
@@ -151,6 +155,19 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(idsOf((await outbox.unpublished(10)).map((stored) => stored.event))).toEqual(
       idsOf(all.slice(0, 2)),
     );
+  });
+
+  test('what is forgotten is not taken back, and is named nowhere', async () => {
+    const { outbox, store } = world;
+    const [gone, stays] = [event('gone'), event('stays')];
+    for (const one of [gone, stays]) await store(one);
+    await outbox.unpublished(10);
+    await outbox.markPublished([gone, stays].map(eventKey), { first: 1, last: 2, id: gone.id });
+    await outbox.forget([eventKey(gone)]);
+    expect(await world.marks()).not.toContain(eventKey(gone));
+    expect(await outbox.newest(0)).toMatchObject({ position: 2, id: gone.id });
+    await outbox.unpublish(0, 2);
+    expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(stays)]);
   });
 
   test('remembers of which log its marks speak', async () => {

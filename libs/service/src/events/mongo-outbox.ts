@@ -160,6 +160,8 @@ export class MongoOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
+    // A key names whom its event is about. A walk over a week's batches, for an account that ends.
+    await this.#marks.updateMany({ keys: { $in: [...keys] } }, { $pull: { keys: { $in: [...keys] } } });
     await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
   }
 

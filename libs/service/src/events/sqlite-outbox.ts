@@ -46,6 +46,7 @@ export class SqliteOutbox implements Outbox {
   readonly #note: StatementSync;
   readonly #unmark: StatementSync;
   readonly #forgetMarks: StatementSync;
+  readonly #leaveOut: StatementSync;
   #expiredAt = 0;
 
   constructor(db: DatabaseSync) {
@@ -74,6 +75,11 @@ export class SqliteOutbox implements Outbox {
     this.#unmark = db.prepare(
       `UPDATE events SET published = 0 WHERE key IN
          (SELECT value FROM marks, json_each(keys) WHERE position > ? AND position <= ?)`,
+    );
+    this.#leaveOut = db.prepare(
+      `WITH gone AS (SELECT value FROM json_each(?))
+       UPDATE marks SET keys = (SELECT json_group_array(value) FROM json_each(marks.keys) WHERE value NOT IN gone)
+        WHERE EXISTS (SELECT 1 FROM json_each(marks.keys) WHERE value IN gone)`,
     );
     this.#forgetMarks = db.prepare('DELETE FROM marks WHERE position > ? AND position <= ?');
     this.#expire();
@@ -108,6 +114,8 @@ export class SqliteOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
+    // A key names whom its event is about. A walk over a week's batches, for an account that ends.
+    this.#leaveOut.run(JSON.stringify(keys));
     for (const key of keys) this.#forget.run(key);
   }
 
