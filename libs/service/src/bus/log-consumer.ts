@@ -69,7 +69,7 @@ export class LogConsumer {
     this.#handlers.length = 0;
     clearTimeout(this.#timer);
     await this.#running;
-    this.#note();
+    this.#noteNow();
   }
 
   /** How many events are before it, those it tries again included. */
@@ -152,7 +152,16 @@ export class LogConsumer {
   }
 
   #noteSoon(): void {
-    this.#noteTimer ??= setTimeout(() => this.#note(), noteMs).unref();
+    this.#noteTimer ??= setTimeout(() => this.#noteNow(), noteMs).unref();
+  }
+
+  /** Notes where it is, if its database takes it: without the note what follows the last one is applied again. */
+  #noteNow(): void {
+    try {
+      this.#note();
+    } catch (error) {
+      this.#log.warn({ err: error, durable: this.#options.durable }, 'position not noted');
+    }
   }
 
   #note(): void {
