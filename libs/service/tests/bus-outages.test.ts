@@ -67,6 +67,33 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     expect(asked).toBeGreaterThan(1);
   });
 
+  test('an event whose answer is lost with the connection is refused at once, and published once by the next try', async () => {
+    await using line = await layLine(new URL(url));
+    const [publishing, reading] = [await connect(`nats://${line.address}`), await connect()];
+    const project = randomUUID();
+    const event = { subject: `${prefix}.event.${project}.thing.made`, id: project, body: bytes('once') };
+    const seen: string[] = [];
+    const { promise: isSeen, resolve } = Promise.withResolvers<void>();
+    const options = { durable: `once-${project}`, subjects: [event.subject] };
+    await reading.consume(options, async ({ id }) => {
+      seen.push(id);
+      resolve();
+    });
+    // It knows the stream from then on.
+    await publishing.publish({ ...event, subject: `${prefix}.event.${project}.thing.other`, id: 'other' });
+    // The line takes what goes to the server; nothing comes back any more.
+    line.mute();
+    const refused = expect(publishing.publish(event)).rejects.toThrow(NoResponders);
+    await isSeen;
+    line.cut();
+    // Not after the five seconds of an answer that does not come, which is another error.
+    await refused;
+    line.mend();
+    await waitFor(() => publishing.isConnected());
+    await publishing.publish(event);
+    expect(seen).toEqual([project]);
+  });
+
   test('of several servers the ones that are there are used', async () => {
     const bus = await connect(`nats://127.0.0.1:1,${url}`);
     expect(bus.isConnected()).toBe(true);

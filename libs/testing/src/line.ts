@@ -9,6 +9,8 @@ export interface Line extends AsyncDisposable {
   cut(): void;
   /** Keeps answers back, of new connections too: a server that hangs. `mend` hands them over. */
   hush(): void;
+  /** Lets nothing back from the server any more, while what is sent to it still gets there. */
+  mute(): void;
   /** Ends every connection that sends this on its way to the server, which does not get it. */
   cutAt(text: string): void;
   /** Lets all through again. */
@@ -27,6 +29,7 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   let isHushed = false;
   let isCut = false;
   let forbidden: string | undefined;
+  const muted = new Set<() => void>();
   const proxy = createServer((client) => {
     if (isCut) return client.destroy();
     const server = connect(Number(port), hostname);
@@ -40,6 +43,9 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
       client.destroy();
       server.destroy();
     });
+    const mute = () => server.unpipe(client).resume();
+    muted.add(mute);
+    server.on('close', () => muted.delete(mute));
     for (const [from, to] of [
       [client, server],
       [server, client],
@@ -69,6 +75,9 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
     hush() {
       isHushed = true;
       for (const [server, client] of answers) server.unpipe(client);
+    },
+    mute() {
+      for (const one of muted) one();
     },
     cutAt(text) {
       forbidden = text;

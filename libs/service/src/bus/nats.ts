@@ -74,6 +74,8 @@ export class NatsBus implements Bus {
   readonly #consumers = new Set<NatsConsumer>();
   readonly #reconnected: (() => void)[] = [];
   #connected = true;
+  /** Publications that have not been acknowledged. */
+  readonly #waiting = new Set<(error: Error) => void>();
   #streams: Promise<void> | undefined;
 
   private constructor(nc: NatsConnection, jsm: JetStreamManager, options: NatsBusOptions) {
@@ -164,12 +166,21 @@ export class NatsBus implements Bus {
       const { subject, body, id: msgID, traceparent } = event;
       const headers = createHeaders();
       if (traceparent) headers.set(traceparentHeader, traceparent);
-      return (await this.#js.publish(subject, body, { msgID, headers })).seq;
+      const stored = this.#js.publish(subject, body, { msgID, headers });
+      return (await this.#whileConnected(stored)).seq;
     } catch (error) {
       // Perhaps the broker has lost its streams: they are made anew before the next try.
       this.#streams = undefined;
       throw error;
     }
+  }
+
+  /** Rejects as soon as the connection breaks: the answer may have been lost with it, and nobody has to wait its time out. */
+  async #whileConnected<T>(answer: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#waiting.add(reject);
+    answer.then(resolve, reject);
+    return promise.finally(() => this.#waiting.delete(reject));
   }
 
   async log(): Promise<EventLogState> {
@@ -303,7 +314,10 @@ export class NatsBus implements Bus {
 
   async #watch(): Promise<void> {
     for await (const status of this.#nc.status()) {
-      if (status.type === 'disconnect') this.#connected = false;
+      if (status.type === 'disconnect') {
+        this.#connected = false;
+        for (const reject of this.#waiting) reject(new NoResponders('The connection to NATS broke.'));
+      }
       if (status.type === 'reconnect') {
         this.#connected = true;
         this.#requests.askAgain();
