@@ -36,6 +36,13 @@ async function viewOf(call: Call, users: readonly TestUser[]) {
   );
 }
 
+const act = (call: Call, by: TestUser, method: string, path: string, body: object = {}) =>
+  call(method, `/v7/${by.projectId}${path}`, { token: by.accessToken, body });
+
+async function rename(call: Call, user: TestUser, name: string): Promise<void> {
+  await act(call, user, 'PATCH', `/users/${user.id}`, { name });
+}
+
 /** All subsets of some names. */
 function subsets(names: readonly string[]): string[][] {
   return Array.from({ length: 2 ** names.length }, (_, bits) =>
@@ -62,6 +69,23 @@ describe('an installation whose machine died', () => {
     if (users) views.set(folder, await viewOf(platform.call, users));
     await platform.stop();
     return folder;
+  }
+
+  /** Starts on a folder and waits until people see what they are to see. */
+  async function seesOn(folder: string, expected: unknown): Promise<void> {
+    const platform = await startOn(folder);
+    try {
+      let seen: unknown;
+      const isWhole = async () => {
+        await settled(folder);
+        seen = await viewOf(platform.call, users);
+        return JSON.stringify(seen) === JSON.stringify(expected);
+      };
+      await waitFor(isWhole, { timeoutMs: 5_000 }).catch(() => undefined);
+      expect(seen).toEqual(expected);
+    } finally {
+      await platform.stop();
+    }
   }
 
   /** Every event is out, and every consumer at the end. */
@@ -93,9 +117,8 @@ describe('an installation whose machine died', () => {
       await people.connect(made[0]!, made[1]!);
     });
     users = made;
+    early = await goOn(early, async () => undefined);
     const [ann, bob, carl, dora, eve] = users as [TestUser, TestUser, TestUser, TestUser, TestUser];
-    const act = (call: Call, by: TestUser, method: string, path: string, body: object = {}) =>
-      call(method, `/v7/${by.projectId}${path}`, { token: by.accessToken, body });
     connected = await goOn(early, async (call) => {
       await createPeople(call, operatorToken).connect(carl, dora);
       await act(call, bob, 'POST', `/users/${carl.id}/connection`);
@@ -104,8 +127,8 @@ describe('an installation whose machine died', () => {
       await act(call, ann, 'POST', `/users/${eve.id}/block`);
     });
     renamed = await goOn(connected, async (call) => {
-      await act(call, bob, 'PATCH', `/users/${bob.id}`, { name: 'Person who was renamed' });
-      await act(call, carl, 'PATCH', `/users/${carl.id}`, { name: 'Person renamed, too' });
+      await rename(call, bob, 'Person who was renamed');
+      await rename(call, carl, 'Person renamed, too');
     });
   });
   afterAll(() => undo.disposeAsync());
@@ -123,19 +146,46 @@ describe('an installation whose machine died', () => {
         before,
         lost.map((name) => `${name}.sqlite`),
       );
-      const platform = await startOn(folder);
-      try {
-        let seen: unknown;
-        const isWhole = async () => {
-          await settled(folder);
-          seen = await viewOf(platform.call, users);
-          return JSON.stringify(seen) === JSON.stringify(views.get(after));
-        };
-        await waitFor(isWhole, { timeoutMs: 5_000 }).catch(() => undefined);
-        expect(seen).toEqual(views.get(after));
-      } finally {
-        await platform.stop();
-      }
+      await seesOn(folder, views.get(after));
+    },
+  );
+
+  // As with `normal`, or an older copy. The log knows that there were changes.
+  it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
+    'shows users as identity has them after it lost changes and $lost lost theirs',
+    async ({ lost }) => {
+      const folder = await folders.mix(
+        renamed,
+        connected,
+        ['identity', ...lost].map((name) => `${name}.sqlite`),
+      );
+      await seesOn(folder, views.get(connected));
+      const again = await goOn(folder, (call) => rename(call, users[1]!, 'Person of a new name'));
+      const names = JSON.stringify(views.get(again));
+      expect(names).toContain('Person of a new name');
+      expect(names).not.toContain('renamed');
+    },
+  );
+
+  it.each(subsets(['identity', 'notifications']).map((lost) => ({ lost })))(
+    'has lists and totals as connections has them after it lost changes and $lost lost theirs',
+    async ({ lost }) => {
+      const folder = await folders.mix(
+        connected,
+        early,
+        ['connections', ...lost].map((name) => `${name}.sqlite`),
+      );
+      const viewIn = (of: string) => views.get(of) as Awaited<ReturnType<typeof viewOf>>;
+      const listed = (of: string) =>
+        viewIn(of).map(({ connections, total, received }) => ({ connections, total, received }));
+      const first = await goOn(folder, async () => undefined);
+      expect(listed(first)).toEqual(listed(early));
+      const [, , carl, dora] = users;
+      const again = await goOn(first, async (call) => {
+        await createPeople(call, operatorToken).connect(carl!, dora!);
+      });
+      expect(listed(again)[2]).toEqual({ connections: ['Person 3'], total: 1, received: [] });
+      expect(viewIn(again)[3]!.notifications.length).toBe(viewIn(first)[3]!.notifications.length + 1);
     },
   );
 });

@@ -38,6 +38,7 @@ export {
   userSuspended,
   userUpdated,
 } from './events/index.ts';
+export { serviceOfEvent } from './events/service-of-event.ts';
 export {
   connectionPagination,
   connectionPaginationOf,

@@ -13,6 +13,7 @@ import {
 import type { PlatformConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
+import { noteLostChanges } from './lost-changes.ts';
 import { type ServiceSettings, serviceNames, startServiceByName } from './services.ts';
 
 /** A platform that runs: one HTTP address, and how to end it. */
@@ -76,6 +77,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   try {
     const storing = serviceNames.filter((name) => name !== 'crypto').map((name) => `${name}.sqlite`);
     const installation = checkInstallation(folder, ['events.sqlite', ...storing]);
+    await noteLostChanges(folder, log);
     const own = new InProcessBus({
       prefix: config.KITH_PREFIX,
       file: folder.file('events.sqlite'),

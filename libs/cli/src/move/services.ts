@@ -11,18 +11,3 @@ export const serviceMoves: readonly ServiceMove[] = [
   collectionsMove,
   notificationsMove,
 ];
-
-/** The service that publishes a feature's events. */
-export function serviceOfEvent(type: string): string {
-  const [feature = ''] = type.split('.');
-  const services: Record<string, string> = {
-    user: 'identity',
-    session: 'identity',
-    connection: 'connections',
-    collection: 'collections',
-    notification: 'notifications',
-  };
-  const service = services[feature];
-  if (!service) throw new Error(`Events of ${feature} are nobody's.`);
-  return service;
-}

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import type { EventEnvelope } from '@kith/contracts';
+import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
 import type { DataFolder } from '@kith/platform';
 import {
   eventKey,
@@ -10,7 +10,6 @@ import {
   type ServiceMove,
   StartError,
 } from '@kith/service';
-import { serviceOfEvent } from './services.ts';
 
 const batch = 500;
 
@@ -28,6 +27,7 @@ export class Source {
     for (const { body } of log.prepare('SELECT body FROM dead_letters ORDER BY at').all()) {
       const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
       const service = serviceOfEvent(event.type);
+      if (!service) throw new Error(`Events of the type ${event.type} are nobody's.`);
       const events = this.#dead.get(service) ?? new Map<string, EventEnvelope>();
       this.#dead.set(service, events.set(eventKey(event), event));
     }

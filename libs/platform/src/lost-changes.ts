@@ -1,0 +1,61 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
+import { type Logger, noteRestored } from '@kith/service';
+import type { DataFolder } from './data-folder.ts';
+
+/** Well under the time that a file keeps its events. */
+const rememberedMs = 6 * 24 * 3600 * 1000;
+/** How far back the last event of each service is looked for. */
+const most = 5_000;
+
+/**
+ * Finds services whose file is older than what the log has of them: its last changes were lost, with the power where
+ * `SQLITE_SYNCHRONOUS` is `normal`, or because an older copy was put back. Each is noted as restored, so that its next changes count
+ * (docs/adr/0028). The files are not open.
+ */
+export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
+  const last = lastEvents(folder.file('events.sqlite'));
+  for (const [service, event] of last) {
+    const file = folder.file(`${service}.sqlite`);
+    if (!hasLost(file, event)) continue;
+    const epoch = await noteRestored({ kind: 'sqlite', file });
+    log.error(
+      { service, event: event.id, epoch },
+      'the file has lost changes: taken as restored from a backup',
+    );
+  }
+}
+
+/** The last event of each service in the log. */
+function lastEvents(file: string): Map<string, EventEnvelope> {
+  const last = new Map<string, EventEnvelope>();
+  if (!statSync(file, { throwIfNoEntry: false })?.size) return last;
+  using db = new DatabaseSync(file, { timeout: 5_000 });
+  if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'events'").get()) return last;
+  const rows = db.prepare('SELECT body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?');
+  for (const { body } of rows.iterate(Date.now() - rememberedMs, most)) {
+    const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
+    const service = serviceOfEvent(event.type);
+    if (service && !last.has(service)) last.set(service, event);
+  }
+  return last;
+}
+
+/** Whether a service's file does not know an event that it has told. */
+function hasLost(file: string, { id, projectId, aggregate }: EventEnvelope): boolean {
+  if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
+  using db = new DatabaseSync(file, { timeout: 5_000 });
+  const tables = new Set(
+    db
+      .prepare('SELECT name FROM sqlite_schema')
+      .all()
+      .map(({ name }) => name),
+  );
+  // Of a version before: it has no epoch yet.
+  if (!tables.has('events') || !tables.has('facts')) return false;
+  const own = `${projectId}|${aggregate.type}|${aggregate.id}|`;
+  const found = db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 LIMIT 1');
+  // `}` follows `|`.
+  return !found.get(own, `${own.slice(0, -1)}}`, JSON.stringify(id));
+}
