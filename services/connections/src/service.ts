@@ -13,6 +13,7 @@ import { blocksPageHandler } from './operations/blocks-page.ts';
 import { exportDeclinedHandler } from './operations/export-declined.ts';
 import { exportListHandlers } from './operations/export-lists.ts';
 import { operations } from './operations/index.ts';
+import { blocksBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
 
 export interface ConnectionsOptions {
@@ -34,12 +35,13 @@ export async function startConnections(
     one.stop(),
   );
   const eraser = undo.adopt(startEraser({ store, bus, relay }, { log }), (one) => one.stop());
+  const epoch = (await store.outbox.fact('epoch'))?.number ?? 0;
   const service = await startService<AppContext>(runtime, {
     name: 'connections',
     app: { store, bus, relay },
     operations,
     internal: [blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
-    subscriptions: [profileEvents('connections-profiles'), endedUsers],
+    subscriptions: [profileEvents('connections-profiles'), endedUsers, blocksBeforeRestore(epoch)],
     outbox: store.outbox,
     background: [eraser, sweeper, relay],
     checkStore: () => store.check(),

@@ -53,7 +53,8 @@ async function tellLost(
     data: { id: userId },
     occurredAt: new Date(),
   });
-  await app.store.outbox.restate([lost], app.epoch);
+  const id = derivedId('lost', `${app.epoch}`, projectId, userId);
+  await app.store.outbox.restate([{ ...lost, id }]);
   app.relay.kick();
 }
 
@@ -79,7 +80,7 @@ async function restateUsers(app: AppContext): Promise<void> {
       const id = derivedId('restated', String(app.epoch), user.projectId, user.id);
       return { ...userEvent(userUpdated, user, null), id };
     });
-    await app.store.outbox.restate(events, app.epoch);
+    await app.store.outbox.restate(events);
     app.relay.kick();
     const last = users.at(-1);
     if (!last || users.length < pageSize) return;

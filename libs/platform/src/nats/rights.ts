@@ -27,7 +27,7 @@ const uses: Record<
   connections: {
     asks: ['identity.users-by-ids', 'identity.users-page', 'identity.known-users'],
     events: ['connection'],
-    durables: ['connections-profiles', 'connections-users'],
+    durables: ['connections-profiles', 'connections-users', 'connections-blocks'],
   },
   collections: {
     asks: ['identity.known-users'],

@@ -3,6 +3,7 @@ import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
 import { despiteDeadlocks, insertAbsent } from '../store/failed-writes.ts';
 import { eventText, readEventText } from './event-text.ts';
 import {
+  besideKey,
   type Copies,
   type EventRange,
   eventKey,
@@ -10,7 +11,6 @@ import {
   type Outbox,
   type Past,
   type PublishedEvent,
-  restatedKey,
   type StoredEvent,
 } from './outbox.ts';
 
@@ -184,10 +184,10 @@ export class MongoOutbox implements Outbox {
     await this.#marks.deleteMany({ _id: { $in: marks.map(({ _id }) => _id) } });
   }
 
-  async restate(events: readonly EventEnvelope[], epoch: number): Promise<void> {
+  async restate(events: readonly EventEnvelope[]): Promise<void> {
     const at = new Date();
     const rows = events.map((event) => ({
-      _id: restatedKey(event, epoch),
+      _id: besideKey(event),
       event: eventText(event),
       at,
       unpublished: true as const,

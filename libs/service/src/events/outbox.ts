@@ -60,10 +60,10 @@ export interface Outbox {
   /** Takes marks back: events marked with a position above `after`, up to `upTo`, are to be published again. */
   unpublish(after: number, upTo: number): Promise<void>;
   /**
-   * Stores events that tell no change but what is so, under keys of their own in this epoch of the database, so that repeating
-   * it changes nothing.
+   * Stores events that tell no change but what is so, under keys of their own that have the events' ids: repeating it with the
+   * same ids changes nothing.
    */
-  restate(events: readonly EventEnvelope[], epoch: number): Promise<void>;
+  restate(events: readonly EventEnvelope[]): Promise<void>;
   /** What the store knows of itself; `undefined` before that was noted. */
   fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined>;
   noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void>;
@@ -98,9 +98,9 @@ export function eventKey(event: EventEnvelope): string {
   return `${event.projectId}|${type}|${id}|${seq}`;
 }
 
-/** The key of an event that is told again in an epoch. */
-export function restatedKey(event: EventEnvelope, epoch: number): string {
-  return `${eventKey(event)}|epoch-${epoch}`;
+/** The key of an event whose place is another one's. */
+export function besideKey(event: EventEnvelope): string {
+  return `${eventKey(event)}|${event.id}`;
 }
 
 /** An event that could not be published. */

@@ -4,6 +4,7 @@ import { lightTransaction, transaction } from '../store/sqlite.ts';
 import { SqliteProgress } from '../store/sqlite-progress.ts';
 import { eventText, readEventText } from './event-text.ts';
 import {
+  besideKey,
   type Copies,
   type EventRange,
   eventKey,
@@ -11,7 +12,6 @@ import {
   type Outbox,
   type Past,
   type PublishedEvent,
-  restatedKey,
   type StoredEvent,
 } from './outbox.ts';
 
@@ -133,12 +133,12 @@ export class SqliteOutbox implements Outbox {
     });
   }
 
-  async restate(events: readonly EventEnvelope[], epoch: number): Promise<void> {
+  async restate(events: readonly EventEnvelope[]): Promise<void> {
     const put = this.#db.prepare(
       'INSERT INTO events (key, event, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     );
     transaction(this.#db, () => {
-      for (const event of events) put.run(restatedKey(event, epoch), eventText(event), Date.now());
+      for (const event of events) put.run(besideKey(event), eventText(event), Date.now());
     });
   }
 
