@@ -29,8 +29,8 @@ export function ensureNatsUsers(folder: string, prefix: string): NatsUserFiles {
     { nkey: ${publicKey}, permissions: {
         publish: { allow: ${JSON.stringify(rights.publish)} },
         subscribe: { allow: ${JSON.stringify(rights.subscribe)} },
-        # A service answers whoever asked it, once for each question.
-        allow_responses: { max: 1, expires: "1m" } } }`);
+        # A service answers whoever asked it, as often as it was asked: what only reads is asked again each second.
+        allow_responses: { max: 10, expires: "1m" } } }`);
   }
   const configFolder = join(folder, 'server');
   mkdirSync(configFolder, { recursive: true, mode: 0o755 });
