@@ -13,8 +13,8 @@ export interface Restorable extends AsyncDisposable {
   readonly url: string;
   operatorToken: string;
   backUp(service: ServiceName): Promise<void>;
-  /** Stops the service, puts its database back, says so as an operator does, and starts it. */
-  restore(service: ServiceName): Promise<void>;
+  /** Stops the service, puts its database back, says so as an operator does, and starts it. Gives the answer. */
+  restore(service: ServiceName): Promise<string>;
 }
 
 export function startRestorable(engine: EngineKind): Promise<Restorable> {
@@ -44,8 +44,9 @@ async function onFiles(): Promise<Restorable> {
     async restore(service) {
       await platform.stop();
       cpSync(join(backup, `${service}.sqlite`), join(data, `${service}.sqlite`));
-      await sayRestored(service, { KITH_DATA: data });
+      const said = await sayRestored(service, { KITH_DATA: data });
       platform = await start();
+      return said;
     },
     async [Symbol.asyncDispose]() {
       await platform.stop();
@@ -78,14 +79,16 @@ async function onEngines(): Promise<Restorable> {
         const documents = backups.get(service)?.get(one.collectionName) ?? [];
         if (documents.length > 0) await one.insertMany(documents);
       }
-      await sayRestored(service, { MONGODB_URL: engines!.mongodbUrl, KITH_PREFIX: prefix });
+      const said = await sayRestored(service, { MONGODB_URL: engines!.mongodbUrl, KITH_PREFIX: prefix });
       await processes!.start(service);
+      return said;
     },
     [Symbol.asyncDispose]: () => ended.disposeAsync(),
   };
 }
 
-async function sayRestored(service: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const { code, stderr } = await runKith(['restored', service], env);
+async function sayRestored(service: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const { code, stdout, stderr } = await runKith(['restored', service], env);
   if (code !== 0) throw new Error(stderr);
+  return stdout;
 }

@@ -54,6 +54,9 @@ function hasLost(file: string, { id, projectId, aggregate }: EventEnvelope): boo
   );
   // Of a version before: it has no epoch yet.
   if (!tables.has('events') || !tables.has('facts')) return false;
+  // Told before a restore that is known already: the file need not know of it.
+  const fact = db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get()?.value as string | undefined;
+  if (fact && (aggregate.epoch ?? 0) < (JSON.parse(fact) as { number: number }).number) return false;
   const own = `${projectId}|${aggregate.type}|${aggregate.id}|`;
   const found = db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 LIMIT 1');
   // `}` follows `|`.
