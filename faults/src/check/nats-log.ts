@@ -1,10 +1,13 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { streamNames } from '@kith/service';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';
 
-/** The events in JetStream. */
+/** How many events are read at once where they are read one by one. */
+const oneByOne = 100;
+
+/** The events in JetStream. Whoever has credentials is taken for an operator, who may read them one by one. */
 export class NatsLog extends EventLog {
   readonly #options: ConnectionOptions;
   readonly #stream: string;
@@ -24,12 +27,18 @@ export class NatsLog extends EventLog {
   async read(): Promise<void> {
     const connection = await connect(this.#options);
     try {
-      const manager = await jetstreamManager(connection);
+      // An operator may not ask about the account.
+      const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(this.#stream);
       if (created !== this.#read.created || state.last_seq < this.#read.upTo)
         this.#read = { upTo: 0, created };
       if (state.messages === 0 || state.last_seq === this.#read.upTo) return;
       const from = this.#read.upTo + 1;
+      if (this.#options.authenticator) {
+        for (let at = from; at <= state.last_seq; at += oneByOne)
+          await this.#readSome(manager, at, state.last_seq);
+        return;
+      }
       const consumer = await jetstream(connection).consumers.get(this.#stream, { opt_start_seq: from });
       const messages = await consumer.consume({ max_messages: 1_000 });
       for await (const message of messages) {
@@ -41,5 +50,13 @@ export class NatsLog extends EventLog {
     } finally {
       await connection.close();
     }
+  }
+
+  async #readSome(manager: JetStreamManager, from: number, last: number): Promise<void> {
+    const size = Math.min(oneByOne, last - from + 1);
+    const places = Array.from({ length: size }, (_, index) => from + index);
+    const found = await Promise.all(places.map((seq) => manager.streams.getMessage(this.#stream, { seq })));
+    for (const message of found) if (message) this.add(message.json<EventEnvelope>());
+    this.#read.upTo = from + size - 1;
   }
 }

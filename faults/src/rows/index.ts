@@ -1,10 +1,12 @@
 import type { Row, RowFacts } from '../row.ts';
+import { startCompose } from '../world/compose.ts';
 import { startEmbeddedPlace } from '../world/embedded.ts';
 import { startNodes } from '../world/nodes.ts';
 import type { Place } from '../world/place.ts';
 import { brokerFileRows } from './broker-files.ts';
 import { brokerRows } from './brokers.ts';
 import { clockRows } from './clocks.ts';
+import { composeRows } from './compose.ts';
 import { embeddedRows } from './embedded.ts';
 import { engineRows } from './engines.ts';
 import { eventRows } from './events.ts';
@@ -40,6 +42,7 @@ export const grounds: readonly Ground[] = [
     ],
   ),
   ground((progress) => startNodes({ brokers: 3, progress }), brokerRows),
+  ground(startCompose, composeRows),
   ground(startEmbeddedPlace, embeddedRows),
 ];
 
