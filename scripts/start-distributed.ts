@@ -60,6 +60,7 @@ await runProcess('kith', async (env) => {
       }),
       logFolder: folder.file('logs'),
       progress,
+      restarts: true,
     });
     folder.announce(platform.url);
     if (config.NODE_ENV === 'production') console.log(productionNotice(platform.url, folder));

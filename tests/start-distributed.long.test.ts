@@ -1,12 +1,12 @@
 // Quick counterpart: tests/start.test.ts
-// Starts at most 0 platforms and 8 processes.
+// Starts at most 0 platforms and 10 processes.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { StartFile } from '@kith/platform';
-import { availableEngines, eraseEngines, startEngines, uniquePrefix } from '@kith/testing';
+import { availableEngines, eraseEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { curlLines, startScript } from './support/start-script.ts';
 
@@ -58,6 +58,19 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       for (const name of ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications']) {
         expect(own.filter((line) => line.includes(`services/${name}/src/main.ts`))).toHaveLength(1);
       }
+      // One that ends by itself is started again.
+      const { stdout: pid } = await run('pgrep', [
+        '-g',
+        String(kith.pid),
+        '-f',
+        'services/connections/src/main.ts',
+      ]);
+      process.kill(Number(pid), 'SIGKILL');
+      await waitFor(() => kith.output().split('connections is up').length === 3, {
+        what: 'the second start',
+      });
+      const again = await run('bash', ['-c', lines[2]!]);
+      expect(JSON.parse(again.stdout)).toEqual(listed);
       kith.signal('SIGINT');
       expect(await kith.exited).toBe(0);
       expect(() => process.kill(-kith.pid, 0)).toThrow();

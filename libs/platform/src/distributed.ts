@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { StartError } from '@kith/service';
 import type { Platform } from './embedded.ts';
 import { type ProcessName, type ServiceProcess, startServiceProcess } from './processes.ts';
@@ -13,6 +14,8 @@ export interface DistributedOptions {
   /** Folder of the processes' log files, `<service>.log`. */
   logFolder: string;
   progress?: (line: string) => void;
+  /** Whether a process that ends by itself is started again: one whose database stays away ends (docs/adr/0029). */
+  restarts?: boolean;
 }
 
 /** A platform whose services are processes of their own, which can be stopped and started one by one. */
@@ -44,11 +47,24 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     running.set(name, one);
     void one.exited.then(() => {
       if (running.get(name) === one) running.delete(name);
+      if (options.restarts) void startAgain(name);
     });
     if (one.ready.url) url = one.ready.url;
     options.progress?.(`${name} is up, internally at http://127.0.0.1:${one.ready.internalPort}`);
   };
+  const startAgain = async (name: ProcessName) => {
+    while (!isStopping) {
+      options.progress?.(`${name} has ended and is started again`);
+      // Its engines may be away for long.
+      await pause(restartMs);
+      const failure = isStopping ? undefined : await start(name).catch((error: Error) => error);
+      if (!failure) return;
+      options.progress?.(failure.message);
+    }
+  };
+  let isStopping = false;
   const stop = async () => {
+    isStopping = true;
     await running.get('gateway')?.stop();
     await Promise.all([...running.values()].map((one) => one.stop()));
   };
@@ -87,6 +103,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
 }
 
 const readyMs = 15_000;
+const restartMs = 1_000;
 
 /** Waits until a process says on its internal port that it can do its work; `false` when it does not in time. */
 async function untilReady(process: ServiceProcess): Promise<boolean> {
