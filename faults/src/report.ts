@@ -5,7 +5,7 @@ import { table } from '../../bench/src/row.ts';
 import { hasPassed, type Outcome } from './row.ts';
 
 /** A row as a line of text, with what was wrong below it. */
-export function line(outcome: Outcome): string {
+export function line(outcome: Outcome, judgesTimes: boolean): string {
   const { row, times, requests, acknowledged, unanswered, silence, readyMs, quietMs } = outcome;
   const problems = [
     ...(outcome.error ? [outcome.error] : []),
@@ -13,7 +13,7 @@ export function line(outcome: Outcome): string {
     ...named('doubled', outcome.doubled),
     ...named('wrong', outcome.wrong),
   ];
-  const mark = hasPassed(outcome) ? '✓' : '×';
+  const mark = hasPassed(outcome, judgesTimes) ? '✓' : '×';
   const figures = [
     `${times} times`,
     `${requests} requests`,

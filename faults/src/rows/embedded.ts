@@ -26,7 +26,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
     name: 'embedded-kill',
     title: 'embedded: kill -9',
     times: 10,
-    quick: 2,
+    quick: 1,
     silenceMs: 6_000,
     async fault({ world, rest }) {
       await world.kill();

@@ -21,8 +21,8 @@ export const engineRows: readonly Row<Nodes>[] = [
     (name): Row<Nodes> => ({
       name: `kill-${name}`,
       title: `kill -9 and restart of ${titles[name]}`,
-      times: 5,
-      quick: 1,
+      times: 4,
+      quick: name === 'redis' ? 0 : 1,
       silenceMs: restartMs,
       async fault(stage) {
         await killed(stage, name);
@@ -73,8 +73,8 @@ export const engineRows: readonly Row<Nodes>[] = [
     (name): Row<Nodes> => ({
       name: `freeze-${name}`,
       title: `${titles[name]} frozen for 8 s`,
-      times: 2,
-      quick: name === 'mongo' ? 1 : 0,
+      times: 1,
+      quick: 0,
       async fault({ world, rest }) {
         await world.engines[name].pause();
         await rest(8_000);
@@ -83,15 +83,4 @@ export const engineRows: readonly Row<Nodes>[] = [
       },
     }),
   ),
-  {
-    name: 'restart-mongo-50',
-    title: 'the database restarted 50 times',
-    times: 50,
-    quick: 0,
-    async fault({ world, rest }) {
-      await world.engines.mongo.kill();
-      await world.engines.mongo.start();
-      await rest(500);
-    },
-  },
 ];

@@ -11,7 +11,7 @@ export const eventRows: readonly Row<Nodes>[] = [
     name: 'unpublishable-events',
     title: '100 events that cannot be published, ahead of all others',
     times: 1,
-    quick: 1,
+    quick: 0,
     async fault({ world, crowd, rest }) {
       const client = await MongoClient.connect(world.engines.mongodbUrl);
       const events = client.db(`${world.prefix}_identity`).collection<{ _id: string }>('events');

@@ -11,7 +11,7 @@ const lossOf = (name: keyof Node['ways'], who: Deaf): Row<Nodes> => ({
     who === 'server'
       ? `all packets of a node to ${titles[name]} lost for 8 s`
       : `all packets of ${titles[name]} to a node lost for 8 s`,
-  times: 2,
+  times: 1,
   quick: name === 'nats' && who === 'client' ? 1 : 0,
   async fault({ world, rest }, time) {
     const way: Way = world.nodes[time % 2]!.ways[name];
@@ -42,7 +42,7 @@ export const networkRows: readonly Row<Nodes>[] = [
   {
     name: 'mute-mongo',
     title: 'the database takes connections and requests of both nodes and never answers, for 8 s',
-    times: 2,
+    times: 1,
     quick: 0,
     async fault({ world, rest }) {
       for (const { ways } of world.nodes) ways.mongo.deafen('client');

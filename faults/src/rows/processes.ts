@@ -16,8 +16,8 @@ export const processRows: readonly Row<Nodes>[] = [
     (name): Row<Nodes> => ({
       name: `kill-${name}`,
       title: `kill -9 of a replica of ${name}`,
-      times: 6,
-      quick: 1,
+      times: 4,
+      quick: ['connections', 'notifications', 'gateway'].includes(name) ? 1 : 0,
       silenceMs: replicaMs,
       async fault(stage, time) {
         await of(stage, name, time).kill();
@@ -64,7 +64,7 @@ export const processRows: readonly Row<Nodes>[] = [
     (name): Row<Nodes> => ({
       name: `stop-${name}`,
       title: `SIGSTOP of a replica of ${name} for 10 s`,
-      times: 2,
+      times: 1,
       quick: name === 'connections' ? 1 : 0,
       async fault(stage, time) {
         const one = of(stage, name, time);
@@ -81,6 +81,7 @@ export const processRows: readonly Row<Nodes>[] = [
     times: 1,
     quick: 1,
     silenceMs: replicaMs,
+    servesAll: true,
     async fault({ world, rest }) {
       world.balancer.lagBy(5_000);
       await rest(5_500);

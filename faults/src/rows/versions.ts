@@ -7,6 +7,7 @@ export const versionRows: readonly Row<Nodes>[] = [
     title: "the version before on one node, then on both, then this one again, on the same engines' data",
     times: 1,
     quick: 0,
+    servesAll: true,
     async fault({ world, rest, before }) {
       const tree = await before();
       for (const version of [tree, undefined]) {
