@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger, NatsBus, NoResponders, RequestTimeout } from '@kith/service';
+import { createLogger, NatsBus, NoResponders, RequestTimeout, streamNames } from '@kith/service';
 import { availableEngines, eraseEngines, layLine, startEngines, uniquePrefix, waitFor } from '@kith/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as natsConnect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -140,6 +142,24 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     });
     expect(letter).toMatchObject({ id: 'poison', error: 'Error: delivered too often' });
     expect(handled).toEqual([]);
+  });
+
+  test('a consumer of a version that had a limit for events under way loses it', async () => {
+    const bus = await connect();
+    const durable = `limited-${randomUUID()}`;
+    const subject = `${prefix}.event.${randomUUID()}.thing.made`;
+    await (await bus.consume({ durable, subjects: [subject] }, async () => undefined)).drain();
+    const nc = undo.adopt(await natsConnect({ servers: new URL(url).host }), (one) => one.close());
+    const { consumers } = await jetstreamManager(nc);
+    const { events } = streamNames(prefix);
+    const limit = async () => (await consumers.info(events, durable)).config.max_ack_pending;
+    await consumers.update(events, durable, { max_ack_pending: 1_000 });
+    expect(await limit()).toBe(1_000);
+    const seen: string[] = [];
+    await bus.consume({ durable, subjects: [subject] }, async ({ id }) => void seen.push(id));
+    expect(await limit()).toBe(-1);
+    await bus.publish({ subject, id: 'after', body: bytes('after') });
+    await waitFor(() => seen.length === 1);
   });
 
   test('a consumer of two versions has the subjects of both, whichever starts last', async () => {
