@@ -2,6 +2,9 @@ import { eventsRow } from './events/events-row.ts';
 import { gatewayRow } from './gateway/gateway-row.ts';
 import { openRow } from './gateway/open-row.ts';
 import { listingRow } from './listing/listing-row.ts';
+import { noisyRow } from './overload/noisy-row.ts';
+import { overloadRow } from './overload/overload-row.ts';
+import { refusalsRow } from './overload/refusals-row.ts';
 import type { Row } from './row.ts';
 import { scalingRow } from './scaling/row.ts';
 import { signingRow } from './signing/signing-row.ts';
@@ -13,6 +16,9 @@ export const rows: readonly Row[] = [
   gatewayRow,
   openRow,
   wholeRow,
+  overloadRow,
+  refusalsRow,
+  noisyRow,
   signingRow,
   scalingRow,
   eventsRow,

@@ -10,16 +10,17 @@ ffi.cdef([[
 ]])
 local clock = ffi.new("bench_time")
 
-local function nowMs()
+function nowMs()
   ffi.C.gettimeofday(clock, nil)
   return tonumber(clock.seconds) * 1e3 + tonumber(clock.micros) / 1e3
 end
 
 dofile(debug.getinfo(1, "S").source:sub(2):match(".*/") .. "requests.lua")
-local prepare, take, check = init, request, response
+take = request
+local prepare, check = init, response
 
 -- Times are kept in steps of 0.05 ms.
-local step = 0.05
+step = 0.05
 
 function init(args)
   prepare(args)
@@ -29,7 +30,7 @@ function init(args)
   times = {}
 end
 
-local function due(number)
+function due(number)
   return began + math.floor(number * 1000 / rate)
 end
 
@@ -61,7 +62,7 @@ function response(status, headers, body)
   if took > longest then longest = took end
 end
 
-local function percentile(counts, share)
+function percentile(counts, share)
   local steps, all = {}, 0
   for at, count in pairs(counts) do
     steps[#steps + 1] = at

@@ -2,7 +2,7 @@
 -- how it begins and ends. Arguments: file, the body's length (0 where it varies), how it begins.
 -- A line of the file: method, path, token, client's address, user's id and perhaps a JSON body, separated by tabs.
 
-local threads = {}
+threads = {}
 
 function setup(thread)
   thread:set("offset", #threads * 7919)

@@ -46,7 +46,30 @@ export function openLoad(load: OpenLoad): Promise<Loaded> {
   return runWrk('open.lua', load, [String(load.rate)]);
 }
 
-async function runWrk(script: string, load: ClosedLoad, more: readonly string[]): Promise<Loaded> {
+/** What a load that is too much found, by the answers' status; times in ms, from when a request was due. */
+export interface Overloaded {
+  /** Since the first request was due. */
+  seconds: number;
+  sent: number;
+  /** Requests that were due while every connection waited for an answer. */
+  leftOut: number;
+  answered: number;
+  /** Answered with 200 within the deadline. */
+  good: number;
+  /** Answers with another status than 200, 429, 503 and 504, and pages that were not what was asked for. */
+  wrong: number;
+  /** Connections that failed, and requests without an answer for ten seconds. */
+  failed: number;
+  firstWrong: string;
+  statuses: Partial<Record<200 | 429 | 503 | 504, { count: number; p50: number; p99: number }>>;
+}
+
+/** Loads an address at a rate that it need not keep up with, and tells answers apart by status (see `overload.lua`). */
+export function overload(load: OpenLoad & { deadlineMs: number }): Promise<Overloaded> {
+  return runWrk('overload.lua', load, [String(load.rate), String(load.deadlineMs)]);
+}
+
+async function runWrk<Found>(script: string, load: ClosedLoad, more: readonly string[]): Promise<Found> {
   const { expected } = load;
   const command = [
     ...(load.cores ? ['taskset', '-c', load.cores] : []),
@@ -58,5 +81,5 @@ async function runWrk(script: string, load: ClosedLoad, more: readonly string[])
   const [program = '', ...words] = command;
   const { stdout } = await run(program, words, { maxBuffer: 1 << 20 });
   const line = stdout.trim().split('\n').at(-1) ?? '';
-  return JSON.parse(line) as Loaded;
+  return JSON.parse(line) as Found;
 }

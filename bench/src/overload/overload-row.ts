@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { writeRequests } from '../load/request-file.ts';
+import { closedLoad, type Overloaded, overload } from '../load/wrk.ts';
+import { atLeast, atMost, figure, type Row, table } from '../row.ts';
+import { median } from '../summary.ts';
+import { pagePath, startWhole } from '../whole/platform.ts';
+
+const times = 5;
+/** A second, so that so many connections carry the load even where each request waits as long as it may. */
+const deadlineMs = 1_000;
+const connections = 4_096;
+const rounds = 3;
+const seconds = 10;
+
+/** Five times what the whole path can answer: what is still answered in time. */
+export const overloadRow: Row = {
+  name: 'overload',
+  title: `${times} times the load`,
+  isQuick: false,
+  async measure({ engines, wrk, folder, progress }) {
+    await using platform = await startWhole({ ...engines, folder, timeoutMs: deadlineMs, progress });
+    const { url, expected, population } = platform;
+    const requests = writeRequests(join(folder, 'overload.requests'), population.requests, (asked) => ({
+      path: pagePath(asked),
+    }));
+    const closed = { wrk, url, requests, seconds, connections: 32, expected };
+    await closedLoad(closed);
+    const found: (Overloaded & { capacity: number; goodput: number })[] = [];
+    for (let round = 1; round <= rounds; round++) {
+      const most = await closedLoad(closed);
+      const capacity = most.answered / most.seconds;
+      const loaded = await overload({ ...closed, connections, rate: times * capacity, deadlineMs });
+      const goodput = loaded.good / loaded.seconds / capacity;
+      found.push({ ...loaded, capacity, goodput });
+      progress(
+        `round ${round} of ${rounds}: ${Math.round(capacity)}/s alone, then ${goodput.toFixed(2)} of it; ${JSON.stringify(loaded)}`,
+      );
+    }
+    const middle = median(found.map(({ goodput }) => goodput).toSorted((a, b) => a - b));
+    const wrong = found.reduce((sum, one) => sum + one.wrong + one.failed, 0);
+    const told = (one: Overloaded, status: 200 | 503 | 504) => {
+      const { count, p50, p99 } = one.statuses[status] ?? { count: 0, p50: 0, p99: 0 };
+      return count === 0 ? '0' : `${count}, ${figure(p50)}, ${figure(p99)}`;
+    };
+    return {
+      json: { goodput: middle, rounds: found },
+      markdown: [
+        table(
+          [
+            'most of a closed loop, requests/s',
+            'sent/s',
+            'left out/s',
+            'good/s',
+            'share',
+            '200: number, p50, p99 ms',
+            '503',
+            '504',
+            'wrong',
+          ],
+          found.map((one) => [
+            ...[one.capacity, one.sent / one.seconds, one.leftOut / one.seconds, one.good / one.seconds].map(
+              Math.round,
+            ),
+            one.goodput.toFixed(2),
+            ...([200, 503, 504] as const).map((status) => told(one, status)),
+            one.wrong + one.failed,
+          ]),
+        ),
+        `Each round measures the most of 32 connections first, then sends ${times} times as much over ${connections} connections. Good is an answer 200 within ${deadlineMs} ms of when the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). Left out is what was due while every connection waited.`,
+      ].join('\n\n'),
+      verdicts: [
+        atLeast(`goodput under ${times} times the load over the most`, middle, 0.8),
+        atMost(`wrong answers under ${times} times the load`, wrong, 0),
+      ],
+    };
+  },
+};

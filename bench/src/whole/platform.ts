@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Limit } from '@kith/contracts';
+import { samplePage } from '../page.ts';
+import { type Asked, audience, issuer, makePopulation, type Population } from '../population.ts';
+import { type Running, serviceMain, startScript } from '../processes.ts';
+import { seedConnections } from './seed.ts';
+
+/** A gateway, connections and what they need of identity, with a page of connections stored for everybody. */
+export interface WholePlatform extends AsyncDisposable {
+  population: Population;
+  /** By name, for the CPU time each takes. */
+  running: Readonly<Record<string, Running>>;
+  url: string;
+  /** How each page's body has to begin; its length varies. */
+  expected: { length: number; front: string };
+  database: string;
+  /** Starts a gateway more, with limits of its own; gives its address. */
+  startGateway(name: string, limits: Readonly<Record<string, Limit>>): Promise<string>;
+}
+
+export interface WholeSettings {
+  mongodbUrl: string;
+  natsUrl: string;
+  redisUrl: string;
+  /** Folder of the processes' logs. */
+  folder: string;
+  /** What the processes are kept to. */
+  cores?: string | undefined;
+  /** The gateways' `REQUEST_TIMEOUT_MS`, where it is not the usual one. */
+  timeoutMs?: number;
+  progress: (line: string) => void;
+}
+
+/** The path that the load asks for. */
+export function pagePath({ person }: Asked): string {
+  return `/${person.projectId}/connections?page=1&limit=20`;
+}
+
+/** The body varies with what is stored, so its length is found out by asking once. */
+async function expectedOf(url: string, path: string, token: string) {
+  const answer = await fetch(url + path, {
+    headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '10.7.0.1' },
+  });
+  const body = await answer.text();
+  if (answer.status !== 200) throw new Error(`The whole path answers ${answer.status}: ${body}`);
+  const { connections, pagination } = JSON.parse(body);
+  if (connections.length !== 20 || pagination.totalCount !== each) {
+    throw new Error('What was stored for the benchmark is not what the service reads.');
+  }
+  if (connections.some((one: { connectedUser: { name: string | null } }) => !one.connectedUser.name)) {
+    throw new Error('The profiles that were stored are not joined.');
+  }
+  return body;
+}
+
+const each = 50;
+
+/** Starts the whole path, with limits that refuse nothing. */
+export async function startWhole(settings: WholeSettings): Promise<WholePlatform> {
+  const { mongodbUrl, natsUrl, redisUrl, folder, cores, timeoutMs, progress } = settings;
+  const population = await makePopulation();
+  const prefix = `benchwhole${process.pid}`;
+  const database = `${prefix}_connections`;
+  const environment: NodeJS.ProcessEnv = {
+    PATH: process.env.PATH,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    MONGODB_URL: mongodbUrl,
+    NATS_URL: natsUrl,
+    REDIS_URL: redisUrl,
+    KITH_PREFIX: prefix,
+    INTERNAL_PORT: '0',
+  };
+  const running: Record<string, Running> = {};
+  const start = async (name: string, script: string, more: NodeJS.ProcessEnv = {}) => {
+    const process = await startScript(script, {
+      env: { ...environment, ...more },
+      log: join(folder, 'whole.log'),
+      cores,
+    });
+    running[name] = process;
+    return process;
+  };
+  const startGateway = async (name: string, limits: Readonly<Record<string, Limit>>) => {
+    const gateway = await start(name, serviceMain('gateway'), {
+      PORT: '0',
+      TRUST_PROXY_HOPS: '1',
+      RATE_LIMITS: JSON.stringify(limits),
+      TOKEN_ISSUER: issuer,
+      TOKEN_AUDIENCE: audience,
+      ...(timeoutMs ? { REQUEST_TIMEOUT_MS: String(timeoutMs) } : {}),
+    });
+    return gateway.ready.url ?? '';
+  };
+  const stop = async () => {
+    await Promise.all(Object.values(running).map((process) => process.stop()));
+    await dropDatabase(mongodbUrl, database);
+  };
+  try {
+    await start('identity', fileURLToPath(new URL('../gateway/echo-nats.ts', import.meta.url)), {
+      SUBJECT: `${prefix}.unused`,
+      // Connections are the real service's here.
+      WITHOUT_CONNECTIONS: '1',
+      PAGE: JSON.stringify(samplePage()),
+      JWK: JSON.stringify(population.jwk),
+    });
+    await start('connections', serviceMain('connections'));
+    const url = await startGateway('gateway', {
+      'connections.list': { max: 1_000_000_000, windowSeconds: 3_600 },
+    });
+    progress('storing connections for the whole path');
+    await seedConnections(mongodbUrl, database, { people: population.people, each });
+    const [first] = population.requests;
+    if (!first) throw new Error('There are no requests.');
+    const body = await expectedOf(url, pagePath(first), first.person.token);
+    const expected = { length: 0, front: body.slice(0, 17) };
+    return { population, running, url, expected, database, startGateway, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function dropDatabase(url: string, database: string): Promise<void> {
+  const { MongoClient } = await import('mongodb');
+  const client = new MongoClient(url);
+  await client.db(database).dropDatabase();
+  await client.close();
+}
