@@ -7,6 +7,12 @@ const titles = { mongo: 'the database', nats: 'the broker', redis: 'Redis' };
 /** An engine that is started again may be away for as long. */
 const restartMs = 6_000;
 
+/** Until everybody has found them again, and some load has met them. */
+const back = async ({ world, rest }: Stage<Nodes>) => {
+  await world.allReady(60_000);
+  await rest(2_000);
+};
+
 const killed = async ({ world }: Stage<Nodes>, ...names: readonly Engine[]) => {
   await Promise.all(
     names.map(async (name) => {
@@ -26,7 +32,7 @@ export const engineRows: readonly Row<Nodes>[] = [
       silenceMs: restartMs,
       async fault(stage) {
         await killed(stage, name);
-        await stage.rest(5_000);
+        await back(stage);
       },
     }),
   ),
@@ -37,7 +43,7 @@ export const engineRows: readonly Row<Nodes>[] = [
     quick: 0,
     async fault(stage, time) {
       await killed(stage, ...engines.filter((_, index) => index !== time % 3));
-      await stage.rest(5_000);
+      await back(stage);
     },
   },
   {
@@ -52,7 +58,7 @@ export const engineRows: readonly Row<Nodes>[] = [
       ];
       const { replicas } = stage.world.nodes[time % 2]!;
       await Promise.all([killed(stage, engine), replicas[service as 'identity'].kill()]);
-      await stage.rest(5_000);
+      await back(stage);
     },
   },
   ...engines.map(
@@ -62,10 +68,10 @@ export const engineRows: readonly Row<Nodes>[] = [
       times: 2,
       quick: 0,
       silenceMs: restartMs,
-      async fault({ world, rest }) {
-        await world.engines[name].stop();
-        await world.engines[name].start();
-        await rest(5_000);
+      async fault(stage) {
+        await stage.world.engines[name].stop();
+        await stage.world.engines[name].start();
+        await back(stage);
       },
     }),
   ),
@@ -75,11 +81,12 @@ export const engineRows: readonly Row<Nodes>[] = [
       title: `${titles[name]} frozen for 8 s`,
       times: 1,
       quick: 0,
-      async fault({ world, rest }) {
+      async fault(stage) {
+        const { world, rest } = stage;
         await world.engines[name].pause();
         await rest(8_000);
         await world.engines[name].unpause();
-        await rest(6_000);
+        await back(stage);
       },
     }),
   ),

@@ -7,6 +7,7 @@ import { brokerFileRows } from './broker-files.ts';
 import { brokerRows } from './brokers.ts';
 import { clockRows } from './clocks.ts';
 import { composeRows } from './compose.ts';
+import { fullDatabaseRows, fullFolderRows } from './disks.ts';
 import { embeddedRows } from './embedded.ts';
 import { engineRows } from './engines.ts';
 import { eventRows } from './events.ts';
@@ -42,8 +43,10 @@ export const grounds: readonly Ground[] = [
     ],
   ),
   ground((progress) => startNodes({ brokers: 3, progress }), brokerRows),
+  ground((progress) => startNodes({ brokers: 1, disk: 'small', progress }), fullDatabaseRows),
   ground(startCompose, composeRows),
-  ground(startEmbeddedPlace, embeddedRows),
+  ground((progress) => startEmbeddedPlace({ progress }), embeddedRows),
+  ground((progress) => startEmbeddedPlace({ diskMegabytes: 64, progress }), fullFolderRows),
 ];
 
 function ground<P extends Place>(start: (progress: Progress) => Promise<P>, rows: readonly Row<P>[]): Ground {

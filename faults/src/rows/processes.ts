@@ -5,8 +5,11 @@ import type { Replica } from '../world/replica.ts';
 
 /** What the death of one of two replicas may cost: the requests it had. */
 const replicaMs = 2_000;
-/** Until a process that was killed is there again. */
-const backMs = 6_000;
+/** Until what has died is there again, and some load has met it. */
+const back = async ({ world, rest }: Stage<Nodes>) => {
+  await world.allReady(60_000);
+  await rest(1_500);
+};
 
 const of = ({ world }: Stage<Nodes>, name: string, time: number): Replica =>
   world.replicas.filter((one) => one.name === name)[time % 2] as Replica;
@@ -21,7 +24,7 @@ export const processRows: readonly Row<Nodes>[] = [
       silenceMs: replicaMs,
       async fault(stage, time) {
         await of(stage, name, time).kill();
-        await stage.rest(backMs);
+        await back(stage);
       },
     }),
   ),
@@ -36,7 +39,7 @@ export const processRows: readonly Row<Nodes>[] = [
       );
       const [one = '', other = ''] = pairs[time % pairs.length] ?? [];
       await Promise.all([of(stage, one, time).kill(), of(stage, other, time).kill()]);
-      await stage.rest(backMs);
+      await back(stage);
     },
   },
   {
@@ -47,7 +50,7 @@ export const processRows: readonly Row<Nodes>[] = [
     async fault(stage, time) {
       const name = processNames[time % processNames.length] as string;
       await Promise.all([of(stage, name, 0).kill(), of(stage, name, 1).kill()]);
-      await stage.rest(backMs);
+      await back(stage);
     },
   },
   {
@@ -55,9 +58,9 @@ export const processRows: readonly Row<Nodes>[] = [
     title: 'kill -9 of all processes of a node',
     times: 2,
     quick: 1,
-    async fault({ world, rest }, time) {
-      await Promise.all(Object.values(world.nodes[time % 2]!.replicas).map((one) => one.kill()));
-      await rest(2 * backMs);
+    async fault(stage, time) {
+      await Promise.all(Object.values(stage.world.nodes[time % 2]!.replicas).map((one) => one.kill()));
+      await back(stage);
     },
   },
   ...processNames.map(
@@ -71,7 +74,7 @@ export const processRows: readonly Row<Nodes>[] = [
         one.signal('SIGSTOP');
         await stage.rest(10_000);
         one.signal('SIGCONT');
-        await stage.rest(3_000);
+        await back(stage);
       },
     }),
   ),

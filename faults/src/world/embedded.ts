@@ -1,17 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { nodeFlags } from '@kith/platform';
 import { freePort } from '@kith/platform/engines';
 import { waitFor } from '@kith/testing';
 import { SqliteLog } from '../check/sqlite-log.ts';
 import type { Place } from './place.ts';
 
+const run = promisify(execFile);
 const script = fileURLToPath(new URL('../../../scripts/start.ts', import.meta.url));
 
 /** The embedded form, as `npm start` runs it, that comes back when it ends. */
@@ -28,10 +30,21 @@ export interface Embedded extends Place {
   killFor(work: () => Promise<void>): Promise<void>;
 }
 
-export async function startEmbeddedPlace(progress: (line: string) => void): Promise<Embedded> {
+export async function startEmbeddedPlace(options: {
+  /** The size of a disk of its own, in MiB; needs root. */
+  diskMegabytes?: number;
+  progress: (line: string) => void;
+}): Promise<Embedded> {
+  const { diskMegabytes, progress } = options;
   await using ends = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'kith-faults-embedded-'));
   ends.defer(() => rm(folder, { recursive: true, force: true }));
+  const disk = join(folder, 'disk');
+  await mkdir(disk);
+  if (diskMegabytes) {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${diskMegabytes}m`, 'tmpfs', disk]);
+    ends.defer(async () => void (await run('umount', [disk])));
+  }
   const operatorToken = 'operator-of-the-faults';
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -40,7 +53,7 @@ export async function startEmbeddedPlace(progress: (line: string) => void): Prom
     PATH: process.env.PATH,
     NODE_ENV: 'development',
     RATE_LIMIT_SCALE: '100000',
-    KITH_DATA: join(folder, 'data'),
+    KITH_DATA: join(disk, 'data'),
     OPERATOR_TOKEN: operatorToken,
     PORT: String(port),
     INTERNAL_PORT: String(await freePort()),

@@ -9,6 +9,7 @@ import { type Balancer, startBalancer } from './balancer.ts';
 import { type Brokers, startBrokers } from './brokers.ts';
 import type { Place } from './place.ts';
 import { Replica } from './replica.ts';
+import { type SmallDatabase, startSmallDatabase } from './small-database.ts';
 import { layWay, type Way } from './way.ts';
 
 export const services = ['identity', 'connections', 'collections', 'notifications', 'crypto'] as const;
@@ -26,6 +27,8 @@ export interface Nodes extends Place {
   engines: Engines;
   /** The brokers, where they are three; `engines.nats` and its ways are not used then. */
   brokers: Brokers | undefined;
+  /** The database, where its disk can be filled; `engines.mongo` is not used then. */
+  smallDatabase: SmallDatabase | undefined;
   nodes: readonly [Node, Node];
   replicas: readonly Replica[];
   balancer: Balancer;
@@ -35,6 +38,8 @@ export interface Nodes extends Place {
 
 export async function startNodes(options: {
   brokers: 1 | 3;
+  /** Whether the database's disk can be filled. */
+  disk?: 'small';
   progress: (line: string) => void;
 }): Promise<Nodes> {
   const { progress } = options;
@@ -47,6 +52,8 @@ export async function startNodes(options: {
   if (process.env.KITH_FAULTS_KEEP) progress(`Logs are in ${folder}`);
   const engines = ends.use(await startContainers({ images: provided.images, progress }));
   const brokers = options.brokers === 3 ? ends.use(await startBrokers(provided.images.nats)) : undefined;
+  const smallDatabase =
+    options.disk === 'small' ? ends.use(await startSmallDatabase(provided.images.mongo)) : undefined;
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const ports = new Set<number>();
@@ -60,7 +67,7 @@ export async function startNodes(options: {
   const nodes: Node[] = [];
   for (const name of ['a', 'b']) {
     const ways = {
-      mongo: ends.use(await layWay(new URL(engines.mongodbUrl))),
+      mongo: ends.use(await layWay(new URL(smallDatabase?.url ?? engines.mongodbUrl))),
       nats: ends.use(await layWay(new URL(engines.natsUrl))),
       redis: ends.use(await layWay(new URL(engines.redisUrl))),
     };
@@ -103,6 +110,7 @@ export async function startNodes(options: {
     url: balancer.url,
     engines,
     brokers,
+    smallDatabase,
     log: new NatsLog({ servers }, prefix),
     nodes: nodes as [Node, Node],
     replicas,

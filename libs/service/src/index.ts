@@ -74,6 +74,7 @@ export {
   type OperationRequest,
 } from './operations/handler.ts';
 export { nameUsers, type UserName } from './operations/name-users.ts';
+export { receivedAt, watchAbsence } from './operations/received-at.ts';
 export { codeHeader, errorReply, statusHeader, successReply } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep } from './operations/validate.ts';

@@ -1,5 +1,5 @@
 import { rpcSubject } from '@kith/contracts';
-import { type Bus, type Caller, encodeContext, type Message } from '@kith/service';
+import { ApiError, type Bus, type Caller, encodeContext, type Message, receivedAt } from '@kith/service';
 import type { Address } from './address.ts';
 import { busFailure } from './bus-failure.ts';
 
@@ -21,11 +21,14 @@ export interface Forwarded {
 
 /**
  * Asks the operation's service and gives its reply. Throws `gateway/unavailable` when nobody serves it,
- * `gateway/timeout` when it is silent for `timeoutMs`.
+ * `gateway/timeout` when it is silent for `timeoutMs`. What may have come in longer ago than that is not asked any more.
  */
 export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): Promise<Message> {
   const { operation, wireVersion, form, isShort, params, query } = request.address;
   const { projectId, caller } = request;
+  const deadline = receivedAt() + timeoutMs;
+  const leftMs = deadline - Date.now();
+  if (leftMs <= 0) throw new ApiError('gateway/unavailable');
   const headers = encodeContext({
     requestId: request.requestId,
     projectId,
@@ -35,13 +38,13 @@ export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): 
     wireVersion,
     form,
     ...(isShort ? { isShort } : {}),
-    deadline: Date.now() + timeoutMs,
+    deadline,
     params,
     query,
     traceparent: request.traceparent ?? null,
   });
   try {
-    return await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, timeoutMs, {
+    return await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
       repeatable: operation.method === 'GET',
     });
   } catch (error) {

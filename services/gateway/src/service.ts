@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type OperationSpec, operations } from '@kith/contracts';
-import type { RunningService, ServiceRuntime } from '@kith/service';
+import { type RunningService, type ServiceRuntime, watchAbsence } from '@kith/service';
 import { Callers } from './caller.ts';
 import { Clients } from './client-ip.ts';
 import type { GatewayConfig } from './config.ts';
@@ -48,6 +48,7 @@ export interface RunningGateway extends RunningService {
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { runtime, config, limiterStore, timeouts } = options;
   const { bus, metrics } = runtime;
+  watchAbsence();
   const log = runtime.log.child({ service: 'gateway' });
   const served = servedOperations(runtime.nodeEnv, config.ALLOW_TEST_TOKENS);
   const routes = new RouteTable(served);

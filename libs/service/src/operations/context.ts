@@ -69,12 +69,12 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
   return headers;
 }
 
-/** Reads a context back from header lines, on receipt: its deadline counts from now. */
-export function decodeContext(headers: Message['headers']): RequestContext {
+/** Reads a context back from header lines; its deadline counts from `at`, Unix ms: now, or when they may have come in. */
+export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {
   const text = headers[contextHeader];
   const traceparent = headers[traceparentHeader] ?? null;
   if (text === undefined) return { ...nothing, traceparent };
   const { timeLeftMs, ...context } = JSON.parse(text) as Partial<RequestContext> & { timeLeftMs?: number };
-  const stamped = timeLeftMs === undefined ? {} : { deadline: Date.now() + timeLeftMs };
+  const stamped = timeLeftMs === undefined ? {} : { deadline: at + timeLeftMs };
   return { ...nothing, ...context, ...stamped, traceparent };
 }

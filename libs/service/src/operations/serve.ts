@@ -14,6 +14,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { traceFields } from '../telemetry/traceparent.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
+import { receivedAt, watchAbsence } from './received-at.ts';
 import { codeHeader, errorReply, statusHeader, successReply } from './reply.ts';
 import { parseJsonObject, validateRequest } from './validate.ts';
 
@@ -93,8 +94,9 @@ function serveSubject<App>(
   work: (message: Message, asked: Asked) => Promise<Message>,
 ): Promise<Intake> {
   const { bus, metrics } = options;
+  watchAbsence();
   return bus.serve(subject, serviceOf(spec), async (message) => {
-    const context = decodeContext(message.headers);
+    const context = decodeContext(message.headers, receivedAt());
     const { requestId, deadline, traceparent } = context;
     const operation = spec.name;
     let child: Logger | undefined;

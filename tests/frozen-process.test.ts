@@ -1,0 +1,50 @@
+// Starts at most 1 platforms and 8 processes.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProcessName } from '@kith/platform';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/** Longer than anybody waits for an answer here, and shorter than the broker takes to leave who is silent. */
+const frozenMs = 2_500;
+const requestTimeoutMs = 1_000;
+
+describe.runIf(availableEngines().includes('containers'))('a process that was frozen', () => {
+  let platform: TestPlatform;
+  let user: TestUser;
+  beforeAll(async () => {
+    const env = { REQUEST_TIMEOUT_MS: String(requestTimeoutMs) };
+    platform = await startPlatform({ engine: 'containers', env });
+    user = await platform.createUser({ name: 'Before' });
+  });
+  afterAll(() => platform?.stop());
+
+  it.each<ProcessName>(['identity', 'gateway'])(
+    'does not do, as %s, what was asked of it meanwhile: whoever asked has gone on',
+    async (name) => {
+      const pid = platform.processes?.process(name)?.pid as number;
+      const rename = (to: string, signal?: AbortSignal) =>
+        fetch(`${platform.url}/v7/${user.projectId}/users/${user.id}`, {
+          method: 'PATCH',
+          headers: { authorization: `Bearer ${user.accessToken}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: to }),
+          ...(signal && { signal }),
+        });
+      process.kill(pid, 'SIGSTOP');
+      const late = rename(`Late ${name}`, AbortSignal.timeout(frozenMs + 5_000));
+      // The freeze itself; nothing happens in it that could be waited for.
+      await sleep(frozenMs);
+      process.kill(pid, 'SIGCONT');
+      expect([503, 504]).toContain((await late).status);
+      await expect.poll(async () => (await rename(`After ${name}`)).status, { timeout: 10_000 }).toBe(200);
+      const after = await platform.waitForEvent('user.updated', {
+        where: ({ data }) => data.id === user.id && data.name === `After ${name}`,
+      });
+      const names = platform.events.flatMap((event) =>
+        event.type === 'user.updated' ? [event.data.name] : [],
+      );
+      expect(names).not.toContain(`Late ${name}`);
+      expect(after.data.name).toBe(`After ${name}`);
+    },
+    30_000,
+  );
+});
