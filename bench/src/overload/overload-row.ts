@@ -30,6 +30,7 @@ export const overloadRow: Row = {
       const most = await closedLoad(closed);
       const capacity = most.answered / most.seconds;
       const loaded = await overload({ ...closed, connections, rate: times * capacity, deadlineMs });
+      await platform.settled();
       const goodput = loaded.good / loaded.seconds / capacity;
       found.push({ ...loaded, capacity, goodput });
       progress(

@@ -44,6 +44,7 @@ export const refusalsRow: Row = {
         await overload({ ...open, url: limited, requests: few, connections: 512, rate: 0.5 * capacity }),
       );
       byLoad.push(await overload({ ...open, connections, rate: 5 * capacity }));
+      await platform.settled();
       progress(
         `round ${round} of ${rounds}: ${JSON.stringify([byLimit.at(-1)?.statuses, byLoad.at(-1)?.statuses])}`,
       );

@@ -15,6 +15,8 @@ export interface WholePlatform extends AsyncDisposable {
   /** How each page's body has to begin; its length varies. */
   expected: { length: number; front: string };
   database: string;
+  /** Resolves when requests are answered again after more than could be: what is left over takes part of the next round. */
+  settled(): Promise<void>;
   /** Starts a gateway more, with limits of its own; gives its address. */
   startGateway(name: string, limits: Readonly<Record<string, Limit>>): Promise<string>;
 }
@@ -39,11 +41,8 @@ export function pagePath({ person }: Asked): string {
 
 /** The body varies with what is stored, so its length is found out by asking once. */
 async function expectedOf(url: string, path: string, token: string) {
-  const answer = await fetch(url + path, {
-    headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '10.7.0.1' },
-  });
-  const body = await answer.text();
-  if (answer.status !== 200) throw new Error(`The whole path answers ${answer.status}: ${body}`);
+  const { status, body } = await ask(url, path, token);
+  if (status !== 200) throw new Error(`The whole path answers ${status}: ${body}`);
   const { connections, pagination } = JSON.parse(body);
   if (connections.length !== 20 || pagination.totalCount !== each) {
     throw new Error('What was stored for the benchmark is not what the service reads.');
@@ -54,7 +53,15 @@ async function expectedOf(url: string, path: string, token: string) {
   return body;
 }
 
+async function ask(url: string, path: string, token: string) {
+  const answer = await fetch(url + path, {
+    headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '10.7.0.1' },
+  });
+  return { status: answer.status, body: await answer.text() };
+}
+
 const each = 50;
+const settleMs = 60_000;
 
 /** Starts the whole path, with limits that refuse nothing. */
 export async function startWhole(settings: WholeSettings): Promise<WholePlatform> {
@@ -115,7 +122,18 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
     if (!first) throw new Error('There are no requests.');
     const body = await expectedOf(url, pagePath(first), first.person.token);
     const expected = { length: 0, front: body.slice(0, 17) };
-    return { population, running, url, expected, database, startGateway, [Symbol.asyncDispose]: stop };
+    const settled = async () => {
+      const until = performance.now() + settleMs;
+      for (let answered = 0; answered < 10; ) {
+        if (performance.now() > until) throw new Error('The whole path does not answer any more.');
+        const { status } = await ask(url, pagePath(first), first.person.token);
+        answered = status === 200 ? answered + 1 : 0;
+      }
+    };
+    return {
+      ...{ population, running, url, expected, database, settled, startGateway },
+      [Symbol.asyncDispose]: stop,
+    };
   } catch (error) {
     await stop();
     throw error;
