@@ -42,10 +42,12 @@ export const noisyRow: Row = {
       }));
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
-    // Every client of the quiet project stays far below the limit, one of five hundred as they are.
+    // Each of five hundred clients of the quiet project stays far below the limit. None has asked before: the windows that
+    // the gateway without limits began would go on.
+    const quietClients = Array.from({ length: 500 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },
-      requests: written('quiet', quietOne.projectId, population.addresses),
+      requests: written('quiet', quietOne.projectId, quietClients),
     };
     const noisy = {
       ...{ ...closed, url, connections: 512, rate: times * noisyClients * max, deadlineMs: 5_000 },
