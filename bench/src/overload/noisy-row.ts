@@ -42,9 +42,10 @@ export const noisyRow: Row = {
       }));
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
-    // Each of five hundred clients of the quiet project stays far below the limit. None has asked before: the windows that
+    // Each of the quiet project's clients stays far below the limit, also where one load ends and the next begins with the
+    // same. None has asked before: the windows that
     // the gateway without limits began would go on.
-    const quietClients = Array.from({ length: 500 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
+    const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },
       requests: written('quiet', quietOne.projectId, quietClients),
