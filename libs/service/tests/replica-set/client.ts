@@ -1,0 +1,281 @@
+import {
+  type Collection,
+  type Db,
+  MongoBulkWriteError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoWriteConcernError,
+} from 'mongodb';
+import {
+  copyOf,
+  type Id,
+  inOrder,
+  matches,
+  NotModelled,
+  projected,
+  type Stored,
+  updated,
+} from './documents.ts';
+import { type Data, type Entry, type Member, type ReplicaSet, SteppedDown } from './members.ts';
+
+type Fields = Record<string, unknown>;
+export type Concern = 'majority' | 'local';
+
+/** What goes on only when the schedule says so. */
+export interface Gated {
+  client: Client;
+  go(): void;
+}
+
+/** A command as a member executes it. `made` marks its entries in the log. */
+interface Command<T> {
+  isWrite: boolean;
+  isRetried: boolean;
+  /** What a bulk's failures are wrapped in. */
+  isBulk?: boolean;
+  execute(member: Member, made: string): T | Error;
+}
+
+let commands = 0;
+
+/**
+ * A process's connections to a replica set, with what is used of the driver's `Db`. Every command waits for the schedule
+ * before a member executes it; a write answers once a majority has it. Whom it takes for the primary it learns from its failures,
+ * or when the schedule says so. As the driver does, it sends reads and writes of single documents once more after a failure.
+ */
+export class Client {
+  readonly #set: ReplicaSet;
+  readonly #gates: Gated[] | undefined;
+  readonly #concern: (collection: string) => Concern;
+  readonly #open = new Set<(reason: Error) => void>();
+  #sees: Member;
+  #isDead = false;
+  #isBuried = false;
+
+  /** @param gates Where commands wait; without it they are executed, and replicated, at once. */
+  constructor(set: ReplicaSet, gates?: Gated[], concern: (collection: string) => Concern = () => 'majority') {
+    this.#set = set;
+    this.#gates = gates;
+    this.#concern = concern;
+    this.#sees = set.leader;
+  }
+
+  readonly db = this.#strict({
+    databaseName: 'model',
+    collection: (name: string) => this.#collection(name),
+  }) as unknown as Db;
+
+  /** Takes the primary of the last election for the primary. */
+  discover(): void {
+    this.#sees = this.#set.leader;
+  }
+
+  /** Its connections break: whether what is under way was or will be executed, it is not told. */
+  cut(): void {
+    this.#forget();
+    for (const reject of this.#open) reject(new MongoNetworkError('connection closed'));
+    this.#open.clear();
+    this.discover();
+  }
+
+  /** Its process dies: what is under way is never answered. */
+  die(): void {
+    this.#isDead = true;
+    this.#forget();
+  }
+
+  /** Ends what still waits in a process that has died, so that nothing of it is left. */
+  bury(): void {
+    this.#isBuried = true;
+    this.#isDead = false;
+    this.cut();
+  }
+
+  /** Waits until the schedule lets it go on. */
+  async turn(): Promise<void> {
+    if (this.#isBuried) throw new MongoNetworkError('the process has died');
+    const gates = this.#gates;
+    if (gates) await this.#heard(new Promise<void>((go) => gates.push({ client: this, go })));
+  }
+
+  #forget(): void {
+    const gates = this.#gates;
+    if (gates) gates.splice(0, gates.length, ...gates.filter(({ client }) => client !== this));
+  }
+
+  #heard<T>(answer: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#open.add(reject);
+      const hear = (tell: () => void) => {
+        if (!this.#isDead && this.#open.delete(reject)) tell();
+      };
+      answer.then(
+        (value) => hear(() => resolve(value)),
+        (error) => hear(() => reject(error)),
+      );
+    });
+  }
+
+  async #run<T>(command: Command<T>): Promise<T> {
+    const made = `${++commands}`;
+    const attempts = command.isRetried ? 2 : 1;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#send(command, made);
+      } catch (error) {
+        const isRefused = error instanceof MongoServerError && !retryable.has(Number(error.code));
+        if (!(error instanceof MongoNetworkError) && (!(error instanceof MongoServerError) || isRefused))
+          throw error;
+        this.discover();
+        if (attempt === attempts) throw command.isBulk ? bulkError(error, []) : error;
+      }
+    }
+  }
+
+  async #send<T>({ execute, isWrite }: Command<T>, made: string): Promise<T> {
+    await this.turn();
+    const member = this.#sees;
+    if (!member.isPrimary) throw new MongoServerError({ message: 'not primary', code: 10107 });
+    const answer = execute(member, made);
+    if (isWrite) {
+      // One that wrote nothing waits too: for what it has seen.
+      const written = member.majority(member.log.length);
+      if (!this.#gates) this.#set.replicateAll();
+      try {
+        await this.#heard(written);
+      } catch (error) {
+        if (!(error instanceof SteppedDown)) throw error;
+        const writeConcernError = { code: 189, errmsg: 'primary stepped down' };
+        throw new MongoWriteConcernError({ ok: 1, writeConcernError } as never);
+      }
+    }
+    if (answer instanceof Error) throw answer;
+    return answer;
+  }
+
+  #collection(name: string): Collection {
+    const run = <T>(execute: Command<T>['execute'], how: Omit<Command<T>, 'execute'>) =>
+      this.#run<T>({ execute, ...how });
+    const one = { isWrite: true, isRetried: true };
+    const many = { isWrite: true, isRetried: false };
+    const reads = { isWrite: false, isRetried: true };
+    const find = (filter: Fields = {}, options: Fields = {}) => {
+      only(options, ['projection', 'limit', 'sort', 'batchSize']);
+      return run((member) => {
+        const data = this.#concern(name) === 'majority' ? member.committed : member.head;
+        const found = inOrder(found_(data, name, filter), (options.sort ?? {}) as Fields);
+        const limit = Number(options.limit ?? 0) || found.length;
+        return found.slice(0, limit).map((each) => projected(each, options.projection as Fields | undefined));
+      }, reads);
+    };
+    const update = (filter: Fields, change: (document: Stored) => Stored, most: number, upsert = false) =>
+      run(
+        (member, made) => {
+          const before = recorded(member, made);
+          if (before.length > 0) return { matchedCount: before.length };
+          const hits = found_(member.head, name, filter).slice(0, most);
+          const isNew = hits.length === 0 && upsert;
+          const documents = isNew ? [{ _id: filter._id as Id }] : hits;
+          this.#write(member, name, made, documents.map(change));
+          return { matchedCount: hits.length };
+        },
+        most === 1 ? one : many,
+      );
+    const insert = (documents: readonly Stored[], isBulk: boolean, isOrdered = true) =>
+      run(
+        (member, made) => {
+          const before = new Set(recorded(member, made).map(({ id }) => id));
+          const failures: { index: number; code: number }[] = [];
+          for (const [index, document] of documents.entries()) {
+            if (before.has(document._id)) continue;
+            if (isOrdered && failures.length > 0) break;
+            if (member.head.get(name)?.has(document._id)) failures.push({ index, code: 11000 });
+            else this.#write(member, name, made, [copyOf(document)]);
+          }
+          if (failures.length === 0) return { insertedCount: documents.length };
+          const error = new MongoServerError({ message: 'E11000 duplicate key', code: 11000 });
+          return isBulk ? bulkError(error, failures) : error;
+        },
+        { ...one, isBulk },
+      );
+    return this.#strict({
+      collectionName: name,
+      find: (filter?: Fields, options?: Fields) => this.#strict({ toArray: () => find(filter, options) }),
+      findOne: async (filter: Fields, options: Fields = {}) =>
+        (await find(filter, { ...options, limit: 1 }))[0] ?? null,
+      countDocuments: async (filter: Fields) => (await find(filter)).length,
+      insertOne: (document: Stored) => insert([document], false),
+      insertMany: (documents: readonly Stored[], options: Fields = {}) => {
+        only(options, ['ordered']);
+        return insert(documents, true, options.ordered !== false);
+      },
+      updateOne: (filter: Fields, change: Fields, options: Fields = {}) => {
+        only(options, ['upsert']);
+        if (options.upsert) only(filter, ['_id']);
+        return update(filter, (document) => updated(document, change), 1, options.upsert === true);
+      },
+      updateMany: (filter: Fields, change: Fields) =>
+        update(filter, (document) => updated(document, change), Number.POSITIVE_INFINITY),
+      replaceOne: (filter: Fields, next: Fields) =>
+        update(filter, ({ _id }) => copyOf({ ...next, _id }) as Stored, 1),
+      // No more than a question of speed.
+      createIndexes: (indexes: readonly Fields[]) => {
+        if (indexes.some(({ unique }) => unique)) throw new NotModelled('unique index');
+      },
+    }) as unknown as Collection;
+  }
+
+  #write(member: Member, collection: string, statement: string, documents: readonly Stored[]): void {
+    const { term } = member;
+    member.append(
+      documents.map((document): Entry => ({ term, collection, id: document._id, document, statement })),
+    );
+  }
+
+  #strict<T extends object>(has: T): T {
+    return new Proxy(has, {
+      get(target, name) {
+        if (typeof name === 'symbol' || name in target || name === 'then') return Reflect.get(target, name);
+        throw new NotModelled(`method ${name}`);
+      },
+    });
+  }
+}
+
+/** Codes of failures that say nothing of the command itself. */
+const retryable = new Set([10107, 189]);
+
+function found_(data: Data, collection: string, filter: Fields): Stored[] {
+  const documents = data.get(collection);
+  if (!documents) return [];
+  if (isId(filter._id)) {
+    const document = documents.get(filter._id);
+    return document && matches(document, filter) ? [document] : [];
+  }
+  return [...documents.values()].filter((document) => matches(document, filter));
+}
+
+function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** What a command wrote when it was sent for the first time, as far as it was not taken back. */
+function recorded(member: Member, made: string): Entry[] {
+  return member.log.filter(({ statement }) => statement === made);
+}
+
+function only(options: Fields, known: readonly string[]): void {
+  const other = Object.keys(options).find((name) => !known.includes(name));
+  if (other !== undefined) throw new NotModelled(`option ${other}`);
+}
+
+function bulkError(error: Error, writeErrors: { index: number; code: number }[]): MongoBulkWriteError {
+  const concern = error instanceof MongoWriteConcernError ? error : undefined;
+  const result = { matchedCount: 0, getWriteConcernError: () => concern };
+  const { message } = error;
+  const { code } = error as MongoServerError;
+  return new MongoBulkWriteError(
+    { message, code: Number(code), writeErrors: writeErrors as never },
+    result as never,
+  );
+}

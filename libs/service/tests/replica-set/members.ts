@@ -1,0 +1,149 @@
+import type { Id, Stored } from './documents.ts';
+
+/** A write to one document, as the log has it; `document: null` is a removal. */
+export interface Entry {
+  term: number;
+  collection: string;
+  id: Id;
+  document: Stored | null;
+  /** Which statement of which command made it: a command that is sent again is not made again. */
+  statement: string;
+}
+
+/** Documents by collection and `_id`. */
+export type Data = Map<string, Map<Id, Stored>>;
+
+/** How a command ended that waited for a majority on a member that is primary no more. */
+export class SteppedDown extends Error {}
+
+/** A member of a replica set. What it has may go beyond what a majority has, and is taken back then. */
+export class Member {
+  readonly log: Entry[] = [];
+  /** After all of `log`. */
+  head: Data = new Map();
+  /** After the first `commit` entries: what a majority has, as far as this member knows. Never taken back. */
+  readonly committed: Data = new Map();
+  commit = 0;
+  /** Whether it takes itself for the primary, since the election of that term. */
+  isPrimary = false;
+  term = 0;
+  /** Whether it hears of no other member. */
+  isCut = false;
+  #waiting: { upTo: number; resolve: () => void; reject: (reason: Error) => void }[] = [];
+
+  append(entries: readonly Entry[]): void {
+    this.log.push(...entries);
+    for (const entry of entries) put(this.head, entry);
+  }
+
+  /** Resolves once a majority has the first entries of the log, so many of them. */
+  majority(upTo: number): Promise<void> {
+    if (upTo <= this.commit) return Promise.resolve();
+    return new Promise((resolve, reject) => this.#waiting.push({ upTo, resolve, reject }));
+  }
+
+  knows(commit: number): void {
+    for (; this.commit < commit; this.commit++) put(this.committed, this.log[this.commit] as Entry);
+    for (const { resolve } of this.#waiting.filter(({ upTo }) => upTo <= commit)) resolve();
+    this.#waiting = this.#waiting.filter(({ upTo }) => upTo > commit);
+  }
+
+  stepDown(): void {
+    this.isPrimary = false;
+    for (const { reject } of this.#waiting) reject(new SteppedDown());
+    this.#waiting = [];
+  }
+
+  /** Takes back all but the first entries. */
+  rollBack(to: number): void {
+    if (to < this.commit) throw new Error('The model took back what a majority has.');
+    this.log.length = to;
+    this.head = new Map();
+    for (const entry of this.log) put(this.head, entry);
+  }
+}
+
+/**
+ * A set of three members, of which two are a majority. The primary replicates to the others; what two have of its term is
+ * committed. When it fails over, the primary is cut off and for a while does not know that another was elected: it reads and
+ * writes on, but its writes reach no majority, and are taken back when it rejoins.
+ */
+export class ReplicaSet {
+  readonly members = [new Member(), new Member(), new Member()] as const;
+  #leader: Member = this.members[0];
+
+  constructor() {
+    this.#lead(this.members[0], 1);
+  }
+
+  /** The primary that the others know. */
+  get leader(): Member {
+    return this.#leader;
+  }
+
+  /** A member gets the next entries of the primary's log and hears how much a majority has. */
+  replicate(member: Member, most = Number.POSITIVE_INFINITY): void {
+    const leader = this.#leader;
+    if (member === leader || member.isCut) return;
+    let common = Math.min(member.log.length, leader.log.length);
+    while (common > 0 && member.log[common - 1] !== leader.log[common - 1]) common--;
+    if (common < member.log.length) member.rollBack(common);
+    member.append(leader.log.slice(common, common + most));
+    this.#commit();
+    member.knows(Math.min(leader.commit, member.log.length));
+  }
+
+  /** Everybody who is not cut off gets everything. */
+  replicateAll(): void {
+    // What the first gets commits, and the second time all hear of it.
+    for (const member of [...this.members, ...this.members]) this.replicate(member);
+  }
+
+  /** The primary is cut off, and another elected: of the others the one that has more. */
+  failOver(): void {
+    this.rejoin();
+    this.#leader.isCut = true;
+    const [one, other] = this.members.filter(({ isCut }) => !isCut) as [Member, Member];
+    const [mine, yours] = [one.log.at(-1)?.term ?? 0, other.log.at(-1)?.term ?? 0];
+    const isFirst = mine === yours ? one.log.length >= other.log.length : mine > yours;
+    this.#lead(isFirst ? one : other, this.#leader.term + 1);
+  }
+
+  /** Who was cut off hears of the election, and takes back what the primary does not have. */
+  rejoin(): void {
+    for (const member of this.members.filter(({ isCut }) => isCut)) {
+      member.isCut = false;
+      member.stepDown();
+      this.replicate(member, 0);
+    }
+  }
+
+  #lead(member: Member, term: number): void {
+    member.isPrimary = true;
+    member.term = term;
+    this.#leader = member;
+    // Entries of earlier terms are committed by this first one of its own.
+    member.append([{ term, collection: '', id: '', document: null, statement: '' }]);
+  }
+
+  #commit(): void {
+    const leader = this.#leader;
+    for (let at = leader.log.length; at > leader.commit; at--) {
+      const entry = leader.log[at - 1] as Entry;
+      if (entry.term !== leader.term) return;
+      if (this.members.filter(({ log }) => log[at - 1] === entry).length < 2) continue;
+      leader.knows(at);
+      return;
+    }
+  }
+}
+
+function put(data: Data, { collection, id, document }: Entry): void {
+  let documents = data.get(collection);
+  if (!documents) {
+    documents = new Map();
+    data.set(collection, documents);
+  }
+  if (document) documents.set(id, document);
+  else documents.delete(id);
+}
