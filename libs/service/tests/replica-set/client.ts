@@ -21,7 +21,7 @@ import { type Data, type Entry, type Member, type ReplicaSet, SteppedDown } from
 type Fields = Record<string, unknown>;
 export type Concern = 'majority' | 'local';
 
-/** What goes on only when the schedule says so. */
+/** A command on its way. It arrives when the schedule calls `go`. */
 export interface Gated {
   client: Client;
   go(): void;
@@ -39,9 +39,10 @@ interface Command<T> {
 let commands = 0;
 
 /**
- * A process's connections to a replica set, with what is used of the driver's `Db`. Every command waits for the schedule
- * before a member executes it; a write answers once a majority has it. Whom it takes for the primary it learns from its failures,
- * or when the schedule says so. As the driver does, it sends reads and writes of single documents once more after a failure.
+ * A process's connections to a replica set: the part of the driver's `Db` that the code under test uses. A member executes a
+ * command when the schedule lets it arrive there, and answers a write once a majority has it. The client learns of a new
+ * primary from failures, or when the schedule says so. Like the driver, it repeats a read or a write of single documents
+ * once; the log tells a member what an earlier attempt has written.
  */
 export class Client {
   readonly #set: ReplicaSet;
@@ -52,7 +53,7 @@ export class Client {
   #isDead = false;
   #isBuried = false;
 
-  /** @param gates Where commands wait; without it they are executed, and replicated, at once. */
+  /** @param gates Where commands wait for the schedule. Without it they are executed and replicated at once. */
   constructor(set: ReplicaSet, gates?: Gated[], concern: (collection: string) => Concern = () => 'majority') {
     this.#set = set;
     this.#gates = gates;
@@ -65,42 +66,38 @@ export class Client {
     collection: (name: string) => this.#collection(name),
   }) as unknown as Db;
 
-  /** Takes the primary of the last election for the primary. */
+  /** Learns which member was elected last. */
   discover(): void {
     this.#sees = this.#set.leader;
   }
 
-  /** Its connections break: whether what is under way was or will be executed, it is not told. */
+  /** Breaks its connections: commands under way fail, and may be executed all the same. */
   cut(): void {
-    this.#forget();
     for (const reject of this.#open) reject(new MongoNetworkError('connection closed'));
     this.#open.clear();
     this.discover();
   }
 
-  /** Its process dies: what is under way is never answered. */
+  /** Ends its process: commands under way arrive, and are never answered. */
   die(): void {
     this.#isDead = true;
-    this.#forget();
   }
 
-  /** Ends what still waits in a process that has died, so that nothing of it is left. */
+  /** Fails whatever still waits in a process that has died, so that its promises settle. */
   bury(): void {
     this.#isBuried = true;
     this.#isDead = false;
     this.cut();
   }
 
-  /** Waits until the schedule lets it go on. */
-  async turn(): Promise<void> {
+  /** Does something elsewhere once the schedule lets it arrive there. The sender may have died by then. */
+  async send<T>(arrive: () => Promise<T>): Promise<T> {
     if (this.#isBuried) throw new MongoNetworkError('the process has died');
     const gates = this.#gates;
-    if (gates) await this.#heard(new Promise<void>((go) => gates.push({ client: this, go })));
-  }
-
-  #forget(): void {
-    const gates = this.#gates;
-    if (gates) gates.splice(0, gates.length, ...gates.filter(({ client }) => client !== this));
+    if (!gates) return arrive();
+    return this.#heard(
+      new Promise<T>((resolve) => gates.push({ client: this, go: () => resolve(arrive()) })),
+    );
   }
 
   #heard<T>(answer: Promise<T>): Promise<T> {
@@ -121,7 +118,8 @@ export class Client {
     const attempts = command.isRetried ? 2 : 1;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#send(command, made);
+        const member = this.#sees;
+        return await this.send(() => this.#executed(command, member, made));
       } catch (error) {
         const isRefused = error instanceof MongoServerError && !retryable.has(Number(error.code));
         if (!(error instanceof MongoNetworkError) && (!(error instanceof MongoServerError) || isRefused))
@@ -132,17 +130,15 @@ export class Client {
     }
   }
 
-  async #send<T>({ execute, isWrite }: Command<T>, made: string): Promise<T> {
-    await this.turn();
-    const member = this.#sees;
+  async #executed<T>({ execute, isWrite }: Command<T>, member: Member, made: string): Promise<T> {
     if (!member.isPrimary) throw new MongoServerError({ message: 'not primary', code: 10107 });
     const answer = execute(member, made);
     if (isWrite) {
-      // One that wrote nothing waits too: for what it has seen.
+      // A write that changed nothing waits for all that it has seen.
       const written = member.majority(member.log.length);
       if (!this.#gates) this.#set.replicateAll();
       try {
-        await this.#heard(written);
+        await written;
       } catch (error) {
         if (!(error instanceof SteppedDown)) throw error;
         const writeConcernError = { code: 189, errmsg: 'primary stepped down' };
@@ -163,7 +159,7 @@ export class Client {
       only(options, ['projection', 'limit', 'sort', 'batchSize']);
       return run((member) => {
         const data = this.#concern(name) === 'majority' ? member.committed : member.head;
-        const found = inOrder(found_(data, name, filter), (options.sort ?? {}) as Fields);
+        const found = inOrder(documentsOf(data, name, filter), (options.sort ?? {}) as Fields);
         const limit = Number(options.limit ?? 0) || found.length;
         return found.slice(0, limit).map((each) => projected(each, options.projection as Fields | undefined));
       }, reads);
@@ -173,7 +169,7 @@ export class Client {
         (member, made) => {
           const before = recorded(member, made);
           if (before.length > 0) return { matchedCount: before.length };
-          const hits = found_(member.head, name, filter).slice(0, most);
+          const hits = documentsOf(member.head, name, filter).slice(0, most);
           const isNew = hits.length === 0 && upsert;
           const documents = isNew ? [{ _id: filter._id as Id }] : hits;
           this.#write(member, name, made, documents.map(change));
@@ -245,7 +241,7 @@ export class Client {
 /** Codes of failures that say nothing of the command itself. */
 const retryable = new Set([10107, 189]);
 
-function found_(data: Data, collection: string, filter: Fields): Stored[] {
+function documentsOf(data: Data, collection: string, filter: Fields): Stored[] {
   const documents = data.get(collection);
   if (!documents) return [];
   if (isId(filter._id)) {

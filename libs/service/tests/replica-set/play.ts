@@ -54,10 +54,10 @@ export function schedules(): fc.Arbitrary<Turn[]> {
   return fc.array(turn as fc.Arbitrary<Turn>, { minLength: 100, maxLength: 250, size: 'max' });
 }
 
-/** What is wrong in the end; each is told once. */
+/** How a schedule ended. */
 export interface Outcome {
   faults: Fault[];
-  /** How many events of changes that are there had their place taken, and were published and told of all the same. */
+  /** Number of events of committed changes whose key another event had, and which were published and logged. */
   besides: number;
 }
 export type Fault =
@@ -70,16 +70,15 @@ export type Fault =
   | 'an event was published for a change that is not there'
   | 'two events were published for one seq';
 
-/** Plays so many random schedules. A failure gives the seed, and a short schedule that fails as well. */
+/** Plays random schedules. Rejects with the seed and the shortest failing schedule that it found in `withinMs`. */
 export async function losesNothing(numRuns: number, withinMs: number): Promise<void> {
   const property = fc.asyncProperty(schedules(), async (schedule) => {
     expect((await play(schedule)).faults).toEqual([]);
   });
-  // A failure is made shorter for no longer than that.
   await fc.assert(property, { numRuns, interruptAfterTimeLimit: withinMs });
 }
 
-/** So many milliseconds and nobody trusts what was read before. */
+/** After this time, in ms, an intent without a commit is fenced off. */
 const longMs = 31_000;
 const metrics = new Metrics();
 
@@ -109,14 +108,15 @@ interface Process {
 class World {
   readonly #set = new ReplicaSet();
   readonly #gates: Gated[] = [];
-  /** Of whoever looks at the end: what it does is done at once. */
-  readonly db = new Client(this.#set).db;
+  /** Prepares and judges; its commands are executed at once. */
+  readonly #admin = new Client(this.#set);
+  readonly db = this.#admin.db;
   readonly #concern: (collection: string) => Concern;
   readonly #living: Process[] = [];
   readonly #dead: Process[] = [];
   readonly #published: EventEnvelope[] = [];
   readonly #acknowledged: { lamp: string; seq: number; life: string }[] = [];
-  /** Keys of events the relay told of. */
+  /** Keys of events that the relay logged as conflicts. */
   readonly #conflicts = new Set<string>();
   /** Work of processes, of dead ones too. */
   readonly #work: Promise<unknown>[] = [];
@@ -133,7 +133,7 @@ class World {
     const client = new Client(this.#set, this.#gates, this.#concern);
     const { db } = client;
     const settler = new Settler(db, { now: () => Date.now() + this.#later });
-    const relay = this.#relay(db, () => client.turn());
+    const relay = this.#relay(client);
     this.#living.push({ client, relay });
     const repeat = async (times: number, act: (time: number) => Promise<unknown>) => {
       this.#working++;
@@ -155,7 +155,7 @@ class World {
       repeat(2, (time) => view(db, settler, ownerNames[(seed + time) % 3] as string)),
       repeat(2, () => settler.sweep(places)),
       repeat(2, async () => {
-        await client.turn();
+        await client.send(async () => undefined);
         relay.kick();
       }),
     );
@@ -220,7 +220,7 @@ class World {
     this.#later += longMs;
     const settler = new Settler(this.db, { now: () => Date.now() + this.#later });
     await settler.sweep(places);
-    await this.#relay(this.db, async () => undefined).stop();
+    await this.#relay(this.#admin).stop();
     if (NotModelled.first) throw NotModelled.first;
     return this.#judge(settler);
   }
@@ -234,25 +234,23 @@ class World {
     }
   }
 
-  #relay(db: Client['db'], turn: () => Promise<void>): Relay {
+  #relay(client: Client): Relay {
     const never = 2 ** 30;
     const log = {
       warn: () => undefined,
       error: ({ event }: { event: string }) => this.#conflicts.add(event),
     } as unknown as Logger;
-    const outbox = new MongoOutbox(db, ['lamps']);
-    return new Relay({ bus: this.#bus(turn), outbox, log, metrics, sweepMs: never, checkMs: never });
+    const outbox = new MongoOutbox(client.db, ['lamps']);
+    return new Relay({ bus: this.#bus(client), outbox, log, metrics, sweepMs: never, checkMs: never });
   }
 
   /** A log of events that loses nothing: it is not what this is about. */
-  #bus(turn: () => Promise<void>): Bus {
+  #bus(client: Client): Bus {
     const published = this.#published;
     return {
       prefix: 'model',
-      publish: async ({ body }) => {
-        await turn();
-        return published.push(JSON.parse(new TextDecoder().decode(body)));
-      },
+      publish: ({ body }) =>
+        client.send(async () => published.push(JSON.parse(new TextDecoder().decode(body)))),
       log: async () => ({ created: 'model', first: 1, last: published.length }),
       idAt: async (position) => published[position - 1]?.id,
       onReconnect: () => undefined,
