@@ -55,7 +55,7 @@ try {
         outcomes.push(outcome);
         console.log(line(outcome, judgesTimes));
         // After each, so that a run that is broken off leaves what it has found.
-        if (values.write) writeReport({ outcomes, seed, rate });
+        if (values.write) writeReport({ outcomes, of: rows.length, seed, rate });
       }
     });
   }

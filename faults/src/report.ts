@@ -36,10 +36,12 @@ function named(what: string, all: readonly string[]): string[] {
 /** Writes docs/reliability.md. */
 export function writeReport({
   outcomes,
+  of,
   seed,
   rate,
 }: {
   outcomes: readonly Outcome[];
+  of: number;
   seed: number;
   rate: number;
 }): void {
@@ -54,28 +56,48 @@ export function writeReport({
     outcome.doubled.length,
     seconds(outcome.silence.ms),
     seconds(outcome.readyMs),
+    hasPassed(outcome, true) ? 'yes' : '**no**',
   ]);
   const head = [
-    'fault',
-    'times',
-    'requests',
-    'acknowledged writes',
-    'not served',
-    'lost',
-    'doubled',
-    'longest silence',
-    'all ready after',
+    ...[
+      'fault',
+      'times',
+      'requests',
+      'acknowledged writes',
+      'not served',
+      'lost',
+      'doubled',
+      'longest silence',
+    ],
+    ...['all ready after', 'passed'],
   ];
+  const missed = outcomes
+    .filter((outcome) => !hasPassed(outcome, true))
+    .map((outcome) => `- ${why(outcome)}`);
+  const isWhole = outcomes.length === of;
   const text = `# Reliability
 
-Written by \`npm run test:faults -- --write --seed ${seed} --rate ${rate}\`. What each column means and how it is
-found stands in [faults/README.md](../faults/README.md).
+Written by \`npm run test:faults -- --write --seed ${seed} --rate ${rate}\`${isWhole ? '' : `, of whose ${of} rows ${outcomes.length} were run`}.
+What each column means and how it is found stands in [faults/README.md](../faults/README.md).
 
 ${table(head, rows)}
 
-${table(['', ''], machine)}
+${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}${table(['measured on', ''], machine)}
 `;
   writeFileSync(fileURLToPath(new URL('../../docs/reliability.md', import.meta.url)), text);
+}
+
+/** What has kept a row from passing, in a sentence. */
+function why({ row, lost, doubled, wrong, silence, unanswered, error }: Outcome): string {
+  const reasons = [
+    ...(error ? [error.split('\n')[0]] : []),
+    ...[...lost, ...doubled, ...wrong].slice(0, 3),
+    ...(row.silenceMs !== undefined && silence.ms > row.silenceMs
+      ? [`a silence of ${seconds(silence.ms)}, ${seconds(row.silenceMs)} are borne`]
+      : []),
+    ...(row.servesAll && unanswered > 0 ? [`${unanswered} requests were not served`] : []),
+  ];
+  return `${row.title}: ${reasons.join('; ')}`;
 }
 
 function seconds(ms: number): string {
