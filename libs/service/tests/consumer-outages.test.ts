@@ -10,10 +10,10 @@ import { subscription } from '../src/events/subscribe.ts';
 
 const made = { type: 'thing.made', version: 1, data: z.object({}) } as const;
 
-/** A bus on which events are given up after the second attempt, and are another's after half a second without a word. */
+/** A bus on which events are given up after the third attempt, and are another's after 1.5 s without a word. */
 class ImpatientBus extends BusWrapper {
   override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>) {
-    return super.consume({ ...options, maxDeliveries: 2, backoffMs: [10], ackWaitMs: 500 }, handle);
+    return super.consume({ ...options, maxDeliveries: 3, backoffMs: [10], ackWaitMs: 1_500 }, handle);
   }
 }
 
@@ -79,9 +79,9 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     store.isAway = true;
     const told = await Promise.all(Array.from({ length: 10 }, () => tell()));
     await waitFor(() => attempts() > 0);
-    // A second at least: twice as long as another process would wait for them.
+    // Three seconds at least: twice as long as another process would wait for them.
     const from = store.looks;
-    await waitFor(() => store.looks > from + 50);
+    await waitFor(() => store.looks > from + 150);
     expect(await dead()).toEqual([]);
     expect(attempts()).toBeLessThanOrEqual(4);
     store.isAway = false;
