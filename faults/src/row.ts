@@ -12,6 +12,8 @@ export interface Stage<P extends Place> {
   random(): number;
   /** Waits; the load goes on. */
   rest(ms: number): Promise<void>;
+  /** Waits until all are ready again, within a minute if nothing else is said, and some load has met them. */
+  back(withinMs?: number): Promise<void>;
   progress(line: string): void;
 }
 
@@ -21,6 +23,7 @@ export interface Row<P extends Place> extends RowFacts {
   fault(stage: Stage<P>, time: number): Promise<void>;
 }
 
+/** What is told of a row. */
 export interface RowFacts {
   /** For `--only`. */
   name: string;

@@ -4,6 +4,9 @@ import type { Crowd } from './load/load.ts';
 import type { Outcome, Row } from './row.ts';
 import type { Place } from './world/place.ts';
 
+/** How long the load goes on once all are ready again. */
+const metMs = 2_000;
+
 /** Does a row's fault under load, then looks at what has become of everything that was acknowledged. */
 export async function runRow<P extends Place>(
   row: Row<P>,
@@ -19,13 +22,17 @@ export async function runRow<P extends Place>(
 ): Promise<Outcome> {
   const { world, crowd, random, rate, times, before, progress } = stage;
   const rest = (ms: number) => sleep(ms);
+  const back = async (withinMs = 60_000) => {
+    await world.allReady(withinMs);
+    await rest(metMs);
+  };
   const record = crowd.begin(row.bears);
   const end = crowd.load(rate);
   let error: string | undefined;
   try {
     await rest(1_500);
     for (let time = 0; time < times; time++)
-      await row.fault({ world, crowd, record, before, random, rest, progress }, time);
+      await row.fault({ world, crowd, record, before, random, rest, back, progress }, time);
   } catch (failed) {
     error = `the fault: ${(failed as Error).stack}`;
   }

@@ -11,7 +11,7 @@ export class Folder extends Key {
   id: string | undefined;
   name = '';
   readonly saved = new Set<string>();
-  /** Ids of collections of which a creation without an answer, or a deletion, may have left something. */
+  /** The name or the thing that an attempt without an answer was about. */
   #unsure: { name?: string; thing?: string } | undefined;
 
   constructor(scene: Scene, owner: Person, rootId: string) {

@@ -13,14 +13,13 @@ export const fullDatabaseRows: readonly Row<Nodes>[] = [
     title: "no byte left on the database's disk for 8 s",
     times: 2,
     quick: 0,
-    async fault({ world, rest }) {
+    async fault({ world, rest, back }) {
       const { smallDatabase } = world;
       if (!smallDatabase) throw new Error('The database has a disk that cannot be filled.');
       await smallDatabase.fill();
       await rest(8_000);
       await smallDatabase.free();
-      await world.allReady(60_000);
-      await rest(3_000);
+      await back();
     },
   },
 ];
@@ -32,13 +31,12 @@ export const fullFolderRows: readonly Row<Embedded>[] = [
     title: 'embedded: no byte left on the disk for 8 s',
     times: 2,
     quick: 0,
-    async fault({ world, rest }) {
+    async fault({ world, rest, back }) {
       const file = join(world.folder, '..', 'full');
       await fill(file);
       await rest(8_000);
       await rm(file);
-      await world.allReady(60_000);
-      await rest(3_000);
+      await back();
     },
   },
 ];

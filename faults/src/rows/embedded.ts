@@ -5,6 +5,9 @@ import { waitFor } from '@kith/testing';
 import type { Row } from '../row.ts';
 import type { Embedded } from '../world/embedded.ts';
 
+/** How long it may take to be there again. */
+const backMs = 30_000;
+
 /** A whole copy of a file that is written to meanwhile. */
 async function copyOf(file: string, to: string): Promise<void> {
   const db = new DatabaseSync(file, { readOnly: true });
@@ -28,10 +31,9 @@ export const embeddedRows: readonly Row<Embedded>[] = [
     times: 10,
     quick: 1,
     silenceMs: 6_000,
-    async fault({ world, rest }) {
+    async fault({ world, back }) {
       await world.kill();
-      await world.allReady(30_000);
-      await rest(3_000);
+      await back(backMs);
     },
   },
   {
@@ -40,10 +42,9 @@ export const embeddedRows: readonly Row<Embedded>[] = [
     times: 3,
     quick: 0,
     silenceMs: 6_000,
-    async fault({ world, rest }) {
+    async fault({ world, back }) {
       await world.restart();
-      await world.allReady(30_000);
-      await rest(3_000);
+      await back(backMs);
     },
   },
   {
@@ -51,7 +52,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
     title: 'embedded: power lost, the log of events back at what was on the disk 10 s before',
     times: 3,
     quick: 1,
-    async fault({ world, rest }) {
+    async fault({ world, rest, back }) {
       const file = join(world.folder, 'events.sqlite');
       const copy = `${file}.copy`;
       await copyOf(file, copy);
@@ -59,8 +60,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
       await world.killFor(() => putBack(copy, file));
       world.log.forgetPlace();
       await rm(copy);
-      await world.allReady(30_000);
-      await rest(3_000);
+      await back(backMs);
     },
   },
   {
@@ -91,7 +91,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
           });
           await world.killFor(() => putBack(kept, file));
           await rm(kept);
-          await world.allReady(30_000);
+          await world.allReady(backMs);
         }
       }
     },

@@ -7,12 +7,6 @@ const titles = { mongo: 'the database', nats: 'the broker', redis: 'Redis' };
 /** An engine that is started again may be away for as long. */
 const restartMs = 6_000;
 
-/** Until everybody has found them again, and some load has met them. */
-const back = async ({ world, rest }: Stage<Nodes>) => {
-  await world.allReady(60_000);
-  await rest(2_000);
-};
-
 const killed = async ({ world }: Stage<Nodes>, ...names: readonly Engine[]) => {
   await Promise.all(
     names.map(async (name) => {
@@ -32,7 +26,7 @@ export const engineRows: readonly Row<Nodes>[] = [
       silenceMs: restartMs,
       async fault(stage) {
         await killed(stage, name);
-        await back(stage);
+        await stage.back();
       },
     }),
   ),
@@ -43,7 +37,7 @@ export const engineRows: readonly Row<Nodes>[] = [
     quick: 0,
     async fault(stage, time) {
       await killed(stage, ...engines.filter((_, index) => index !== time % 3));
-      await back(stage);
+      await stage.back();
     },
   },
   {
@@ -58,7 +52,7 @@ export const engineRows: readonly Row<Nodes>[] = [
       ];
       const { replicas } = stage.world.nodes[time % 2]!;
       await Promise.all([killed(stage, engine), replicas[service as 'identity'].kill()]);
-      await back(stage);
+      await stage.back();
     },
   },
   ...engines.map(
@@ -71,7 +65,7 @@ export const engineRows: readonly Row<Nodes>[] = [
       async fault(stage) {
         await stage.world.engines[name].stop();
         await stage.world.engines[name].start();
-        await back(stage);
+        await stage.back();
       },
     }),
   ),
@@ -86,7 +80,7 @@ export const engineRows: readonly Row<Nodes>[] = [
         await world.engines[name].pause();
         await rest(8_000);
         await world.engines[name].unpause();
-        await back(stage);
+        await stage.back();
       },
     }),
   ),

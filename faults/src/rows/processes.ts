@@ -5,11 +5,6 @@ import type { Replica } from '../world/replica.ts';
 
 /** What the death of one of two replicas may cost: the requests it had. */
 const replicaMs = 2_000;
-/** Until what has died is there again, and some load has met it. */
-const back = async ({ world, rest }: Stage<Nodes>) => {
-  await world.allReady(60_000);
-  await rest(1_500);
-};
 
 const of = ({ world }: Stage<Nodes>, name: string, time: number): Replica =>
   world.replicas.filter((one) => one.name === name)[time % 2] as Replica;
@@ -24,7 +19,7 @@ export const processRows: readonly Row<Nodes>[] = [
       silenceMs: replicaMs,
       async fault(stage, time) {
         await of(stage, name, time).kill();
-        await back(stage);
+        await stage.back();
       },
     }),
   ),
@@ -39,7 +34,7 @@ export const processRows: readonly Row<Nodes>[] = [
       );
       const [one = '', other = ''] = pairs[time % pairs.length] ?? [];
       await Promise.all([of(stage, one, time).kill(), of(stage, other, time).kill()]);
-      await back(stage);
+      await stage.back();
     },
   },
   {
@@ -50,7 +45,7 @@ export const processRows: readonly Row<Nodes>[] = [
     async fault(stage, time) {
       const name = processNames[time % processNames.length] as string;
       await Promise.all([of(stage, name, 0).kill(), of(stage, name, 1).kill()]);
-      await back(stage);
+      await stage.back();
     },
   },
   {
@@ -60,7 +55,7 @@ export const processRows: readonly Row<Nodes>[] = [
     quick: 1,
     async fault(stage, time) {
       await Promise.all(Object.values(stage.world.nodes[time % 2]!.replicas).map((one) => one.kill()));
-      await back(stage);
+      await stage.back();
     },
   },
   ...processNames.map(
@@ -74,7 +69,7 @@ export const processRows: readonly Row<Nodes>[] = [
         one.signal('SIGSTOP');
         await stage.rest(10_000);
         one.signal('SIGCONT');
-        await back(stage);
+        await stage.back();
       },
     }),
   ),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isReady } from './is-ready.ts';
 
 export interface Upstream {
   /** Where it takes requests. */
@@ -30,12 +31,8 @@ export async function startBalancer(upstreams: readonly Upstream[]): Promise<Bal
   let chance: () => number = Math.random;
   let turn = 0;
   const check = async (upstream: Upstream) => {
-    const answer = await fetch(upstream.readyUrl, { signal: AbortSignal.timeout(quickMs) }).catch(
-      () => undefined,
-    );
-    if (answer?.ok) down.delete(upstream);
+    if (await isReady(upstream.readyUrl, quickMs)) down.delete(upstream);
     else down.add(upstream);
-    await answer?.arrayBuffer().catch(() => undefined);
   };
   let timer: NodeJS.Timeout;
   const checkEvery = (ms: number) => {

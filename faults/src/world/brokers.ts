@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/platform/engines';
-import { docker } from './docker.ts';
+import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/platform/engines';
 
 /** Three NATS servers that keep their streams together. */
 export interface Brokers extends AsyncDisposable {
@@ -21,9 +20,9 @@ export async function startBrokers(image: string): Promise<Brokers> {
   for (const name of names) ports.set(name, { client: await freePort(), monitor: await freePort() });
   removeAtExit(names);
   await using starting = new AsyncDisposableStack();
-  await docker('network', 'create', run);
-  starting.defer(async () => void (await docker('network', 'rm', run)));
-  starting.defer(async () => void (await docker('rm', '-f', '-v', ...names)));
+  await dockerOrThrow(['network', 'create', run]);
+  starting.defer(async () => void (await dockerOrThrow(['network', 'rm', run])));
+  starting.defer(async () => void (await dockerOrThrow(['rm', '-f', '-v', ...names])));
   const routes = names.map((name) => `"nats://${name}:${clusterPort}"`).join(', ');
   for (const name of names) {
     const settings = `server_name: ${name}
@@ -35,12 +34,12 @@ http_port: 8222
 jetstream { store_dir: /data }
 cluster { name: ${run}, listen: "0.0.0.0:${clusterPort}", no_advertise: true, routes: [${routes}] }`;
     const { client = 0, monitor = 0 } = ports.get(name) ?? {};
-    await docker(
+    await dockerOrThrow([
       ...['run', '-d', '--name', name, '--network', run, '--label', `${ownerLabel}=${owner}`],
       ...['-p', `127.0.0.1:${client}:4222`, '-p', `127.0.0.1:${monitor}:8222`],
       ...['-e', `SETTINGS=${settings}`, image],
       ...['sh', '-c', 'echo "$SETTINGS" > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf'],
-    );
+    ]);
   }
   const ready = (name: string) => untilReady('nats', ports.get(name) as { client: number });
   await Promise.all(names.map(ready));
@@ -48,9 +47,9 @@ cluster { name: ${run}, listen: "0.0.0.0:${clusterPort}", no_advertise: true, ro
   return {
     urls: names.map((name) => `nats://127.0.0.1:${ports.get(name)?.client}`),
     names,
-    kill: async (name) => void (await docker('kill', name)),
+    kill: async (name) => void (await dockerOrThrow(['kill', name])),
     async start(name) {
-      await docker('start', name);
+      await dockerOrThrow(['start', name]);
       await ready(name);
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),

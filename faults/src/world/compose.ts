@@ -4,11 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort, imageVariables, provideCompose, provideEngines } from '@kith/platform/engines';
+import {
+  dockerOrThrow,
+  freePort,
+  imageVariables,
+  provideCompose,
+  provideEngines,
+} from '@kith/platform/engines';
 import { uniquePrefix, waitFor } from '@kith/testing';
 import { nkeyAuthenticator } from '@nats-io/transport-node';
 import { NatsLog } from '../check/nats-log.ts';
-import { docker } from './docker.ts';
 import type { Place } from './place.ts';
 
 const run = promisify(execFile);
@@ -50,10 +55,10 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
   progress('Building the images');
   ends.defer(async () => {
     await call('down', '-v', '--timeout', '0');
-    const images = (await docker('images', '-q', '--filter', `reference=${project}-*`))
+    const images = (await dockerOrThrow(['images', '-q', '--filter', `reference=${project}-*`]))
       .split('\n')
       .filter(Boolean);
-    if (images.length > 0) await docker('image', 'rm', '-f', ...new Set(images));
+    if (images.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...new Set(images)]);
   });
   await call('build');
   progress('Starting them');
@@ -62,7 +67,9 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
   const states = async () => {
     const format =
       '{{.Name}} {{.State.Status}} {{.State.ExitCode}} {{if .State.Health}}{{.State.Health.Status}}{{end}}';
-    return (await docker('inspect', '-f', format, ...containers)).split('\n').map((line) => line.split(' '));
+    return (await dockerOrThrow(['inspect', '-f', format, ...containers]))
+      .split('\n')
+      .map((line) => line.split(' '));
   };
   const allReady = async (timeoutMs: number) => {
     const from = performance.now();
@@ -81,7 +88,7 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
   await allReady(120_000);
   const operatorToken = (await call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')).trim();
   const volume = `${project}_nats-operator`;
-  const seed = await docker(
+  const seed = await dockerOrThrow([
     'run',
     '--rm',
     '-v',
@@ -89,7 +96,7 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     provided.images.redis,
     'cat',
     '/seed/nkey',
-  );
+  ]);
   const running = ends.move();
   return {
     url: `http://127.0.0.1:${port}`,
@@ -104,7 +111,7 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     ),
     allReady,
     async restart(service) {
-      await docker('restart', '-t', '0', (await call('ps', '-q', service)).trim());
+      await dockerOrThrow(['restart', '-t', '0', (await call('ps', '-q', service)).trim()]);
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -11,6 +11,7 @@ import { nodeFlags } from '@kith/platform';
 import { freePort } from '@kith/platform/engines';
 import { waitFor } from '@kith/testing';
 import { SqliteLog } from '../check/sqlite-log.ts';
+import { isReady } from './is-ready.ts';
 import type { Place } from './place.ts';
 
 const run = promisify(execFile);
@@ -71,17 +72,10 @@ export async function startEmbeddedPlace(options: {
       if (isWanted) start();
     });
   };
-  const isReady = async () => {
-    const signal = AbortSignal.timeout(2_000);
-    const answer = await fetch(`http://127.0.0.1:${env.INTERNAL_PORT}/readyz`, { signal }).catch(
-      () => undefined,
-    );
-    await answer?.arrayBuffer().catch(() => undefined);
-    return answer?.ok ?? false;
-  };
+  const readyUrl = `http://127.0.0.1:${env.INTERNAL_PORT}/readyz`;
   const allReady = async (timeoutMs: number) => {
     const from = performance.now();
-    await waitFor(isReady, { timeoutMs, what: 'the platform to be ready' });
+    await waitFor(() => isReady(readyUrl), { timeoutMs, what: 'the platform to be ready' });
     return performance.now() - from;
   };
   const end = async (signal: NodeJS.Signals) => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProcessName, type ServiceProcess, startServiceProcess } from '@kith/platform';
 import type { Upstream } from './balancer.ts';
+import { isReady } from './is-ready.ts';
 
 export interface ReplicaOptions {
   name: ProcessName;
@@ -25,8 +26,6 @@ export class Replica {
   #tree: string | undefined;
   /** What its present process has in its environment beside its own. */
   #extra: NodeJS.ProcessEnv = {};
-  /** How often it ended without being told to. */
-  ends = 0;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
@@ -54,7 +53,7 @@ export class Replica {
     return this.#starting;
   }
 
-  /** From its next start on it runs from another checkout, or without one from this. */
+  /** Its next starts are of another checkout; without one, of this again. */
   runFrom(tree: string | undefined): void {
     this.#tree = tree;
   }
@@ -81,10 +80,8 @@ export class Replica {
     await this.#process?.stop();
   }
 
-  async isReady(): Promise<boolean> {
-    const answer = await fetch(this.readyUrl, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
-    await answer?.arrayBuffer().catch(() => undefined);
-    return answer?.ok ?? false;
+  isReady(): Promise<boolean> {
+    return isReady(this.readyUrl);
   }
 
   async #start(): Promise<void> {
@@ -110,7 +107,6 @@ export class Replica {
   async #comeBack(ended: ServiceProcess): Promise<void> {
     if (this.#process === ended) this.#process = undefined;
     if (!this.#isWanted) return;
-    this.ends += 1;
     await sleep(500);
     if (this.#isWanted && !this.#process) await this.start(this.#extra).catch(() => undefined);
   }

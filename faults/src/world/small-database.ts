@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/platform/engines';
-import { docker } from './docker.ts';
+import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/platform/engines';
 
 /** A database on a disk of its own that can be filled. It starts again by itself when it ends. */
 export interface SmallDatabase extends AsyncDisposable {
@@ -19,25 +18,25 @@ export async function startSmallDatabase(image: string): Promise<SmallDatabase> 
   const port = await freePort();
   removeAtExit([name, holder]);
   await using starting = new AsyncDisposableStack();
-  await docker(
+  await dockerOrThrow([
     ...['volume', 'create', '--driver', 'local', '--opt', 'type=tmpfs', '--opt', 'device=tmpfs'],
     ...['--opt', `o=size=${sizeMegabytes}m`, name],
-  );
-  starting.defer(async () => void (await docker('volume', 'rm', name)));
-  starting.defer(async () => void (await docker('rm', '-f', '-v', name, holder)));
+  ]);
+  starting.defer(async () => void (await dockerOrThrow(['volume', 'rm', name])));
+  starting.defer(async () => void (await dockerOrThrow(['rm', '-f', '-v', name, holder])));
   const common = ['-v', `${name}:/data/db`, '--label', `${ownerLabel}=${owner}`];
   // The disk is in memory and would be gone with the last container that uses it.
-  await docker('run', '-d', '--name', holder, ...common, '--entrypoint', 'sleep', image, 'infinity');
+  await dockerOrThrow(['run', '-d', '--name', holder, ...common, '--entrypoint', 'sleep', image, 'infinity']);
   const restarts = ['--restart', 'unless-stopped', '-p', `127.0.0.1:${port}:27017`];
-  await docker('run', '-d', '--name', name, ...common, ...restarts, image);
+  await dockerOrThrow(['run', '-d', '--name', name, ...common, ...restarts, image]);
   await untilReady('mongo', { client: port });
   const running = starting.move();
   return {
     url: `mongodb://127.0.0.1:${port}`,
     // Ends at the first byte that has no place, which is what it is for.
     fill: async () =>
-      void (await docker('exec', holder, 'sh', '-c', 'cat /dev/zero > /data/db/full || true')),
-    free: async () => void (await docker('exec', holder, 'rm', '-f', '/data/db/full')),
+      void (await dockerOrThrow(['exec', holder, 'sh', '-c', 'cat /dev/zero > /data/db/full || true'])),
+    free: async () => void (await dockerOrThrow(['exec', holder, 'rm', '-f', '/data/db/full'])),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

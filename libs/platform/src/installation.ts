@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/service';
 import type { DataFolder } from './data-folder.ts';
+import { tablesOf } from './tables-of.ts';
 
 /** What a file says of the installation it belongs to. */
 interface Stamp {
@@ -61,12 +62,7 @@ function stampOf(folder: DataFolder, name: string): Found {
   if (!size) return size === undefined ? 'missing' : 'empty';
   try {
     using db = new DatabaseSync(path, { timeout: 5_000 });
-    const tables = new Set(
-      db
-        .prepare('SELECT name FROM sqlite_schema')
-        .all()
-        .map((row) => row.name),
-    );
+    const tables = tablesOf(db);
     if (tables.has('installation')) {
       const row = db.prepare('SELECT id, file, files FROM installation').get();
       if (row) return { ...(row as unknown as Stamp), files: JSON.parse(row.files as string) };

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
 import { type Logger, noteRestored } from '@kith/service';
 import type { DataFolder } from './data-folder.ts';
+import { tablesOf } from './tables-of.ts';
 
 /** Well under the time that a file keeps its events. */
 const rememberedMs = 6 * 24 * 3600 * 1000;
@@ -32,7 +33,7 @@ function lastEvents(file: string): Map<string, EventEnvelope> {
   const last = new Map<string, EventEnvelope>();
   if (!statSync(file, { throwIfNoEntry: false })?.size) return last;
   using db = new DatabaseSync(file, { timeout: 5_000 });
-  if (!db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'events'").get()) return last;
+  if (!tablesOf(db).has('events')) return last;
   const rows = db.prepare('SELECT body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?');
   for (const { body } of rows.iterate(Date.now() - rememberedMs, most)) {
     const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
@@ -46,12 +47,7 @@ function lastEvents(file: string): Map<string, EventEnvelope> {
 function hasLost(file: string, { id, projectId, aggregate }: EventEnvelope): boolean {
   if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
   using db = new DatabaseSync(file, { timeout: 5_000 });
-  const tables = new Set(
-    db
-      .prepare('SELECT name FROM sqlite_schema')
-      .all()
-      .map(({ name }) => name),
-  );
+  const tables = tablesOf(db);
   // Of a version before: it has no epoch yet.
   if (!tables.has('events') || !tables.has('facts')) return false;
   // Told before a restore that is known already: the file need not know of it.

@@ -42,7 +42,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
             async apply({ id, actorId }) {
               attempts++;
               await use();
-              if (actorId === 'poison') throw new Error('can not be applied');
+              if (actorId === 'poison') throw new Error('cannot be applied');
               applied.push(id);
             },
           }),
@@ -90,7 +90,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     expect(await dead()).toEqual([]);
   });
 
-  test('gives up one that can not be applied while its database is there', async () => {
+  test('gives up one that cannot be applied while its database is there', async () => {
     await using undo = new AsyncDisposableStack();
     const { applied, tell, dead } = await start(undo);
     const poison = await tell('poison');
@@ -111,7 +111,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
   });
 });
 
-describe.each(availableEngines())('many events that can not be applied (%s)', (engine) => {
+describe.each(availableEngines())('many events that cannot be applied (%s)', (engine) => {
   test('do not hold up one that can', async () => {
     await using runtime = await createRuntime(engine);
     const { bus } = runtime;
@@ -126,7 +126,7 @@ describe.each(availableEngines())('many events that can not be applied (%s)', (e
     const applied: string[] = [];
     const options = { durable: `crowded-${project}`, subjects: [subject], atOnce: 4, backoffMs: [3_600_000] };
     const intake = await bus.consume(options, async ({ id }) => {
-      if (id.startsWith('poison')) throw new Error('can not be applied');
+      if (id.startsWith('poison')) throw new Error('cannot be applied');
       applied.push(id);
     });
     await waitFor(() => applied.length > 0);

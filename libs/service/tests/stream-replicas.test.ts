@@ -53,7 +53,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     const prefix = uniquePrefix();
     const bus = await NatsBus.connect({ url: nats.server.url, name: 'test', prefix, log, replicas: 3 });
     const publish = bus.publish({ subject: `${prefix}.event.p.x.y`, id: 'x', body: new Uint8Array() });
-    await expect(publish).rejects.toThrow(`NATS can not keep ${streamNames(prefix).events} on 3 servers`);
+    await expect(publish).rejects.toThrow(`NATS cannot keep ${streamNames(prefix).events} on 3 servers`);
     await bus.close();
   });
 

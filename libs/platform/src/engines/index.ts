@@ -2,6 +2,7 @@ export { type Chromium, provideChromium } from './chromium.ts';
 export { isAlive, owner, ownerLabel, removeAtExit } from './cleanup.ts';
 export { type ComposeCommand, provideCompose } from './compose.ts';
 export { startContainer, startContainers } from './containers.ts';
+export { dockerOrThrow } from './docker.ts';
 export { type EngineHandle, type Engines, runInContainer } from './handle.ts';
 export { type EngineImages, imageVariables, officialImages, offlineImages } from './images.ts';
 export { aptInstall } from './install-docker.ts';

@@ -215,7 +215,7 @@ async function ensureConsumer(
 }
 
 /**
- * Events that wait for their next attempt count as pending. Under a limit so many that can not be applied stop all others for
+ * Events that wait for their next attempt count as pending. Under a limit so many that cannot be applied stop all others for
  * a quarter of an hour (docs/adr/0029). What a process works on is bounded by what it fetches.
  */
 const unlimited = -1;

@@ -28,7 +28,7 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
       }
     } catch (error) {
       if (replicas === 1 || !(error instanceof JetStreamApiError)) throw error;
-      throw new StartError(`NATS can not keep ${config.name} on ${replicas} servers: ${error.message}.`, {
+      throw new StartError(`NATS cannot keep ${config.name} on ${replicas} servers: ${error.message}.`, {
         cause: error,
       });
     }

@@ -9,7 +9,7 @@ export interface RunningProcess {
   /** What comes before that on a SIGTERM: serving on while balancers learn that it is to end. */
   drain?(): Promise<void>;
   log?: Logger;
-  /** Resolves when it can not go on: the process then ends in order, with exit code 1. */
+  /** Resolves when it cannot go on: the process then ends in order, with exit code 1. */
   failed?: Promise<Error>;
   ready?: { internalPort: number; url?: string };
 }
