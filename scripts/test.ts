@@ -1,10 +1,11 @@
 // `npm test` and, with --long, `npm run test:long`: brings the engines up once, runs the suites on them, takes them down
 // again; with KITH_TEST_ENGINES=embedded it needs none. --related runs what the uncommitted changes touch. Ends with a line
-// `N passed, N failed`. Other arguments go to vitest.
+// `N passed, N failed`, and before it one `✗` for each test that failed. Other arguments go to vitest.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { provideEngines, startContainers } from '@kith/platform/engines';
 import { openDesk } from './test/desk.ts';
 import { relatedFiles } from './test/related.ts';
@@ -64,13 +65,45 @@ async function vitest(): Promise<number> {
   return await new Promise((resolve) => child.on('exit', (status) => resolve(status ?? 1)));
 }
 
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  numFailedTestSuites: number;
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+  }[];
+}
+
 function printSummary(): void {
   try {
-    const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+    const found: Report = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numFailedTestSuites } = found;
+    for (const line of failures(found)) console.log(line);
     // A suite that could not be loaded has no failed test of its own.
     const failed = numFailedTests || (code === 0 ? 0 : Math.max(1, numFailedTestSuites));
     console.log(`${numPassedTests} passed, ${failed} failed`);
   } catch {
     console.log('0 passed, 1 failed');
   }
+}
+
+/** A line for each test that failed, and for each file that could not be loaded: who reads a log's end alone sees them. */
+function failures({ testResults }: Report): string[] {
+  return testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, message, assertionResults }) => {
+      const file = relative(process.cwd(), name);
+      const tests = assertionResults.filter(({ status }) => status === 'failed');
+      if (tests.length === 0) return [`✗ ${file}: ${firstLine(message)}`];
+      return tests.map(
+        ({ fullName, failureMessages }) => `✗ ${file}: ${fullName}: ${firstLine(failureMessages[0])}`,
+      );
+    });
+}
+
+function firstLine(text = ''): string {
+  return stripVTControlCharacters(text.split('\n', 1)[0] ?? '');
 }

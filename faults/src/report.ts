@@ -13,7 +13,7 @@ export function line(outcome: Outcome, judgesTimes: boolean): string {
     ...named('doubled', outcome.doubled),
     ...named('wrong', outcome.wrong),
   ];
-  const mark = hasPassed(outcome, judgesTimes) ? '✓' : '×';
+  const mark = hasPassed(outcome, judgesTimes) ? '✓' : '✗';
   const figures = [
     `${times} times`,
     `${requests} requests`,

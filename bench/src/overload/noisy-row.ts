@@ -4,6 +4,7 @@ import { closedLoad, openLoad, overload } from '../load/wrk.ts';
 import { atMost, figure, type Row, spread, table } from '../row.ts';
 import { ratio, summary } from '../summary.ts';
 import { pagePath, startWhole } from '../whole/platform.ts';
+import { keepApart } from './keep-apart.ts';
 
 const rounds = 7;
 const seconds = 8;
@@ -20,12 +21,25 @@ export const noisyRow: Row = {
   title: 'A noisy project beside another',
   isQuick: false,
   async measure({ engines, wrk, folder, progress }) {
-    await using platform = await startWhole({ ...engines, folder, progress });
+    await using apart = await keepApart(engines);
+    const { front, behind } = apart;
+    await using platform = await startWhole({
+      ...{ ...engines, folder, progress },
+      ...{ cores: behind, gatewayCores: front },
+    });
     const { population, expected } = platform;
     const all = writeRequests(join(folder, 'all.requests'), population.requests, (asked) => ({
       path: pagePath(asked),
     }));
-    const closed = { wrk, url: platform.url, requests: all, seconds, connections: 32, expected };
+    const closed = {
+      wrk,
+      url: platform.url,
+      requests: all,
+      seconds,
+      connections: 32,
+      expected,
+      cores: front,
+    };
     await closedLoad(closed);
     const most = await closedLoad(closed);
     const capacity = most.answered / most.seconds;
@@ -97,7 +111,7 @@ export const noisyRow: Row = {
           ['the quiet project', 'p50 ms', 'p99 ms'],
           [line('alone', still), line('beside the noisy one', disturbed)],
         ),
-        `The quiet project asks ${Math.round(quiet.rate)} times a second, ${quietShare * 100} % of the most; the noisy one ${Math.round(noisy.rate)} times, ${times} times its limit: ${refused} of its requests were refused, ${passed} answered. Alone and beside in turn, ${rounds} rounds of ${seconds} s.`,
+        `The quiet project asks ${Math.round(quiet.rate)} times a second, ${quietShare * 100} % of the most; the noisy one ${Math.round(noisy.rate)} times, ${times} times its limit: ${refused} of its requests were refused, ${passed} answered. ${apart.told} Alone and beside in turn, ${rounds} rounds of ${seconds} s.`,
       ].join('\n\n'),
       verdicts: [
         atMost(

@@ -4,6 +4,7 @@ import { closedLoad, type Overloaded, overload } from '../load/wrk.ts';
 import { atLeast, atMost, figure, type Row, table } from '../row.ts';
 import { median } from '../summary.ts';
 import { pagePath, startWhole } from '../whole/platform.ts';
+import { keepApart } from './keep-apart.ts';
 
 const times = 5;
 /** A second, so that so many connections carry the load even where each request waits as long as it may. */
@@ -18,12 +19,17 @@ export const overloadRow: Row = {
   title: `${times} times the load`,
   isQuick: false,
   async measure({ engines, wrk, folder, progress }) {
-    await using platform = await startWhole({ ...engines, folder, timeoutMs: deadlineMs, progress });
+    await using apart = await keepApart(engines);
+    const { front, behind } = apart;
+    await using platform = await startWhole({
+      ...{ ...engines, folder, timeoutMs: deadlineMs, progress },
+      ...{ cores: behind, gatewayCores: front },
+    });
     const { url, expected, population } = platform;
     const requests = writeRequests(join(folder, 'overload.requests'), population.requests, (asked) => ({
       path: pagePath(asked),
     }));
-    const closed = { wrk, url, requests, seconds, connections: 32, expected };
+    const closed = { wrk, url, requests, seconds, connections: 32, expected, cores: front };
     await closedLoad(closed);
     const found: (Overloaded & { capacity: number; goodput: number })[] = [];
     for (let round = 1; round <= rounds; round++) {
@@ -67,7 +73,7 @@ export const overloadRow: Row = {
             one.wrong + one.failed,
           ]),
         ),
-        `Each round measures the most of 32 connections first, then sends ${times} times as much over ${connections} connections. Good is an answer 200 within ${deadlineMs} ms of when the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). Left out is what was due while every connection waited.`,
+        `Each round measures the most of 32 connections first, then sends ${times} times as much over ${connections} connections. Good is an answer 200 within ${deadlineMs} ms of when the request was due (the gateway's \`REQUEST_TIMEOUT_MS\` here). ${apart.told} Left out is what was due while every connection waited.`,
       ].join('\n\n'),
       verdicts: [
         atLeast(`goodput under ${times} times the load over the most`, middle, 0.8),

@@ -4,6 +4,7 @@ import { closedLoad, type Overloaded, overload } from '../load/wrk.ts';
 import { atMost, figure, type Row, table } from '../row.ts';
 import { median } from '../summary.ts';
 import { pagePath, startWhole } from '../whole/platform.ts';
+import { keepApart } from './keep-apart.ts';
 
 const deadlineMs = 1_000;
 const connections = 4_096;
@@ -17,12 +18,17 @@ export const refusalsRow: Row = {
   title: 'Refused requests',
   isQuick: false,
   async measure({ engines, wrk, folder, progress }) {
-    await using platform = await startWhole({ ...engines, folder, timeoutMs: deadlineMs, progress });
+    await using apart = await keepApart(engines);
+    const { front, behind } = apart;
+    await using platform = await startWhole({
+      ...{ ...engines, folder, timeoutMs: deadlineMs, progress },
+      ...{ cores: behind, gatewayCores: front },
+    });
     const { url, expected, population } = platform;
     const requests = writeRequests(join(folder, 'refusals.requests'), population.requests, (asked) => ({
       path: pagePath(asked),
     }));
-    const closed = { wrk, url, requests, seconds, connections: 32, expected };
+    const closed = { wrk, url, requests, seconds, connections: 32, expected, cores: front };
     await closedLoad(closed);
     const most = await closedLoad(closed);
     const capacity = most.answered / most.seconds;
@@ -72,7 +78,7 @@ export const refusalsRow: Row = {
             ['504, under five times the load', count(byLoad, 504), shown(refused['504']), count(byLoad, 200)],
           ],
         ),
-        `429: half of what the whole path can answer, of which a fifth is within the limit. 503 and 504: five times as much as it can, where a gateway waits ${deadlineMs} ms. Medians of ${rounds} rounds.`,
+        `429: half of what the whole path can answer, of which a fifth is within the limit. 503 and 504: five times as much as it can, where a gateway waits ${deadlineMs} ms. ${apart.told} Medians of ${rounds} rounds.`,
       ].join('\n\n'),
       verdicts: [
         atMost('refused by a limit: p99', refused['429'] ?? Number.POSITIVE_INFINITY, 100, ' ms'),

@@ -27,8 +27,9 @@ export interface WholeSettings {
   redisUrl: string;
   /** Folder of the processes' logs. */
   folder: string;
-  /** What the processes are kept to. */
+  /** What the processes are kept to, and what the gateways are, where they are kept elsewhere. */
   cores?: string | undefined;
+  gatewayCores?: string | undefined;
   /** The gateways' `REQUEST_TIMEOUT_MS`, where it is not the usual one. */
   timeoutMs?: number;
   progress: (line: string) => void;
@@ -65,7 +66,16 @@ const settleMs = 60_000;
 
 /** Starts the whole path, with limits that refuse nothing. */
 export async function startWhole(settings: WholeSettings): Promise<WholePlatform> {
-  const { mongodbUrl, natsUrl, redisUrl, folder, cores, timeoutMs, progress } = settings;
+  const {
+    mongodbUrl,
+    natsUrl,
+    redisUrl,
+    folder,
+    cores,
+    gatewayCores = cores,
+    timeoutMs,
+    progress,
+  } = settings;
   const population = await makePopulation();
   const prefix = `benchwhole${process.pid}`;
   const database = `${prefix}_connections`;
@@ -80,24 +90,25 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
     INTERNAL_PORT: '0',
   };
   const running: Record<string, Running> = {};
-  const start = async (name: string, script: string, more: NodeJS.ProcessEnv = {}) => {
+  const start = async (name: string, script: string, more: NodeJS.ProcessEnv = {}, on = cores) => {
     const process = await startScript(script, {
       env: { ...environment, ...more },
       log: join(folder, 'whole.log'),
-      cores,
+      cores: on,
     });
     running[name] = process;
     return process;
   };
   const startGateway = async (name: string, limits: Readonly<Record<string, Limit>>) => {
-    const gateway = await start(name, serviceMain('gateway'), {
+    const settings = {
       PORT: '0',
       TRUST_PROXY_HOPS: '1',
       RATE_LIMITS: JSON.stringify(limits),
       TOKEN_ISSUER: issuer,
       TOKEN_AUDIENCE: audience,
       ...(timeoutMs ? { REQUEST_TIMEOUT_MS: String(timeoutMs) } : {}),
-    });
+    };
+    const gateway = await start(name, serviceMain('gateway'), settings, gatewayCores);
     return gateway.ready.url ?? '';
   };
   const stop = async () => {

@@ -84,7 +84,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       log,
     });
     bus = observedBus(own, { metrics, system: 'in_process' });
-    const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV };
+    const operationsAtOnce = config.OPERATIONS_AT_ONCE;
+    const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
     const settings = settingsOf(config);
     for (const name of serviceNames) {
       const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`), synchronous } as const;

@@ -62,6 +62,7 @@ export {
 } from './lifecycle/service.ts';
 export { runServiceMain, serviceConfig, storingServiceConfig } from './lifecycle/service-main.ts';
 export { Sweeper } from './lifecycle/sweeper.ts';
+export { Admission } from './operations/admission.ts';
 export { ask } from './operations/ask.ts';
 export { type Caller, decodeContext, encodeContext, type RequestContext } from './operations/context.ts';
 export { exportPage } from './operations/export-page.ts';
@@ -75,7 +76,14 @@ export {
 } from './operations/handler.ts';
 export { nameUsers, type UserName } from './operations/name-users.ts';
 export { receivedAt, watchAbsence } from './operations/received-at.ts';
-export { codeHeader, errorReply, statusHeader, successReply } from './operations/reply.ts';
+export {
+  codeHeader,
+  errorReply,
+  shedHeader,
+  shedReply,
+  statusHeader,
+  successReply,
+} from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep } from './operations/validate.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';

@@ -1,4 +1,4 @@
-import { type Bus, Metrics, type OperationHandler, serveOperation } from '@kith/service';
+import { Admission, type Bus, Metrics, type OperationHandler, serveOperation } from '@kith/service';
 import { createBus, testLog } from './parts.ts';
 
 /**
@@ -12,7 +12,14 @@ export async function serveAlone<App>(
 ): Promise<Bus & AsyncDisposable> {
   const bus = await createBus('embedded');
   const log = testLog();
-  const options = { bus, log, metrics: new Metrics(), app: appOn(bus), checkOutput };
+  const options = {
+    bus,
+    log,
+    metrics: new Metrics(),
+    app: appOn(bus),
+    checkOutput,
+    admission: new Admission(),
+  };
   for (const handler of handlers) await serveOperation(handler, options);
   return bus;
 }

@@ -1,7 +1,16 @@
 import { rpcSubject } from '@kith/contracts';
-import { ApiError, type Bus, type Caller, encodeContext, type Message, receivedAt } from '@kith/service';
+import {
+  ApiError,
+  type Bus,
+  type Caller,
+  encodeContext,
+  type Message,
+  receivedAt,
+  shedHeader,
+} from '@kith/service';
 import type { Address } from './address.ts';
 import { busFailure } from './bus-failure.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
 const longestUserAgent = 512;
 
@@ -23,7 +32,11 @@ export interface Forwarded {
  * Asks the operation's service and gives its reply. Throws `gateway/unavailable` when nobody serves it,
  * `gateway/timeout` when it is silent for `timeoutMs`. What may have come in longer ago than that is not asked any more.
  */
-export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): Promise<Message> {
+export async function forward(
+  bus: Bus,
+  request: Forwarded,
+  { timeoutMs, limit }: { timeoutMs: number; limit: ConcurrencyLimit },
+): Promise<Message> {
   const { operation, wireVersion, form, isShort, params, query } = request.address;
   const { projectId, caller } = request;
   const deadline = receivedAt() + timeoutMs;
@@ -43,11 +56,17 @@ export async function forward(bus: Bus, request: Forwarded, timeoutMs: number): 
     query,
     traceparent: request.traceparent ?? null,
   });
+  const number = limit.begin();
+  let reply: Message | undefined;
   try {
-    return await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
-      repeatable: operation.method === 'GET',
+    reply = await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
+      // A service that is behind is not helped by being asked twice.
+      repeatable: operation.method === 'GET' && !limit.isLimited,
     });
+    return reply;
   } catch (error) {
     throw busFailure(error);
+  } finally {
+    limit.end(number, reply ? (shedHeader in reply.headers ? 'shed' : 'answered') : 'failed');
   }
 }

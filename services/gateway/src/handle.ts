@@ -1,9 +1,11 @@
+import { serviceOf } from '@kith/contracts';
 import { ApiError, type Bus } from '@kith/service';
 import { readAddress } from './address.ts';
 import { answerReply, writeAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { Callers } from './caller.ts';
 import type { Clients } from './client-ip.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { narrowOrigins } from './cors.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import type { Exports } from './exports.ts';
@@ -27,9 +29,18 @@ export interface HandleParts {
   requestTimeoutMs: number;
 }
 
-/** The order of checks (SPEC A3): route, limit, token, body, then the service. The request id is given before. */
+/**
+ * The order of checks (SPEC A3): route, limit, token, body, then the service. The request id is given before. What its
+ * services are known to have no room for is not checked at all (docs/adr/0036).
+ */
 export function createHandle(parts: HandleParts) {
   const { routes, clients, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
+  const room = new Map<string, ConcurrencyLimit>();
+  const roomOf = (service: string) => {
+    const found = room.get(service) ?? new ConcurrencyLimit();
+    room.set(service, found);
+    return found;
+  };
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const { requestId, traceparent } = response.locals;
     const isPreflight = request.headers['access-control-request-method'] !== undefined;
@@ -46,6 +57,9 @@ export function createHandle(parts: HandleParts) {
     }
     if (address.kind === 'options') throw new ApiError('route/not-found');
     response.locals.operation = address.operation.name;
+
+    const limit = roomOf(serviceOf(address.operation));
+    if (!limit.admits()) throw new ApiError('gateway/unavailable');
 
     const { ip: clientIp, key: clientKey } = clients.of(request);
     const { operation, projectId: named } = address;
@@ -80,7 +94,7 @@ export function createHandle(parts: HandleParts) {
 
     const { 'user-agent': userAgent } = request.headers;
     const forwarded = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, body };
-    const reply = await forward(bus, forwarded, requestTimeoutMs);
+    const reply = await forward(bus, forwarded, { timeoutMs: requestTimeoutMs, limit });
 
     if (operation.kind === 'export') {
       return exports.answer(request, response, { operation, reply, projectId, caller, identify });

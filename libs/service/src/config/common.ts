@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operationsAtOnce } from '../operations/admission.ts';
 import { wholeNumber } from './read-config.ts';
 
 /** What every process reads from its environment. The text of each is the README's table. */
@@ -21,6 +22,11 @@ export const commonConfig = z.object({
     .default(9090)
     .describe(
       'port of `/healthz`, `/readyz`, `/metrics`; 0 is a free one, which `npm start` takes where 9090 is taken',
+    ),
+  OPERATIONS_AT_ONCE: wholeNumber(1, 10_000)
+    .default(operationsAtOnce)
+    .describe(
+      'requests a service works on at once; more wait, and are turned away with 503 where it would be in vain',
     ),
 });
 

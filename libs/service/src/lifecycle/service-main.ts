@@ -35,7 +35,8 @@ export function runServiceMain<Schema extends typeof serviceConfig>(
       log,
     });
     const bus = observedBus(nats, { metrics, system: 'nats' });
-    const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV };
+    const operationsAtOnce = config.OPERATIONS_AT_ONCE;
+    const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
     const service = await start(runtime, config as z.output<Schema>);
     const internal = await startInternalServer({
       host: config.HOST,

@@ -3,6 +3,7 @@ import type { Bus, Intake } from '../bus/bus.ts';
 import type { Outbox } from '../events/outbox.ts';
 import { startOverIfRestored } from '../events/restored.ts';
 import { type EventSubscription, subscribe } from '../events/subscribe.ts';
+import { Admission } from '../operations/admission.ts';
 import type { InternalHandler, OperationHandler } from '../operations/handler.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -26,6 +27,8 @@ export interface ServiceRuntime {
   log: Logger;
   metrics: Metrics;
   nodeEnv: 'production' | 'development' | 'test';
+  /** `OPERATIONS_AT_ONCE` */
+  operationsAtOnce?: number;
   /** Times of looking after the store, where they are to differ. */
   storeTimes?: Partial<StoreTimes>;
 }
@@ -72,8 +75,12 @@ export async function startService<App>(
     await restored.finish();
     log.info('took up what follows from a restore');
   }
-  for (const one of parts.internal ?? []) intakes.push(await serveInternal(one, options));
-  for (const one of parts.operations) intakes.push(await serveOperation(one, options));
+  // Apart: what is worked on may wait for what others ask here, and those for this.
+  const [asked, called] = [new Admission(runtime.operationsAtOnce), new Admission(runtime.operationsAtOnce)];
+  for (const one of parts.internal ?? [])
+    intakes.push(await serveInternal(one, { ...options, admission: asked }));
+  for (const one of parts.operations)
+    intakes.push(await serveOperation(one, { ...options, admission: called }));
   log.info('service started');
 
   let stopping: Promise<void> | undefined;

@@ -5,6 +5,8 @@ import type { ApiError } from '../errors.ts';
 export const statusHeader = 'Kith-Status';
 /** Present on error replies, so that nobody has to parse a body to count errors. */
 export const codeHeader = 'Kith-Code';
+/** Present on the reply of a service that has turned a request away because it has enough to do (docs/adr/0036). */
+export const shedHeader = 'Kith-Shed';
 
 const encoder = new TextEncoder();
 
@@ -50,4 +52,10 @@ export function errorReply(
       ),
     ),
   };
+}
+
+/** The reply to a request that is turned away unread. */
+export function shedReply(): Message {
+  const { headers, body } = errorReply('gateway/unavailable');
+  return { headers: { ...headers, [shedHeader]: '1' }, body };
 }

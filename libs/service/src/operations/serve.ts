@@ -12,10 +12,11 @@ import { messageSize } from '../bus/message.ts';
 import { ApiError, DeadlinePassed } from '../errors.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { traceFields } from '../telemetry/traceparent.ts';
+import type { Admission } from './admission.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
 import { receivedAt, watchAbsence } from './received-at.ts';
-import { codeHeader, errorReply, statusHeader, successReply } from './reply.ts';
+import { codeHeader, errorReply, shedReply, statusHeader, successReply } from './reply.ts';
 import { parseJsonObject, validateRequest } from './validate.ts';
 
 export interface ServeOptions<App> {
@@ -25,6 +26,8 @@ export interface ServeOptions<App> {
   app: App;
   /** Whether answers are checked against the contract; outside production, so that no test lets a drift pass. */
   checkOutput: boolean;
+  /** Shared by what shares a store: operations, and apart from them what their answers need of each other. */
+  admission: Admission;
 }
 
 /** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
@@ -93,7 +96,7 @@ function serveSubject<App>(
   options: ServeOptions<App>,
   work: (message: Message, asked: Asked) => Promise<Message>,
 ): Promise<Intake> {
-  const { bus, metrics } = options;
+  const { bus, metrics, admission } = options;
   watchAbsence();
   return bus.serve(subject, serviceOf(spec), async (message) => {
     const context = decodeContext(message.headers, receivedAt());
@@ -110,6 +113,19 @@ function serveSubject<App>(
       log().warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
+    const entered = admission.enter(deadline);
+    if (!entered) {
+      metrics.operations.inc({ operation, outcome: 'shed', code: 'gateway/unavailable' });
+      return shedReply();
+    }
+    if (entered !== true) {
+      await entered;
+      if (Date.now() >= deadline) {
+        admission.leave();
+        return expired();
+      }
+    }
+    const began = performance.now();
     const stop = metrics.operationSeconds.startTimer({ operation: spec.name });
     metrics.operationsInFlight.inc();
     let reply: Message | undefined;
@@ -121,6 +137,7 @@ function serveSubject<App>(
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);
     }
     metrics.operationsInFlight.dec();
+    admission.leave(performance.now() - began);
     if (!reply) return expired();
     const seconds = stop({ status: reply.headers[statusHeader] ?? '' });
     metrics.operations.inc({ operation, ...outcomeOf(reply) });

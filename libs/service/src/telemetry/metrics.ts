@@ -34,7 +34,7 @@ export class Metrics {
 
   readonly operations = new Counter({
     name: 'kith_operations_total',
-    help: 'Operations a service has worked on, by outcome (`ok`, `refused`, `failed`, `expired`) and error code',
+    help: 'Operations a service has worked on, by outcome (`ok`, `refused`, `failed`, `expired`, `shed`) and error code',
     labelNames: ['operation', 'outcome', 'code'],
     ...this.#of,
   });

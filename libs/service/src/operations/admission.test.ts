@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Admission } from './admission.ts';
+
+describe('admission', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const in5s = () => Date.now() + 5_000;
+  /** All places of it are taken, and work has taken so long lately. */
+  const taken = async (atOnce: number, workMs: number) => {
+    const admission = new Admission(atOnce);
+    for (let i = 0; i < 500; i++) {
+      expect(await admission.enter(in5s())).toBe(true);
+      admission.leave(workMs);
+    }
+    for (let i = 0; i < atOnce; i++) expect(admission.enter(in5s())).toBe(true);
+    return admission;
+  };
+  /** Work of 100 ms ends at one of four places. */
+  const end = (admission: Admission) => {
+    vi.advanceTimersByTime(25);
+    admission.leave(100);
+  };
+  /** How many more are let in to wait. */
+  const waiting = (admission: Admission, deadline: number) => {
+    for (let count = 0; ; count++) if (admission.enter(deadline) === false) return count;
+  };
+
+  it('lets so many in at once, and the others in the order they came', async () => {
+    const admission = new Admission(2);
+    const order: string[] = [];
+    expect([admission.enter(in5s()), admission.enter(in5s())]).toEqual([true, true]);
+    const others = ['third', 'fourth', 'fifth'].map(async (name) => {
+      await admission.enter(in5s());
+      order.push(name);
+    });
+    expect(order).toEqual([]);
+    admission.leave(1);
+    await others[0];
+    expect(order).toEqual(['third']);
+    admission.leave(1);
+    admission.leave();
+    await Promise.all(others);
+    expect(order).toEqual(['third', 'fourth', 'fifth']);
+    // Two are in now; one leaves, and its place is free.
+    admission.leave(1);
+    expect(admission.enter(in5s())).toBe(true);
+  });
+
+  it('lets a burst wait for half of its time', async () => {
+    // Four at once for 100 ms each: 40 a second, so 2.5 s are enough for those at work and about 96 more.
+    const admission = await taken(4, 100);
+    const count = waiting(admission, in5s());
+    expect(count).toBeGreaterThan(60);
+    expect(count).toBeLessThanOrEqual(96);
+    expect(waiting(await taken(4, 100), Date.now() + 1_000)).toBeLessThanOrEqual(16);
+  });
+
+  it('keeps a queue short that stands, though a place is free now and then', async () => {
+    const admission = await taken(4, 100);
+    const most = waiting(admission, in5s());
+    vi.advanceTimersByTime(1_001);
+    for (let left = most; left > 0; left--) end(admission);
+    // A queue of half a second.
+    const standing = waiting(admission, in5s());
+    expect(standing).toBeGreaterThan(10);
+    expect(standing).toBeLessThanOrEqual(16);
+    for (let left = standing; left >= 0; left--) end(admission);
+    vi.advanceTimersByTime(50);
+    expect(admission.enter(in5s())).toBe(true);
+    expect(waiting(admission, in5s())).toBeLessThanOrEqual(16);
+  });
+
+  it('takes a burst again after a pause', async () => {
+    const admission = await taken(4, 100);
+    for (let i = 0; i < 41; i++) {
+      end(admission);
+      expect(admission.enter(in5s())).toBe(true);
+    }
+    const queued = waiting(admission, in5s());
+    expect(queued).toBeLessThanOrEqual(16);
+    for (let i = 0; i < queued + 4; i++) end(admission);
+    vi.advanceTimersByTime(101);
+    for (let i = 0; i < 4; i++) expect(admission.enter(in5s())).toBe(true);
+    expect(waiting(admission, in5s())).toBeGreaterThan(60);
+  });
+
+  it('goes by how far apart the ends are where places do not make work go faster', async () => {
+    const admission = await taken(4, 100);
+    for (let i = 0; i < 200; i++) {
+      void admission.enter(in5s());
+      vi.advanceTimersByTime(100);
+      admission.leave(400);
+    }
+    // Ten a second, each after 400 ms.
+    expect(waiting(admission, in5s())).toBeLessThanOrEqual(2);
+    expect(waiting(admission, Date.now() + 20_000)).toBeLessThanOrEqual(17);
+  });
+
+  it('lets in whoever finds a place, however long work takes', async () => {
+    const admission = await taken(1, 60_000);
+    expect(admission.enter(in5s())).toBe(false);
+    admission.leave(60_000);
+    expect(admission.enter(in5s())).toBe(true);
+  });
+
+  it('bounds the queue where it knows nothing of the time that work takes', () => {
+    const admission = new Admission(2);
+    admission.enter(in5s());
+    admission.enter(in5s());
+    expect(waiting(admission, in5s())).toBe(32);
+  });
+});

@@ -1,0 +1,123 @@
+import { internalOperation, operation, rpcSubject } from '@kith/contracts';
+import {
+  ask,
+  encodeContext,
+  handler,
+  internalHandler,
+  type RunningService,
+  type ServiceRuntime,
+  startService,
+} from '@kith/service';
+import { availableEngines, createRuntime } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+const work = operation({
+  name: 'collections.work',
+  summary: 'Work',
+  feature: 'collection',
+  method: 'POST',
+  path: '/work/:name',
+  scope: 'project',
+  auth: 'none',
+  limit: null,
+  params: z.object({ name: z.string() }),
+  query: z.object({}),
+  body: z.object({}),
+  output: z.object({ name: z.string() }),
+  status: 200,
+  errors: [],
+});
+const inner = internalOperation({
+  name: 'collections.inner',
+  feature: 'collection',
+  body: z.object({}),
+  output: z.object({ ok: z.boolean() }),
+  errors: [],
+});
+
+const atOnce = 2;
+/** How many wait at most, where nothing is known of how long work takes. */
+const mayWait = 16 * atOnce;
+
+describe.each(availableEngines())('a service that has enough to do (%s)', (engine) => {
+  let runtime: ServiceRuntime & AsyncDisposable;
+  let service: RunningService;
+  let begun: string[];
+  let goOn: () => void;
+  beforeEach(async () => {
+    runtime = await createRuntime(engine);
+    begun = [];
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    service = await startService(
+      { ...runtime, operationsAtOnce: atOnce },
+      {
+        name: 'collections',
+        app: {},
+        operations: [
+          handler(work, async ({ params }) => {
+            begun.push(params.name);
+            await gate;
+            return { name: params.name };
+          }),
+        ],
+        internal: [internalHandler(inner, async () => ({ ok: true }))],
+      },
+    );
+  });
+  afterEach(async () => {
+    goOn();
+    await service.stop();
+    await runtime[Symbol.asyncDispose]();
+  });
+
+  const call = async (name: string, timeoutMs = 20_000) => {
+    const headers = encodeContext({ deadline: Date.now() + timeoutMs, params: { name } });
+    const message = { headers, body: new Uint8Array() };
+    return await runtime.bus.request(rpcSubject(runtime.bus.prefix, work), message, timeoutMs);
+  };
+  const calls = (count: number) => Array.from({ length: count }, (_, at) => call(String(at)));
+  const shed = async () => {
+    const { values } = await runtime.metrics.operations.get();
+    return values.find(({ labels }) => labels.outcome === 'shed')?.value ?? 0;
+  };
+
+  it('turns away at once what would be too much, does the rest in order, and is as before', async () => {
+    const all = calls(atOnce + mayWait);
+    await expect.poll(() => begun).toEqual(['0', '1']);
+    const { headers, body } = await call('too much');
+    expect(headers).toMatchObject({ 'Kith-Status': '503', 'Retry-After': '1', 'Kith-Shed': '1' });
+    expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({ code: 'gateway/unavailable' });
+    expect(await shed()).toBe(1);
+    expect(begun).toEqual(['0', '1']);
+
+    goOn();
+    for (const reply of await Promise.all(all)) expect(reply.headers['Kith-Status']).toBe('200');
+    expect(begun).toEqual(all.map((_, at) => String(at)));
+    expect((await call('after')).headers['Kith-Status']).toBe('200');
+  });
+
+  it('does not begin what nobody waits for any more', async () => {
+    const all = calls(atOnce);
+    await expect.poll(() => begun).toEqual(['0', '1']);
+    // Its time counts from when it came in: the other's has passed for certain when this one's has for its caller.
+    const late = [call('late', 50), call('later', 1_000)];
+    for (const one of late) await expect(one).rejects.toThrow('did not answer');
+    goOn();
+    await Promise.all(all);
+    await call('after');
+    expect(begun).not.toContain('late');
+    expect(begun).toContain('after');
+  });
+
+  it('answers what other services ask, whatever operations wait for', async () => {
+    const all = calls(atOnce + 1);
+    await expect.poll(() => begun).toEqual(['0', '1']);
+    const context = { requestId: 'r', deadline: Date.now() + 10_000 };
+    expect(await ask(runtime.bus, inner, {}, context)).toEqual({ ok: true });
+    goOn();
+    await Promise.all(all);
+  });
+});

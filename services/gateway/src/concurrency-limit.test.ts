@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
+
+describe('the limit of what is under way', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const begin = (limit: ConcurrencyLimit, count: number) =>
+    Array.from({ length: count }, () => limit.begin());
+  /** How many more it admits. */
+  const room = (limit: ConcurrencyLimit) => {
+    const begun: number[] = [];
+    while (limit.admits() && begun.length < 10_000) begun.push(limit.begin());
+    for (const number of begun) limit.end(number, 'failed');
+    return begun.length;
+  };
+
+  it('is none until a service turns something away, whatever else fails', () => {
+    const limit = new ConcurrencyLimit();
+    for (const number of begin(limit, 500)) limit.end(number, 'failed');
+    expect(room(limit)).toBe(10_000);
+    expect(limit.isLimited).toBe(false);
+  });
+
+  it('falls once for what was under way together, and again for what was asked since', () => {
+    const limit = new ConcurrencyLimit();
+    const first = begin(limit, 1_000);
+    for (const number of first.slice(0, 500)) limit.end(number, 'shed');
+    for (const number of first.slice(500)) limit.end(number, 'answered');
+    // Four fifths of a thousand, and what the answers have raised it by.
+    const once = room(limit);
+    expect(once).toBeGreaterThanOrEqual(800);
+    expect(once).toBeLessThan(815);
+    const second = begin(limit, once);
+    limit.end(second[0] ?? 0, 'shed');
+    for (const number of second.slice(1)) limit.end(number, 'failed');
+    expect(room(limit)).toBeLessThan(0.81 * once);
+  });
+
+  it('never falls below what finds out whether there is room again', () => {
+    const limit = new ConcurrencyLimit();
+    for (let i = 0; i < 50; i++) limit.end(limit.begin(), 'shed');
+    expect(room(limit)).toBe(32);
+  });
+
+  it('rises while it is made use of, and only then', () => {
+    const limit = new ConcurrencyLimit();
+    for (let i = 0; i < 50; i++) limit.end(limit.begin(), 'shed');
+    for (let i = 0; i < 500; i++) limit.end(limit.begin(), 'answered');
+    expect(room(limit)).toBe(32);
+    for (let round = 0; round < 20; round++) {
+      for (const number of begin(limit, room(limit))) limit.end(number, 'answered');
+    }
+    expect(room(limit)).toBeGreaterThan(40);
+  });
+
+  it('is forgotten when it has not been reached for ten seconds', () => {
+    const limit = new ConcurrencyLimit();
+    for (let i = 0; i < 50; i++) limit.end(limit.begin(), 'shed');
+    vi.advanceTimersByTime(9_000);
+    limit.end(limit.begin(), 'answered');
+    expect(room(limit)).toBe(32);
+    vi.advanceTimersByTime(9_000);
+    // Reached nine seconds ago, by those who looked how much room there is.
+    limit.end(limit.begin(), 'answered');
+    expect(limit.isLimited).toBe(true);
+    vi.advanceTimersByTime(2_000);
+    limit.end(limit.begin(), 'answered');
+    expect(room(limit)).toBe(10_000);
+  });
+});

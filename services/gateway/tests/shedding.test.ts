@@ -1,0 +1,48 @@
+import { getUser } from '@kith/contracts';
+import { shedReply, successReply } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { expectError, projectId, send, serveEcho, serveIssuer, startTestGateway, userId } from './harness.ts';
+
+const path = `/v7/${projectId}/users/${userId}`;
+/** So many of a service's requests are let through always. */
+const least = 32;
+
+describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
+  it('is asked for no more than it takes, and at once for all when it has room', async () => {
+    await using test = await startTestGateway(engine, {
+      env: { RATE_LIMITS: JSON.stringify({ [getUser.name]: { max: 100, windowSeconds: 3_600 } }) },
+    });
+    await serveIssuer(test.bus);
+    const { port } = test.gateway;
+    let goOn: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let asked = 0;
+    const service = await serveEcho(test.bus, getUser, async () => {
+      if (++asked > least) return shedReply();
+      await gate;
+      return successReply(200, {}, {});
+    });
+    const all = Array.from({ length: least }, () => send(port, { path }));
+    await expect.poll(() => asked).toBe(least);
+
+    // The service says so itself once; from then on the gateway does, and asks no more.
+    for (const askedThen of [least + 1, least + 1, least + 1]) {
+      const answer = await send(port, { path });
+      expectError(answer, 'gateway/unavailable');
+      expect(answer.headers['retry-after']).toBe('1');
+      expect(asked).toBe(askedThen);
+    }
+    goOn();
+    const answers = await Promise.all(all);
+    expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
+    asked = 0;
+    const after = await send(port, { path });
+    expect(after.status).toBe(200);
+    // What was refused here counts for no limit, but what its service turned away does.
+    expect(after.headers.ratelimit).toContain(`r=${100 - least - 2};`);
+    await service.stop();
+  });
+});

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import {
+  dockerOrThrow,
+  type EngineImages,
+  freePort,
+  imageVariables,
+  provideCompose,
+  provideEngines,
+} from '@kith/platform/engines';
+import { uniquePrefix } from '@kith/testing';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What docker-compose.yml starts, under a name of its own; gone with its images when it is disposed. */
+export interface ComposeProject extends AsyncDisposable {
+  name: string;
+  /** Where its gateway is. */
+  url: string;
+  /** A folder that goes with it. */
+  folder: string;
+  images: EngineImages;
+  /** Runs a command of Compose on it; gives what it printed. */
+  call(...words: string[]): Promise<string>;
+}
+
+/**
+ * Builds and starts docker-compose.yml, on the images of this machine: the official ones where a registry is reachable, else
+ * those built offline.
+ *
+ * @param more What is set beside it, in the form of a Compose file.
+ */
+export async function startComposeProject(more: object = { version: '2.4' }): Promise<ComposeProject> {
+  const compose = await provideCompose();
+  if (!compose) throw new Error('There is no docker-compose: install it.');
+  const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
+  const provided = await provideEngines({ env });
+  if (provided.kind !== 'docker') throw new Error('docker-compose needs Docker.');
+  await using starting = new AsyncDisposableStack();
+  const name = uniquePrefix();
+  const folder = await mkdtemp(join(tmpdir(), 'kith-compose-'));
+  starting.defer(() => rm(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  const variables = [imageVariables(provided.images), `IMAGE_PREFIX=${name}`, `PORT=${port}`];
+  await writeFile(join(folder, 'images.env'), `${variables.join('\n')}\n`);
+  await writeFile(join(folder, 'more.yml'), JSON.stringify(more));
+  const [program, ...first] = compose;
+  const files = ['-f', join(root, 'docker-compose.yml'), '-f', join(folder, 'more.yml')];
+  const flags = ['-p', name, ...files, '--env-file', join(folder, 'images.env')];
+  const options = { cwd: root, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, DOCKER_BUILDKIT: '0' } };
+  const call = async (...words: string[]) =>
+    (await run(program, [...first, ...flags, ...words], options)).stdout;
+  starting.defer(async () => {
+    await call('down', '-v', '--timeout', '0');
+    const images = await dockerOrThrow(['images', '-q', '--filter', `reference=${name}-*`]);
+    const ids = [...new Set(images.split('\n').filter(Boolean))];
+    if (ids.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...ids]);
+  });
+  await call('config', '-q');
+  await call('build');
+  await call('up', '-d', '--no-build');
+  const running = starting.move();
+  return {
+    name,
+    url: `http://127.0.0.1:${port}`,
+    folder,
+    images: provided.images,
+    call,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
