@@ -62,7 +62,6 @@ export {
 } from './lifecycle/service.ts';
 export { runServiceMain, serviceConfig, storingServiceConfig } from './lifecycle/service-main.ts';
 export { Sweeper } from './lifecycle/sweeper.ts';
-export { Admission } from './operations/admission.ts';
 export { ask } from './operations/ask.ts';
 export { type Caller, decodeContext, encodeContext, type RequestContext } from './operations/context.ts';
 export { exportPage } from './operations/export-page.ts';

@@ -1,4 +1,4 @@
-import { Admission, type Bus, Metrics, type OperationHandler, serveOperation } from '@kith/service';
+import { type Bus, Metrics, type OperationHandler, serveOperation } from '@kith/service';
 import { createBus, testLog } from './parts.ts';
 
 /**
@@ -18,7 +18,6 @@ export async function serveAlone<App>(
     metrics: new Metrics(),
     app: appOn(bus),
     checkOutput,
-    admission: new Admission(),
   };
   for (const handler of handlers) await serveOperation(handler, options);
   return bus;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { collectionDeleted } from '@kith/contracts';
 import { availableEngines, createStore } from '@kith/testing';
 import { MongoClient } from 'mongodb';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { changed, collectionEvent, type Owner } from '../src/collection.ts';
 import { importedRecord } from '../src/imported.ts';
 import { type CollectionStore, openStore } from '../src/store/index.ts';
@@ -69,6 +69,34 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(0);
     expect(await store.imports.insert([parent, child])).toEqual(['stored', 'stored']);
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
+  });
+
+  it('what is being made is swept away after a minute of waiting alone, wherever the clock stands', async ({
+    skip,
+  }) => {
+    const { config } = place;
+    skip(config.kind !== 'mongo', 'On SQLite a collection is made in one transaction.');
+    if (config.kind !== 'mongo') return;
+    const made = below(await rootOf());
+    await using client = new MongoClient(config.url);
+    const document = { ...toDocument(made), unconfirmedAt: new Date() };
+    const stored = client.db(config.database).collection<typeof document>('collections');
+    await stored.insertOne(document);
+    const other = await openStore(config);
+    try {
+      vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+      vi.setSystemTime(Date.now() + 10 * 60_000);
+      await other.sweep();
+      vi.advanceTimersByTime(59_000);
+      await other.sweep();
+      expect(await stored.countDocuments({ id: made.id })).toBe(1);
+      vi.advanceTimersByTime(1_000);
+      await other.sweep();
+      expect(await stored.countDocuments({ id: made.id })).toBe(0);
+    } finally {
+      vi.useRealTimers();
+      await other.close();
+    }
   });
 
   it('one that is there stays as it is and is told, wherever the row would have it', async () => {

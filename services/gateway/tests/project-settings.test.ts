@@ -9,7 +9,7 @@ import {
   projectOfUser,
   projectSettingsNotice,
 } from '@kith/contracts';
-import { Admission, serveInternal } from '@kith/service';
+import { serveInternal } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProjectSettings } from '../src/project-settings.ts';
@@ -47,7 +47,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
           projectId: asked.userId === shown ? projectId : null,
         }),
       },
-      { ...test.runtime, app: {}, checkOutput: true, admission: new Admission() },
+      { ...test.runtime, app: {}, checkOutput: true },
     );
     await waitFor(async () => (await test.gateway.notReady()).length === 0, { what: 'readiness' });
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { getUser, listConnections, listUserConnections, projectOfUser } from '@kith/contracts';
-import { Admission, serveInternal } from '@kith/service';
+import { serveInternal } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -40,7 +40,7 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
           projectId: asked.userId === there.userId ? there.projectId : null,
         }),
       },
-      { ...test.runtime, app: {}, checkOutput: true, admission: new Admission() },
+      { ...test.runtime, app: {}, checkOutput: true },
     );
   });
   afterAll(() => test[Symbol.asyncDispose]());

@@ -75,12 +75,9 @@ export async function startService<App>(
     await restored.finish();
     log.info('took up what follows from a restore');
   }
-  // Apart: what is worked on may wait for what others ask here, and those for this.
-  const [asked, called] = [new Admission(runtime.operationsAtOnce), new Admission(runtime.operationsAtOnce)];
-  for (const one of parts.internal ?? [])
-    intakes.push(await serveInternal(one, { ...options, admission: asked }));
-  for (const one of parts.operations)
-    intakes.push(await serveOperation(one, { ...options, admission: called }));
+  for (const one of parts.internal ?? []) intakes.push(await serveInternal(one, options));
+  const admission = new Admission(runtime.operationsAtOnce);
+  for (const one of parts.operations) intakes.push(await serveOperation(one, { ...options, admission }));
   log.info('service started');
 
   let stopping: Promise<void> | undefined;

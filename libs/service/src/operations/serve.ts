@@ -26,8 +26,11 @@ export interface ServeOptions<App> {
   app: App;
   /** Whether answers are checked against the contract; outside production, so that no test lets a drift pass. */
   checkOutput: boolean;
-  /** Shared by what shares a store: operations, and apart from them what their answers need of each other. */
-  admission: Admission;
+  /**
+   * How many are worked on at once. Of operations alone: what services ask of each other is bounded by those, and turned away
+   * it would fail an operation that has made its change already.
+   */
+  admission?: Admission;
 }
 
 /** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
@@ -113,7 +116,7 @@ function serveSubject<App>(
       log().warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
-    const entered = admission.enter(deadline);
+    const entered = admission?.enter(deadline) ?? true;
     if (!entered) {
       metrics.operations.inc({ operation, outcome: 'shed', code: 'gateway/unavailable' });
       return shedReply();
@@ -121,7 +124,7 @@ function serveSubject<App>(
     if (entered !== true) {
       await entered;
       if (Date.now() >= deadline) {
-        admission.leave();
+        admission?.leave();
         return expired();
       }
     }
@@ -137,7 +140,7 @@ function serveSubject<App>(
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);
     }
     metrics.operationsInFlight.dec();
-    admission.leave(performance.now() - began);
+    admission?.leave(performance.now() - began);
     if (!reply) return expired();
     const seconds = stop({ status: reply.headers[statusHeader] ?? '' });
     metrics.operations.inc({ operation, ...outcomeOf(reply) });

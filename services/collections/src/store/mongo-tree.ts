@@ -6,10 +6,14 @@ import { type CollectionDocument, there, toDocument } from './mongo-document.ts'
 
 /** Far longer than anyone waits for a collection to be made. */
 const unconfirmedMs = 60_000;
+/** So many are looked at in a sweep, oldest first. */
+const sweptAtOnce = 1_000;
 
 /** What holds between a collection and those above it, on MongoDB: no write spans two of them. */
 export class MongoTree {
   readonly #collections: Collection<CollectionDocument>;
+  /** What the last sweep found unconfirmed, and since when sweeps have, on the process's own clock. */
+  #unconfirmed = new Map<string, number>();
 
   constructor(collections: Collection<CollectionDocument>) {
     this.#collections = collections;
@@ -51,9 +55,25 @@ export class MongoTree {
     return false;
   }
 
-  /** Takes away what never came to count, because its maker died. */
+  /**
+   * Takes away what never came to count, because its maker died. How long that has been is told by this process's own clock:
+   * by that of a machine ten minutes ahead, what is being made now is old.
+   */
   async sweep(): Promise<void> {
-    const old = { $gt: new Date(0), $lt: new Date(Date.now() - unconfirmedMs) };
-    await this.#collections.deleteMany({ unconfirmedAt: old });
+    const now = performance.now();
+    const found = await this.#collections
+      .find({ unconfirmedAt: { $gt: new Date(0) } }, { projection: { unconfirmedAt: 1 } })
+      .sort({ unconfirmedAt: 1 })
+      .limit(sweptAtOnce)
+      .toArray();
+    const before = this.#unconfirmed;
+    this.#unconfirmed = new Map();
+    for (const { _id, unconfirmedAt = new Date(0) } of found) {
+      // A place can be taken anew meanwhile.
+      const key = `${unconfirmedAt.getTime()} ${_id}`;
+      const since = before.get(key) ?? now;
+      if (now - since < unconfirmedMs) this.#unconfirmed.set(key, since);
+      else await this.#collections.deleteOne({ _id, unconfirmedAt });
+    }
   }
 }
