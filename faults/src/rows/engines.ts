@@ -16,6 +16,14 @@ const killed = async ({ world }: Stage<Nodes>, ...names: readonly Engine[]) => {
   );
 };
 
+const pairOf = (time: number) => engines.filter((_, index) => index !== time % 3);
+
+const frozen = async ({ world, rest }: Stage<Nodes>, ...names: readonly Engine[]) => {
+  await Promise.all(names.map((name) => world.engines[name].pause()));
+  await rest(8_000);
+  await Promise.all(names.map((name) => world.engines[name].unpause()));
+};
+
 export const engineRows: readonly Row<Nodes>[] = [
   ...engines.map(
     (name): Row<Nodes> => ({
@@ -36,7 +44,7 @@ export const engineRows: readonly Row<Nodes>[] = [
     times: 3,
     quick: 0,
     async fault(stage, time) {
-      await killed(stage, ...engines.filter((_, index) => index !== time % 3));
+      await killed(stage, ...pairOf(time));
       await stage.back();
     },
   },
@@ -76,12 +84,19 @@ export const engineRows: readonly Row<Nodes>[] = [
       times: 1,
       quick: 0,
       async fault(stage) {
-        const { world, rest } = stage;
-        await world.engines[name].pause();
-        await rest(8_000);
-        await world.engines[name].unpause();
+        await frozen(stage, name);
         await stage.back();
       },
     }),
   ),
+  {
+    name: 'freeze-engine-pairs',
+    title: 'two engines frozen at once for 8 s, every pair',
+    times: 3,
+    quick: 0,
+    async fault(stage, time) {
+      await frozen(stage, ...pairOf(time));
+      await stage.back();
+    },
+  },
 ];

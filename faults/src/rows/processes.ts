@@ -9,6 +9,15 @@ const replicaMs = 2_000;
 const of = ({ world }: Stage<Nodes>, name: string, time: number): Replica =>
   world.replicas.filter((one) => one.name === name)[time % 2] as Replica;
 
+const pairs = processNames.flatMap((one, at) =>
+  processNames.slice(at + 1).map((other) => [one, other] as const),
+);
+
+/** A replica of each of a pair of services. */
+function pairOf(stage: Stage<Nodes>, time: number): Replica[] {
+  return (pairs[time % pairs.length] ?? []).map((name) => of(stage, name, time));
+}
+
 export const processRows: readonly Row<Nodes>[] = [
   ...processNames.map(
     (name): Row<Nodes> => ({
@@ -26,14 +35,10 @@ export const processRows: readonly Row<Nodes>[] = [
   {
     name: 'kill-pairs',
     title: 'kill -9 of two processes at once, every pair of services',
-    times: 15,
+    times: pairs.length,
     quick: 0,
     async fault(stage, time) {
-      const pairs = processNames.flatMap((one, at) =>
-        processNames.slice(at + 1).map((other) => [one, other]),
-      );
-      const [one = '', other = ''] = pairs[time % pairs.length] ?? [];
-      await Promise.all([of(stage, one, time).kill(), of(stage, other, time).kill()]);
+      await Promise.all(pairOf(stage, time).map((one) => one.kill()));
       await stage.back();
     },
   },
@@ -73,6 +78,19 @@ export const processRows: readonly Row<Nodes>[] = [
       },
     }),
   ),
+  {
+    name: 'stop-pairs',
+    title: 'SIGSTOP of two processes at once for 6 s, every pair of services',
+    times: pairs.length,
+    quick: 0,
+    async fault(stage, time) {
+      const both = pairOf(stage, time);
+      for (const one of both) one.signal('SIGSTOP');
+      await stage.rest(6_000);
+      for (const one of both) one.signal('SIGCONT');
+      await stage.back();
+    },
+  },
   {
     name: 'rolling-restart',
     title: 'SIGTERM of one process after the other, behind a balancer that lags by 5 s',
