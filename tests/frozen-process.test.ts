@@ -1,4 +1,4 @@
-// Starts at most 1 platforms and 8 processes.
+// Starts at most 2 platforms and 8 processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessName } from '@kith/platform';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
@@ -7,6 +7,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 /** Longer than anybody waits for an answer here, and shorter than the broker takes to leave who is silent. */
 const frozenMs = 2_500;
 const requestTimeoutMs = 1_000;
+
+describe('an embedded platform whose process stood still', () => {
+  it('serves what comes then, within what is left of its time', async () => {
+    const env = { REQUEST_TIMEOUT_MS: '2000' };
+    await using platform = await startPlatform({ engine: 'embedded', env });
+    const { accessToken, projectId } = await platform.createUser();
+    // More than half of the time, and long enough to count as away.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_300);
+    const path = `/v7/${projectId}/auth/sessions`;
+    const answer = await fetch(platform.url + path, { headers: { authorization: `Bearer ${accessToken}` } });
+    expect(answer.status).toBe(200);
+  });
+});
 
 describe.runIf(availableEngines().includes('containers'))('a process that was frozen', () => {
   let platform: TestPlatform;

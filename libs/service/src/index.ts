@@ -22,6 +22,7 @@ export { NatsBus, type NatsBusOptions } from './bus/nats.ts';
 export { redactUrl } from './bus/nats-connection.ts';
 export { streamNames } from './bus/nats-streams.ts';
 export { observedBus } from './bus/observed-bus.ts';
+export { receivedAt, watchAbsence } from './bus/received-at.ts';
 export { commonConfig, mongoConfig, natsConfig, type StoreConfig } from './config/common.ts';
 export { flag, readConfig, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
@@ -74,7 +75,6 @@ export {
   type OperationRequest,
 } from './operations/handler.ts';
 export { nameUsers, type UserName } from './operations/name-users.ts';
-export { receivedAt, watchAbsence } from './operations/received-at.ts';
 export {
   codeHeader,
   errorReply,

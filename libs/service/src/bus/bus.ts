@@ -2,6 +2,8 @@
 export interface Message {
   headers: Record<string, string>;
   body: Uint8Array;
+  /** Unix time in ms at which one that was received may have come in at the earliest, where that is not now (docs/adr/0035). */
+  receivedAt?: number;
 }
 
 /** An event ready to be published. `id` makes publishing it twice harmless within the broker's window. */

@@ -40,6 +40,7 @@ import { NatsRequests } from './nats-requests.ts';
 import { ensureStreams, removeMessage, streamNames } from './nats-streams.ts';
 import { withdrawEvents } from './nats-withdraw.ts';
 import { NatsWrites } from './nats-writes.ts';
+import { receivedAt, watchAbsence } from './received-at.ts';
 
 /** JetStream's error for a consumer that is not there. */
 const consumerNotFound = 10014;
@@ -126,9 +127,10 @@ export class NatsBus implements Bus {
     group: string,
     answer: (message: Message) => Promise<Message | undefined>,
   ): Promise<Intake> {
+    watchAbsence();
     const inFlight = new InFlight();
     const respond = async (msg: Msg) => {
-      const reply = await answer({ headers: decodeHeaders(msg), body: msg.data });
+      const reply = await answer({ headers: decodeHeaders(msg), body: msg.data, receivedAt: receivedAt() });
       if (!reply || !msg.reply) return;
       const { headers, body } = checkedMessage(reply);
       this.#writes.add({

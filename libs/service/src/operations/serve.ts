@@ -15,7 +15,6 @@ import { traceFields } from '../telemetry/traceparent.ts';
 import type { Admission } from './admission.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
-import { receivedAt, watchAbsence } from './received-at.ts';
 import { codeHeader, errorReply, shedReply, statusHeader, successReply } from './reply.ts';
 import { parseJsonObject, validateRequest } from './validate.ts';
 
@@ -100,9 +99,8 @@ function serveSubject<App>(
   work: (message: Message, asked: Asked) => Promise<Message>,
 ): Promise<Intake> {
   const { bus, metrics, admission } = options;
-  watchAbsence();
   return bus.serve(subject, serviceOf(spec), async (message) => {
-    const context = decodeContext(message.headers, receivedAt());
+    const context = decodeContext(message.headers, message.receivedAt);
     const { requestId, deadline, traceparent } = context;
     const operation = spec.name;
     let child: Logger | undefined;
