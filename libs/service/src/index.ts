@@ -27,6 +27,23 @@ export { commonConfig, mongoConfig, natsConfig, type StoreConfig } from './confi
 export { flag, readConfig, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';
+export {
+  type AnyCollection,
+  type Collection,
+  type Counters,
+  collection,
+  type Index,
+  type Kind,
+} from './documents/collection.ts';
+export type {
+  Change as DocumentChange,
+  Copy,
+  Documents,
+  Range,
+  Refusal,
+  Stored,
+} from './documents/documents.ts';
+export { openSqliteDocuments, type SqliteDocumentsOptions } from './documents/sqlite-documents.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { makeEvent } from './events/make-event.ts';
 export {

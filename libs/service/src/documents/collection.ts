@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+
+/**
+ * What a collection's documents are to a change.
+ *
+ * - `target`: decides it by compare-and-set, and carries its events.
+ * - `row`: follows from one target, and belongs to it for ever.
+ * - `copy`: what another service owns; the newest version wins, and no change writes it.
+ */
+export type Kind = 'target' | 'row' | 'copy';
+
+/** Maps a document to a text it is found by; `null` leaves the document out. */
+export type KeyOf<D> = (doc: D, id: string) => string | null;
+
+export interface Index<D> {
+  key: KeyOf<D>;
+  /** Whether no two documents have one key. */
+  unique?: true;
+}
+
+/**
+ * A kind of document, declared once and stored by either engine. Ids and keys are printable ASCII, so that both engines sort
+ * them alike, by bytes; several fields make one key of fixed widths. Times are Unix milliseconds. A document does not repeat
+ * its id: what the id says, the service reads from it.
+ */
+export interface Collection<D> {
+  /** Lower-case letters, digits and `_`. */
+  name: string;
+  kind: Kind;
+  /** Every document is held against it when it is written. */
+  schema: z.ZodType<D>;
+  /** The version of the documents' shape, from 1; `upgrade` brings older ones to it, as they are read. */
+  version: number;
+  upgrade?(old: unknown, from: number): unknown;
+  /** A range of documents is read by id, or by one of these. Changing what a key is made of is a migration. */
+  indexes?: Readonly<Record<string, Index<D>>>;
+  /** Texts that `search` looks into, folded as `fold` does it. */
+  search?: Readonly<Record<string, (doc: D) => string>>;
+  /** When a document goes by itself, Unix ms; `null` is never. */
+  expires?(doc: D): number | null;
+}
+
+/** A collection of whatever documents. */
+// biome-ignore lint/suspicious/noExplicitAny: what is made of a document and what is read of it are of one type, which is not asked for here.
+export type AnyCollection = Collection<any>;
+
+/** Sums that changes add to, under an id; one that nothing was added to is 0. They are never read to be written. */
+export interface Counters<Field extends string = string> {
+  name: string;
+  fields: readonly Field[];
+}
+
+/** Declares a collection; what is wrong with it is told when the process starts. Throws `TypeError`. */
+export function collection<D>(declared: Collection<D>): Collection<D> {
+  const names = [
+    declared.name,
+    ...Object.keys(declared.indexes ?? {}),
+    ...Object.keys(declared.search ?? {}),
+  ];
+  const wrong = names.find((name) => !/^[a-z][a-zA-Z0-9_]*$/.test(name));
+  if (wrong !== undefined)
+    throw new TypeError(`A collection can not have ${JSON.stringify(wrong)} as a name.`);
+  if (!Number.isInteger(declared.version) || declared.version < 1) {
+    throw new TypeError(`The version of ${declared.name} is not a whole number from 1.`);
+  }
+  if (declared.version > 1 && !declared.upgrade) {
+    throw new TypeError(`${declared.name} is at version ${declared.version} and upgrades none.`);
+  }
+  return declared;
+}

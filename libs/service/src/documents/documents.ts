@@ -1,0 +1,110 @@
+import type { EventEnvelope } from '@kith/contracts';
+import type { Outbox } from '../events/outbox.ts';
+import type { AnyCollection, Collection, Counters } from './collection.ts';
+
+declare const version: unique symbol;
+
+/** A document as it was read. Which version of it that was is known to the store alone. */
+export interface Stored<D> {
+  readonly id: string;
+  readonly doc: D;
+  readonly [version]?: never;
+}
+
+/** Ids, or keys of an index, between two texts, both exclusive. */
+export interface Range {
+  above: string;
+  below: string;
+  /** At most as many. */
+  limit: number;
+  /** How many of them are passed over first. */
+  skip?: number;
+  /** From the last one down. */
+  backwards?: true;
+  /** Ids, or keys, that are passed over and not counted by `skip`. */
+  except?: readonly string[];
+}
+
+/** What a change is refused for; nothing of it is stored then. */
+export type Refusal =
+  /** The target is not any more as it was read. */
+  | 'changed'
+  /** A new target's id is taken. */
+  | 'there'
+  /** What it has to be below is not there. */
+  | 'orphan'
+  /** The key of a unique index that another document has. */
+  | { taken: string };
+
+/**
+ * One document decides: compared and set. Rows, counters and events follow from it; all of it is stored or nothing, and nothing
+ * of it is seen without the rest.
+ */
+export interface Change<D> {
+  in: Collection<D>;
+  /** The document as it was read, or the id of a new one. */
+  target: Stored<D> | string;
+  /** What it is to be; `null` is nothing any more. */
+  set: D | null;
+  /** Documents of the same collection that have to be there, by keys of an index. */
+  below?: { index: string; keys: readonly string[] };
+  /** `put: null` takes a row away. */
+  rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
+  counters?: readonly { in: Counters; id: string; add: Readonly<Record<string, number>> }[];
+  events?: readonly EventEnvelope[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
+export type AnyChange = Change<any>;
+
+/** A copy of what another service owns. `mark` is the last word: nothing comes after it. */
+export interface Copy<D> {
+  id: string;
+  doc: D;
+  epoch: number;
+  version: number | 'mark';
+}
+
+/**
+ * A service's database, in its own terms: collections, and changes that one document decides (docs/adr/0037). No query
+ * language, id or error of an engine crosses it.
+ */
+export interface Documents {
+  readonly outbox: Outbox;
+  /** Documents by id; what is not there is left out. */
+  get<D>(of: Collection<D>, ids: readonly string[]): Promise<Map<string, Stored<D>>>;
+  /** Documents by a key of an index, each key's in the order of their ids. */
+  by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>>;
+  /** What counters stand at, for every id that is asked. */
+  sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
+  /** A range of ids, or of keys of an index, in their order. Keys that are to be walked are unique. */
+  range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
+  /** A range, and the total that counts its rows, both as of one moment. */
+  page<D>(
+    of: Collection<D>,
+    range: Range,
+    total: { in: Counters; id: string; field: string },
+  ): Promise<{ rows: Stored<D>[]; total: number }>;
+  /** How many there are in a range. Walks them: for lists of operators, and of one user's few. */
+  count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number>;
+  /** Those of a range that have a text in one of these fields, or begin with it; with how many there are. Walks the range. */
+  search<D>(
+    of: Collection<D>,
+    range: Range,
+    how: { text: string; fields: readonly string[]; starts?: true; index?: string },
+  ): Promise<{ found: Stored<D>[]; total: number }>;
+  /**
+   * Makes changes, each for itself and in their order, in few trips; tells of each what became of it. Rejects with nothing
+   * made of the one it rejects for, and may have made others: what is tried again is read again.
+   */
+  change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
+  /** Keeps copies: a higher epoch wins, then a higher version; a mark wins over both. */
+  keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
+  /** Takes some of a range of rows, copies or counters away for good, without a change; tells how many. */
+  clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
+  /** Takes away what has expired, and puts right what processes left behind when they died. */
+  sweep(): Promise<void>;
+  /** Rejects when the database can not be used. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,233 @@
+import { randomInt } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { StartError } from '../errors.ts';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../events/sqlite-outbox.ts';
+import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../store/sqlite.ts';
+import type { AnyCollection, Collection, Counters } from './collection.ts';
+import type { AnyChange, Copy, Documents, Range, Refusal, Stored } from './documents.ts';
+import { SqliteCounters, SqliteTable, type TableRow } from './sqlite-table.ts';
+
+export interface SqliteDocumentsOptions {
+  /** Path, or `:memory:`. */
+  file: string;
+  collections: readonly AnyCollection[];
+  counters?: readonly Counters[];
+  synchronous?: Synchronous | undefined;
+}
+
+/** A version of a document: random, so that one made anew is never taken for the one that was deleted. */
+type Read<D> = Stored<D> & { rev: number };
+
+/** Of so many changes at once it is a bulk: the log is copied back less often. */
+const bulk = 100;
+/** A mark's version: above every other. */
+const markVersion = Number.MAX_SAFE_INTEGER;
+
+/** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
+export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents {
+  const { file, collections, counters = [], synchronous } = options;
+  const layout = new Map([
+    ['events', [sqliteEventsTable, sqliteMarks]],
+    ...collections.map((one) => [one.name, SqliteTable.layoutOf(one)] as const),
+    ...counters.map((one) => [one.name, SqliteCounters.layoutOf(one)] as const),
+  ]);
+  const db = openSqlite({ file, synchronous, migrations: [layoutTable] });
+  try {
+    bringUpToDate(db, file, layout);
+    return new SqliteDocuments(db, collections, counters);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const layoutTable = 'CREATE TABLE layout (name TEXT NOT NULL PRIMARY KEY, made TEXT NOT NULL) WITHOUT ROWID';
+
+/** Makes what is declared and not there yet. What is there otherwise than declared needs a migration, and is refused. */
+function bringUpToDate(db: DatabaseSync, file: string, layout: ReadonlyMap<string, readonly string[]>): void {
+  transaction(db, () => {
+    const made = new Map(
+      db
+        .prepare('SELECT name, made FROM layout')
+        .all()
+        .map(({ name, made }) => [String(name), String(made)]),
+    );
+    for (const [name, statements] of layout) {
+      const text = JSON.stringify(statements);
+      if (made.get(name) === text) continue;
+      if (made.has(name))
+        throw new StartError(`${file}: ${name} is stored in another way than this version does.`);
+      for (const statement of statements) db.exec(statement);
+      db.prepare('INSERT INTO layout (name, made) VALUES (?, ?)').run(name, text);
+    }
+  });
+}
+
+class SqliteDocuments implements Documents {
+  readonly outbox: SqliteOutbox;
+  readonly #db: DatabaseSync;
+  readonly #tables: ReadonlyMap<string, SqliteTable<unknown>>;
+  readonly #counters: ReadonlyMap<string, SqliteCounters>;
+
+  constructor(db: DatabaseSync, collections: readonly AnyCollection[], counters: readonly Counters[]) {
+    this.#db = db;
+    this.outbox = new SqliteOutbox(db);
+    this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable(db, one)]));
+    this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(db, one)]));
+  }
+
+  async get<D>(of: Collection<D>, ids: readonly string[]): Promise<Map<string, Stored<D>>> {
+    const table = this.#tableOf(of);
+    const found = new Map<string, Stored<D>>();
+    for (const id of ids) {
+      const row = table.find(id);
+      if (row) found.set(id, read(of, row));
+    }
+    return found;
+  }
+
+  async by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>> {
+    const table = this.#tableOf(of);
+    const found = new Map<string, Stored<D>[]>();
+    for (const key of keys) {
+      const rows = table.findBy(index, key);
+      if (rows.length > 0)
+        found.set(
+          key,
+          rows.map((row) => read(of, row)),
+        );
+    }
+    return found;
+  }
+
+  async sums<F extends string>(
+    of: Counters<F>,
+    ids: readonly string[],
+  ): Promise<Map<string, Record<F, number>>> {
+    const counters = this.#countersOf(of);
+    return new Map(ids.map((id) => [id, counters.find(id) as Record<F, number>]));
+  }
+
+  async range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]> {
+    return this.#tableOf(of)
+      .walk(range, index)
+      .map((row) => read(of, row));
+  }
+
+  async page<D>(
+    of: Collection<D>,
+    range: Range,
+    { in: counters, id, field }: { in: Counters; id: string; field: string },
+  ): Promise<{ rows: Stored<D>[]; total: number }> {
+    const counted = this.#countersOf(counters).find(id)[field] ?? 0;
+    const total = Math.max(counted - (range.except?.length ?? 0), 0);
+    return { rows: (range.skip ?? 0) >= total ? [] : await this.range(of, range), total };
+  }
+
+  async count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+    return this.#tableOf(of).count(range, index);
+  }
+
+  async search<D>(
+    of: Collection<D>,
+    range: Range,
+    how: { text: string; fields: readonly string[]; starts?: true; index?: string },
+  ): Promise<{ found: Stored<D>[]; total: number }> {
+    const { rows, total } = this.#tableOf(of).search(range, how);
+    return { found: rows.map((row) => read(of, row)), total };
+  }
+
+  async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+    // What is wrong is told before anything is written.
+    const checked = changes.map((one) => ({
+      ...one,
+      set: one.set === null ? null : one.in.schema.parse(one.set),
+    }));
+    const all = () => checked.map((one) => this.#make(one));
+    return checked.length < bulk ? transaction(this.#db, all) : bulkTransaction(this.#db, all);
+  }
+
+  async keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void> {
+    const table = this.#tableOf(of);
+    const checked = copies.map((copy) => ({ ...copy, doc: of.schema.parse(copy.doc) }));
+    const all = () => {
+      for (const { id, doc, epoch, version } of checked) {
+        const newest = version === 'mark' ? { epoch: markVersion, version: markVersion } : { epoch, version };
+        table.put(id, newRev(), doc, newest);
+      }
+    };
+    if (copies.length < bulk) transaction(this.#db, all);
+    else bulkTransaction(this.#db, all);
+  }
+
+  async clear(
+    of: AnyCollection | Counters,
+    { above, below, limit }: Omit<Range, 'skip' | 'backwards' | 'except'>,
+  ): Promise<number> {
+    const table = 'fields' in of ? this.#countersOf(of) : this.#tableOf(of);
+    return transaction(this.#db, () => table.removeRange(above, below, limit));
+  }
+
+  async sweep(): Promise<void> {
+    const now = Date.now();
+    for (const table of this.#tables.values()) if (table.collection.expires) table.expire(now);
+  }
+
+  async check(): Promise<void> {
+    this.#db.prepare('SELECT 1').get();
+  }
+
+  async close(): Promise<void> {
+    this.#db.close();
+  }
+
+  /** Inside a transaction: everything is looked at first, so that a refused change has written nothing. */
+  #make({ in: of, target, set, below, rows = [], counters = [], events = [] }: AnyChange): 'made' | Refusal {
+    const table = this.#tableOf(of);
+    const isNew = typeof target === 'string';
+    const id = isNew ? target : target.id;
+    const current = table.find(id);
+    if (isNew && current) return 'there';
+    if (!isNew && current?.rev !== (target as Read<unknown>).rev) return 'changed';
+    if (below?.keys.some((key) => table.findBy(below.index, key).length === 0)) return 'orphan';
+    const taken = set === null ? undefined : table.takenBy(id, set);
+    if (taken !== undefined) return { taken };
+
+    if (set === null) table.remove(id);
+    else table.put(id, newRev(), set);
+    for (const { in: rowsOf, id: rowId, put } of rows) {
+      const its = this.#tableOf(rowsOf);
+      if (put === null) its.remove(rowId);
+      else its.put(rowId, newRev(), rowsOf.schema.parse(put));
+    }
+    for (const { in: sums, id: counterId, add } of counters) this.#countersOf(sums).add(counterId, add);
+    for (const event of events) this.outbox.add(event);
+    return 'made';
+  }
+
+  #tableOf<D>({ name }: Collection<D>): SqliteTable<D> {
+    const table = this.#tables.get(name);
+    if (!table) throw new TypeError(`${name} is none of this database's collections.`);
+    return table as SqliteTable<D>;
+  }
+
+  #countersOf({ name }: Counters): SqliteCounters {
+    const counters = this.#counters.get(name);
+    if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
+    return counters;
+  }
+}
+
+function newRev(): number {
+  return randomInt(2 ** 48 - 1);
+}
+
+/** Of an older shape it is upgraded as it is read; the next change stores it in the new one. */
+function read<D>(of: Collection<D>, { id, rev, shape, doc }: TableRow): Read<D> {
+  const stored: unknown = JSON.parse(doc);
+  return {
+    id,
+    rev,
+    doc: shape === of.version ? (stored as D) : of.schema.parse(of.upgrade?.(stored, shape)),
+  };
+}

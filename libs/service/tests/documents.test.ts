@@ -1,0 +1,298 @@
+// Starts at most 0 platforms and 3 processes.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type Collection, collection, type Documents, openSqliteDocuments, type Stored } from '@kith/service';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import {
+  type Box,
+  box,
+  boxes,
+  declared,
+  owners,
+  putInto,
+  things,
+  told,
+  totals,
+} from './documents-support/shelf.ts';
+
+describe.each(['sqlite'])('documents on %s', () => {
+  let documents: Documents;
+  beforeEach(() => {
+    documents = openSqliteDocuments({ file: ':memory:', ...declared });
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await documents.close();
+  });
+
+  const add = async (id: string, changes?: Partial<Box>): Promise<Stored<Box>> => {
+    expect(await documents.change([{ in: boxes, target: id, set: box(changes) }])).toEqual(['made']);
+    return one(id);
+  };
+  const one = async (id: string): Promise<Stored<Box>> => {
+    const read = (await documents.get(boxes, [id])).get(id);
+    if (!read) throw new Error(`${id} is not there.`);
+    return read;
+  };
+  const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id);
+  /** Everything that follows from boxes. */
+  const following = async () => ({
+    things: idsOf(await documents.range(things, { above: '', below: '~', limit: 100 })),
+    totals: (await documents.sums(totals, ['ann'])).get('ann'),
+    events: (await documents.outbox.unpublished(100)).length,
+  });
+
+  describe('are read', () => {
+    it('by id, those that are there', async () => {
+      await add('one', { label: 'One' });
+      const found = await documents.get(boxes, ['one', 'two']);
+      expect([...found]).toEqual([
+        ['one', expect.objectContaining({ id: 'one', doc: box({ label: 'One' }) })],
+      ]);
+    });
+
+    it('by a key, and not at all where the key is none', async () => {
+      await add('one', { label: 'One' });
+      await add('two');
+      const found = await documents.by(boxes, 'label', ['ann|One', 'ann|', 'bob|One']);
+      expect([...found.keys()]).toEqual(['ann|One']);
+      expect(idsOf(found.get('ann|One') ?? [])).toEqual(['one']);
+    });
+
+    it('as a range between two ends, from either, behind others, without some', async () => {
+      for (const id of ['a', 'b', 'c', 'd', 'e']) await add(id);
+      const range = async (how: object) =>
+        idsOf(await documents.range(boxes, { above: 'a', below: 'e', limit: 9, ...how }));
+      expect(await range({})).toEqual(['b', 'c', 'd']);
+      expect(await range({ backwards: true, limit: 2 })).toEqual(['d', 'c']);
+      expect(await range({ skip: 1 })).toEqual(['c', 'd']);
+      expect(await range({ except: ['b'], skip: 1 })).toEqual(['d']);
+      expect(await documents.count(boxes, { above: 'a', below: 'e', except: ['c'] })).toBe(2);
+      const owned = { above: 'ann|', below: 'ann|~', limit: 2 };
+      expect(idsOf(await documents.range(boxes, owned, 'owner'))).toEqual(['a', 'b']);
+    });
+
+    it('as a page with its total, which leaves out what is passed over', async () => {
+      let read = await add('one');
+      for (const at of [1, 2, 3]) {
+        await documents.change([putInto(read, at)]);
+        read = await one('one');
+      }
+      const total = { in: totals, id: 'ann', field: 'things' };
+      const page = (how: object) =>
+        documents.page(things, { above: 'one|', below: 'one|~', limit: 2, ...how }, total);
+      const { rows, total: counted } = await page({});
+      expect([rows.map(({ doc }) => doc.at), counted]).toEqual([[1, 2], 3]);
+      expect(await page({ skip: 3 })).toEqual({ rows: [], total: 3 });
+      expect((await page({ except: ['one|00000001'] })).total).toBe(2);
+    });
+
+    it('by what is written in them', async () => {
+      for (const [id, label] of Object.entries({ a: 'Green tea', b: 'Tea 100%', c: 'Coffee' }))
+        await add(id, { label });
+      const search = async (text: string, how: object = {}) => {
+        const range = { above: '', below: '~', limit: 1 };
+        const { found, total } = await documents.search(boxes, range, { text, fields: ['label'], ...how });
+        return [idsOf(found), total];
+      };
+      expect(await search('tea')).toEqual([['a'], 2]);
+      expect(await search('tea', { starts: true })).toEqual([['b'], 1]);
+      expect(await search('%')).toEqual([['b'], 1]);
+      expect(await search('milk')).toEqual([[], 0]);
+    });
+  });
+
+  describe('are changed', () => {
+    it('where they are as they were read, and only there', async () => {
+      const read = await add('one');
+      const set = box({ label: 'Other' });
+      expect(await documents.change([{ in: boxes, target: 'one', set }])).toEqual(['there']);
+      expect(await documents.change([{ in: boxes, target: read, set }])).toEqual(['made']);
+      expect(await documents.change([{ in: boxes, target: read, set: box() }])).toEqual(['changed']);
+      expect(await documents.change([{ in: boxes, target: read, set: null }])).toEqual(['changed']);
+      expect((await one('one')).doc.label).toBe('Other');
+      expect(await documents.change([{ in: boxes, target: await one('one'), set: null }])).toEqual(['made']);
+      expect((await documents.get(boxes, ['one'])).size).toBe(0);
+    });
+
+    it('not by whoever has read one that was deleted and made again', async () => {
+      const read = await add('one');
+      await documents.change([{ in: boxes, target: read, set: null }]);
+      await add('one');
+      expect(await documents.change([{ in: boxes, target: read, set: box() }])).toEqual(['changed']);
+    });
+
+    it('with all that follows, or with nothing of it', async () => {
+      const read = await add('one');
+      expect(await documents.change([putInto(read, 1)])).toEqual(['made']);
+      const after = { things: ['one|00000001'], totals: { boxes: 0, things: 1 }, events: 1 };
+      expect(await following()).toEqual(after);
+      expect(await documents.change([putInto(read, 2)])).toEqual(['changed']);
+      expect(await following()).toEqual(after);
+      const taken = [{ in: things, id: 'one|00000001', put: null }];
+      await documents.change([{ in: boxes, target: await one('one'), set: box(), rows: taken }]);
+      expect((await following()).things).toEqual([]);
+    });
+
+    it('to what their collection describes: anything else is told, and nothing of that is stored', async () => {
+      const read = await add('one');
+      const wrong = { ...putInto(read, 1), set: { ...box(), things: -1 } };
+      await expect(documents.change([wrong])).rejects.toThrow();
+      const row = { ...putInto(read, 1), rows: [{ in: things, id: 'x', put: { at: 'now' } }] };
+      await expect(documents.change([row])).rejects.toThrow();
+      expect(await following()).toEqual({ things: [], totals: { boxes: 0, things: 0 }, events: 0 });
+      expect(await one('one')).toEqual(read);
+    });
+
+    it('to no key that another one has, which is named', async () => {
+      const first = await add('one', { label: 'One' });
+      expect(await documents.change([{ in: boxes, target: 'two', set: box({ label: 'One' }) }])).toEqual([
+        { taken: 'label' },
+      ]);
+      await add('two', { label: 'One', owner: 'bob' });
+      expect(
+        await documents.change([{ in: boxes, target: first, set: box({ label: 'One', seq: 2 }) }]),
+      ).toEqual(['made']);
+      await documents.change([{ in: boxes, target: await one('one'), set: box({ label: 'Else' }) }]);
+      await add('three', { label: 'One' });
+    });
+
+    it('below others that are there, or not at all', async () => {
+      await add('top');
+      const below = { index: 'id', keys: ['top', 'middle'] };
+      const inner = { in: boxes, target: 'inner', set: box({ parents: ['top', 'middle'] }), below };
+      expect(await documents.change([inner])).toEqual(['orphan']);
+      await add('middle');
+      expect(await documents.change([inner])).toEqual(['made']);
+    });
+
+    it('each for itself, in their order', async () => {
+      const made = { in: boxes, target: 'one', set: box({ label: 'One' }) };
+      const outcomes = await documents.change([
+        made,
+        made,
+        { in: boxes, target: 'two', set: box({ label: 'One' }) },
+        { in: boxes, target: 'three', set: box() },
+      ]);
+      expect(outcomes).toEqual(['made', 'there', { taken: 'label' }, 'made']);
+      expect((await documents.get(boxes, ['one', 'two', 'three'])).size).toBe(2);
+    });
+
+    it('from the shape of an older version, as they are read', async () => {
+      const older = collection<{ title: string }>({
+        ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ title: z.string() }) },
+      });
+      const newer: Collection<{ name: string }> = collection({
+        ...{ name: 'notes', kind: 'target', version: 2, schema: z.object({ name: z.string() }) },
+        upgrade: (old: unknown) => ({ name: (old as { title: string }).title }),
+      });
+      const folder = await mkdtemp(join(tmpdir(), 'kith-documents-'));
+      try {
+        const file = join(folder, 'notes.sqlite');
+        const before = openSqliteDocuments({ file, collections: [older] });
+        await before.change([{ in: older, target: 'n', set: { title: 'Old' } }]);
+        await before.close();
+        const after = openSqliteDocuments({ file, collections: [newer] });
+        const read = (await after.get(newer, ['n'])).get('n');
+        expect(read?.doc).toEqual({ name: 'Old' });
+        if (read) await after.change([{ in: newer, target: read, set: { name: 'New' } }]);
+        expect((await after.get(newer, ['n'])).get('n')?.doc).toEqual({ name: 'New' });
+        await after.close();
+        const other = { ...newer, indexes: { name: { key: ({ name }: { name: string }) => name } } };
+        expect(() => openSqliteDocuments({ file, collections: [other] })).toThrow(
+          /notes is stored in another way/,
+        );
+        const more = openSqliteDocuments({ file, collections: [newer, things] });
+        expect((await more.get(newer, ['n'])).size).toBe(1);
+        await more.close();
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    });
+  });
+
+  it('go when they expire, and their events stay', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
+    const set = box({ endsAt: 2_000 });
+    await documents.change([{ in: boxes, target: 'one', set, events: [told('one', set)] }]);
+    await add('two');
+    await documents.sweep();
+    expect((await documents.get(boxes, ['one', 'two'])).size).toBe(2);
+    vi.setSystemTime(2_001);
+    await documents.sweep();
+    expect([...(await documents.get(boxes, ['one', 'two'])).keys()]).toEqual(['two']);
+    expect(await documents.outbox.unpublished(10)).toHaveLength(1);
+  });
+
+  it('that are copies are replaced by newer ones alone, and by nothing after a mark', async () => {
+    const name = async () => (await documents.get(owners, ['ann'])).get('ann')?.doc.name;
+    const keep = (doc: string, epoch: number, version: number | 'mark') =>
+      documents.keep(owners, [{ id: 'ann', doc: { name: doc }, epoch, version }]);
+    await keep('second', 0, 2);
+    await keep('first', 0, 1);
+    expect(await name()).toBe('second');
+    await keep('restored', 1, 1);
+    await keep('late', 0, 9);
+    expect(await name()).toBe('restored');
+    await keep('', 0, 'mark');
+    await keep('back', 2, 1);
+    expect(await name()).toBe('');
+  });
+
+  it('that are rows and sums are cleared some at a time', async () => {
+    const read = await add('one');
+    await documents.change([putInto(read, 1)]);
+    await documents.change([putInto(await one('one'), 2)]);
+    const all = { above: 'one|', below: 'one|~', limit: 1 };
+    expect([await documents.clear(things, all), await documents.clear(things, all)]).toEqual([1, 1]);
+    expect(await documents.clear(things, all)).toBe(0);
+    expect(await documents.clear(totals, { above: '', below: '~', limit: 9 })).toBe(1);
+    expect((await following()).totals).toEqual({ boxes: 0, things: 0 });
+  });
+
+  it('are of this database alone', async () => {
+    const other = collection({ name: 'other', kind: 'target', version: 1, schema: z.object({}) });
+    await expect(documents.get(other, ['x'])).rejects.toThrow(TypeError);
+    await expect(documents.range(boxes, { above: '', below: '~', limit: 1 }, 'size')).rejects.toThrow(
+      TypeError,
+    );
+  });
+});
+
+it('what a process that is killed was told is there, with all that follows, and nothing by half', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kith-documents-'));
+  const file = join(folder, 'boxes.sqlite');
+  try {
+    const first = openSqliteDocuments({ file, ...declared });
+    await first.change([{ in: boxes, target: 'one', set: box() }]);
+    await first.close();
+    let acknowledged = 0;
+    for (let life = 1; life <= 3; life++) {
+      const script = fileURLToPath(new URL('documents-support/dies.ts', import.meta.url));
+      const child = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const ended = once(child, 'exit');
+      const until = acknowledged + 20 * life;
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged = Number(line);
+        if (acknowledged >= until) child.kill('SIGKILL');
+      }
+      await ended;
+      const documents = openSqliteDocuments({ file, ...declared });
+      const { doc } = (await documents.get(boxes, ['one'])).get('one') as Stored<Box>;
+      expect(doc.things).toBeGreaterThanOrEqual(acknowledged);
+      const rows = await documents.range(things, { above: '', below: '~', limit: 10_000 });
+      const events = await documents.outbox.unpublished(10_000);
+      const sums = (await documents.sums(totals, ['ann'])).get('ann');
+      expect([rows.length, events.length, sums?.things]).toEqual([doc.things, doc.things, doc.things]);
+      await documents.close();
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 30_000);
