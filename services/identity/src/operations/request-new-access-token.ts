@@ -1,5 +1,5 @@
 import { requestNewAccessToken } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, DeadlinePassed, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { sessionAnswer, useOf } from '../open-session.ts';
 import { isOpen, revokeSession } from '../sessions.ts';
@@ -26,6 +26,7 @@ export const requestNewAccessTokenHandler = handler(
     const { refreshToken } = request.body;
     const family = hashFamily(refreshToken);
     if (!family) throw new ApiError('auth/unauthorized');
+    let wasGood = false;
     for (let attempt = 0; attempt < attempts; attempt++) {
       const now = new Date();
       const session = await app.store.sessions.findFamily(request.projectId, family);
@@ -36,6 +37,7 @@ export const requestNewAccessTokenHandler = handler(
       if (!isOpen(session, user, now)) throw new ApiError('auth/unauthorized');
       const hash = hashRefreshToken(refreshToken);
       if (hash === session.tokenHash) {
+        wasGood = true;
         const successor = makeRefreshToken(refreshToken);
         const next: Session = {
           ...session,
@@ -52,6 +54,10 @@ export const requestNewAccessTokenHandler = handler(
       if (rotated?.hash === hash && (await app.store.sessions.rotatedWithin(session, graceMs))) {
         return sessionAnswer(app, user, session, openSuccessor(rotated.sealed, refreshToken), request);
       }
+      // The database may have been slow, or silent, while whoever presented it has gone on with its successors: it was good
+      // when it came in, and what is told of it reaches nobody, or a tab that is behind.
+      if (Date.now() >= request.deadline) throw new DeadlinePassed();
+      if (wasGood) throw new ApiError('auth/unauthorized');
       // What was read may be older than the token that was presented: then it was rotated meanwhile, and is judged anew.
       if (await revokeSession(app, session, 'token-reused', session.tokenHash)) {
         throw new ApiError('auth/token-reuse-detected');
