@@ -71,7 +71,7 @@ export const errorMeanings = {
       'Wait for `Retry-After` seconds, then send it again. `RateLimit` tells beforehand how much is left.',
   },
   'gateway/unavailable': {
-    when: 'No process of the service behind this endpoint runs, or the gateway has no keys yet to check tokens with. Nothing was done.',
+    when: 'No process of the service behind this endpoint runs, it has more to do than it can do in time, or the gateway has no keys yet to check tokens with. Nothing was done.',
     remedy: 'Wait for `Retry-After` seconds, then send it again; writes too.',
   },
   'gateway/timeout': {
