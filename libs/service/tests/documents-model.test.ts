@@ -1,0 +1,105 @@
+import { type Documents, openSqliteDocuments, type Stored } from '@kith/service';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type Box, box, boxes, declared, putInto, things, totals } from './documents-support/shelf.ts';
+
+const ids = ['a', 'b', 'c'];
+const labels = ['', 'x', 'y'];
+
+/** What somebody does with a box that was read so many changes of it ago. */
+type Act =
+  | { kind: 'make'; id: string; label: string }
+  | { kind: 'label'; id: string; label: string; ago: number }
+  | { kind: 'put'; id: string; at: number; ago: number }
+  | { kind: 'delete'; id: string; ago: number };
+
+const id = fc.constantFrom(...ids);
+const label = fc.constantFrom(...labels);
+const ago = fc.constantFrom(0, 0, 0, 1, 2);
+const act: fc.Arbitrary<Act> = fc.oneof(
+  fc.record({ kind: fc.constant('make' as const), id, label }),
+  fc.record({ kind: fc.constant('label' as const), id, label, ago }),
+  fc.record({ kind: fc.constant('put' as const), id, at: fc.integer({ min: 1, max: 5 }), ago }),
+  fc.record({ kind: fc.constant('delete' as const), id, ago }),
+);
+
+/** What ought to be: every box as it is, and every reading of it that there was. */
+class Model {
+  readonly boxes = new Map<string, Box>();
+  /** With how many changes there had been of all. */
+  readonly reads = new Map<string, { read: Stored<Box>; changes: number }[]>();
+  /** At how many changes a box was changed last. */
+  readonly changedAt = new Map<string, number>();
+  changes = 0;
+  readonly rows = new Set<string>();
+  things = 0;
+
+  isTaken(own: string, label: string): boolean {
+    return label !== '' && [...this.boxes].some(([id, one]) => id !== own && one.label === label);
+  }
+}
+
+async function does(documents: Documents, model: Model, one: Act): Promise<void> {
+  const reads = model.reads.get(one.id) ?? [];
+  const current = model.boxes.get(one.id);
+  if (one.kind === 'make') {
+    const made = box({ label: one.label });
+    const [outcome] = await documents.change([{ in: boxes, target: one.id, set: made }]);
+    if (current) expect(outcome).toBe('there');
+    else if (model.isTaken(one.id, one.label)) expect(outcome).toEqual({ taken: 'label' });
+    else {
+      expect(outcome).toBe('made');
+      model.boxes.set(one.id, made);
+      model.changedAt.set(one.id, ++model.changes);
+    }
+  } else {
+    const { read, changes = 0 } = reads.at(-1 - one.ago) ?? {};
+    if (!read) return;
+    const isLatest = current !== undefined && changes >= (model.changedAt.get(one.id) ?? 0);
+    const put = one.kind === 'put' ? putInto(read, one.at) : undefined;
+    const set =
+      one.kind === 'delete' ? null : (put?.set ?? { ...read.doc, label: (one as { label: string }).label });
+    const [outcome] = await documents.change([put ?? { in: boxes, target: read, set }]);
+    if (!isLatest) expect(outcome).toBe('changed');
+    else if (set && model.isTaken(one.id, set.label)) expect(outcome).toEqual({ taken: 'label' });
+    else {
+      expect(outcome).toBe('made');
+      model.changedAt.set(one.id, ++model.changes);
+      if (set) model.boxes.set(one.id, set);
+      else model.boxes.delete(one.id);
+      for (const row of put?.rows ?? []) model.rows.add(row.id);
+      if (put) model.things++;
+    }
+  }
+  const read = (await documents.get(boxes, [one.id])).get(one.id);
+  if (read) model.reads.set(one.id, [...reads, { read, changes: model.changes }].slice(-4));
+}
+
+async function compare(documents: Documents, model: Model): Promise<void> {
+  const all = { above: '', below: '~', limit: 100 };
+  const found = await documents.range(boxes, all);
+  expect(found.map(({ id, doc }) => [id, doc])).toEqual([...model.boxes].sort());
+  const byLabel = await documents.by(boxes, 'label', ['ann|x', 'ann|y']);
+  for (const name of ['x', 'y']) {
+    const holder = [...model.boxes].find(([, { label }]) => label === name)?.[0];
+    expect(byLabel.get(`ann|${name}`)?.map(({ id }) => id)).toEqual(holder && [holder]);
+  }
+  expect((await documents.range(things, all)).map(({ id }) => id)).toEqual([...model.rows].sort());
+  expect((await documents.sums(totals, ['ann'])).get('ann')?.things).toBe(model.things);
+}
+
+it('documents are what the model of them is, whatever is done in whatever order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
+      const documents = openSqliteDocuments({ file: ':memory:', ...declared });
+      try {
+        const model = new Model();
+        for (const one of acts) await does(documents, model, one);
+        await compare(documents, model);
+      } finally {
+        await documents.close();
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
