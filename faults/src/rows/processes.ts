@@ -24,7 +24,7 @@ export const processRows: readonly Row<Nodes>[] = [
       name: `kill-${name}`,
       title: `kill -9 of a replica of ${name}`,
       times: 4,
-      quick: ['connections', 'notifications', 'gateway'].includes(name) ? 1 : 0,
+      quick: ['connections', 'notifications'].includes(name) ? 1 : 0,
       silenceMs: replicaMs,
       async fault(stage, time) {
         await of(stage, name, time).kill();
@@ -46,7 +46,7 @@ export const processRows: readonly Row<Nodes>[] = [
     name: 'kill-both',
     title: 'kill -9 of both replicas of a service',
     times: processNames.length,
-    quick: 1,
+    quick: 0,
     async fault(stage, time) {
       const name = processNames[time % processNames.length] as string;
       await Promise.all([of(stage, name, 0).kill(), of(stage, name, 1).kill()]);
