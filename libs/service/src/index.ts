@@ -43,7 +43,8 @@ export type {
   Refusal,
   Stored,
 } from './documents/documents.ts';
-export { openSqliteDocuments, type SqliteDocumentsOptions } from './documents/sqlite-documents.ts';
+export { openMongoDocuments } from './documents/mongo-documents.ts';
+export { type Declared, openDocuments } from './documents/open-documents.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { makeEvent } from './events/make-event.ts';
 export {

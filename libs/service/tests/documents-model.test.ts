@@ -1,4 +1,5 @@
-import { type Documents, openSqliteDocuments, type Stored } from '@kith/service';
+import { type Documents, openDocuments, type Stored } from '@kith/service';
+import { availableEngines, createStore } from '@kith/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Box, box, boxes, declared, putInto, things, totals } from './documents-support/shelf.ts';
@@ -88,18 +89,24 @@ async function compare(documents: Documents, model: Model): Promise<void> {
   expect((await documents.sums(totals, ['ann'])).get('ann')?.things).toBe(model.things);
 }
 
-it('documents are what the model of them is, whatever is done in whatever order', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
-      const documents = openSqliteDocuments({ file: ':memory:', ...declared });
-      try {
-        const model = new Model();
-        for (const one of acts) await does(documents, model, one);
-        await compare(documents, model);
-      } finally {
-        await documents.close();
-      }
-    }),
-    { numRuns: 200 },
-  );
-});
+it.each(availableEngines())(
+  'documents are what the model of them is, whatever is done in whatever order (%s)',
+  async (engine) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
+        await using place = await createStore(engine);
+        const documents = await openDocuments(place.config, declared);
+        try {
+          const model = new Model();
+          for (const one of acts) await does(documents, model, one);
+          await compare(documents, model);
+        } finally {
+          await documents.close();
+        }
+      }),
+      // Each on real engines is a database of its own.
+      { numRuns: engine === 'embedded' ? 200 : 15 },
+    );
+  },
+  60_000,
+);

@@ -1,12 +1,18 @@
-// Starts at most 0 platforms and 3 processes.
+// Starts at most 0 platforms and 6 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type Collection, collection, type Documents, openSqliteDocuments, type Stored } from '@kith/service';
+import {
+  type Collection,
+  collection,
+  type Documents,
+  openDocuments,
+  openMongoDocuments,
+  type StoreConfig,
+  type Stored,
+} from '@kith/service';
+import { availableEngines, createStore } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -21,14 +27,17 @@ import {
   totals,
 } from './documents-support/shelf.ts';
 
-describe.each(['sqlite'])('documents on %s', () => {
+describe.each(availableEngines())('documents (%s)', (engine) => {
+  let place: { config: StoreConfig } & AsyncDisposable;
   let documents: Documents;
-  beforeEach(() => {
-    documents = openSqliteDocuments({ file: ':memory:', ...declared });
+  beforeEach(async () => {
+    place = await createStore(engine);
+    documents = await openDocuments(place.config, declared);
   });
   afterEach(async () => {
     vi.useRealTimers();
     await documents.close();
+    await place[Symbol.asyncDispose]();
   });
 
   const add = async (id: string, changes?: Partial<Box>): Promise<Stored<Box>> => {
@@ -172,6 +181,37 @@ describe.each(['sqlite'])('documents on %s', () => {
       expect(await documents.change([inner])).toEqual(['made']);
     });
 
+    it('by one of those who come at once, and by the others when they come again', async () => {
+      const other = await openDocuments(place.config, declared);
+      const both = [documents, other];
+      try {
+        const made = await Promise.all(
+          both.flatMap((by, at) =>
+            ['a', 'b', 'c'].map((name) =>
+              by.change([{ in: boxes, target: `${name}${at}`, set: box({ label: 'One' }) }]),
+            ),
+          ),
+        );
+        const outcomes = made.map(([outcome]) => outcome);
+        expect(outcomes.filter((outcome) => outcome === 'made')).toHaveLength(1);
+        expect(outcomes.filter((outcome) => outcome !== 'made')).toEqual(Array(5).fill({ taken: 'label' }));
+
+        await add('one');
+        const puts = async (by: Documents, from: number) => {
+          for (let at = from; at < from + 5; ) {
+            const read = (await by.get(boxes, ['one'])).get('one') as Stored<Box>;
+            const [outcome] = await by.change([putInto(read, at)]);
+            if (outcome === 'made') at++;
+          }
+        };
+        await Promise.all(both.map((by, at) => puts(by, 10 * at)));
+        expect((await one('one')).doc.things).toBe(10);
+        expect(await following()).toMatchObject({ totals: { things: 10 }, events: 10 });
+      } finally {
+        await other.close();
+      }
+    }, 30_000);
+
     it('each for itself, in their order', async () => {
       const made = { in: boxes, target: 'one', set: box({ label: 'One' }) };
       const outcomes = await documents.change([
@@ -192,28 +232,23 @@ describe.each(['sqlite'])('documents on %s', () => {
         ...{ name: 'notes', kind: 'target', version: 2, schema: z.object({ name: z.string() }) },
         upgrade: (old: unknown) => ({ name: (old as { title: string }).title }),
       });
-      const folder = await mkdtemp(join(tmpdir(), 'kith-documents-'));
-      try {
-        const file = join(folder, 'notes.sqlite');
-        const before = openSqliteDocuments({ file, collections: [older] });
-        await before.change([{ in: older, target: 'n', set: { title: 'Old' } }]);
-        await before.close();
-        const after = openSqliteDocuments({ file, collections: [newer] });
-        const read = (await after.get(newer, ['n'])).get('n');
-        expect(read?.doc).toEqual({ name: 'Old' });
-        if (read) await after.change([{ in: newer, target: read, set: { name: 'New' } }]);
-        expect((await after.get(newer, ['n'])).get('n')?.doc).toEqual({ name: 'New' });
-        await after.close();
-        const other = { ...newer, indexes: { name: { key: ({ name }: { name: string }) => name } } };
-        expect(() => openSqliteDocuments({ file, collections: [other] })).toThrow(
-          /notes is stored in another way/,
-        );
-        const more = openSqliteDocuments({ file, collections: [newer, things] });
-        expect((await more.get(newer, ['n'])).size).toBe(1);
-        await more.close();
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      await using own = await createStore(engine);
+      const before = await openDocuments(own.config, { collections: [older] });
+      await before.change([{ in: older, target: 'n', set: { title: 'Old' } }]);
+      await before.close();
+      const after = await openDocuments(own.config, { collections: [newer] });
+      const read = (await after.get(newer, ['n'])).get('n');
+      expect(read?.doc).toEqual({ name: 'Old' });
+      if (read) await after.change([{ in: newer, target: read, set: { name: 'New' } }]);
+      expect((await after.get(newer, ['n'])).get('n')?.doc).toEqual({ name: 'New' });
+      await after.close();
+      const other = { ...newer, indexes: { name: { key: ({ name }: { name: string }) => name } } };
+      await expect(openDocuments(own.config, { collections: [other] })).rejects.toThrow(
+        /notes is stored in another way/,
+      );
+      const more = await openDocuments(own.config, { collections: [newer, things] });
+      expect((await more.get(newer, ['n'])).size).toBe(1);
+      await more.close();
     });
   });
 
@@ -225,6 +260,8 @@ describe.each(['sqlite'])('documents on %s', () => {
     await documents.sweep();
     expect((await documents.get(boxes, ['one', 'two'])).size).toBe(2);
     vi.setSystemTime(2_001);
+    // It is not away before its events are.
+    expect(await documents.outbox.unpublished(10)).toHaveLength(1);
     await documents.sweep();
     expect([...(await documents.get(boxes, ['one', 'two'])).keys()]).toEqual(['two']);
     expect(await documents.outbox.unpublished(10)).toHaveLength(1);
@@ -263,36 +300,73 @@ describe.each(['sqlite'])('documents on %s', () => {
       TypeError,
     );
   });
-});
 
-it('what a process that is killed was told is there, with all that follows, and nothing by half', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'kith-documents-'));
-  const file = join(folder, 'boxes.sqlite');
-  try {
-    const first = openSqliteDocuments({ file, ...declared });
-    await first.change([{ in: boxes, target: 'one', set: box() }]);
-    await first.close();
+  it('that a process was told of before it was killed are there, with all that follows, and nothing by half', async () => {
+    await add('one');
+    const whole = async () => {
+      await documents.sweep();
+      const { doc } = await one('one');
+      const rows = await documents.range(things, { above: '', below: '~', limit: 10_000 });
+      const events = await documents.outbox.unpublished(10_000);
+      const sums = (await documents.sums(totals, ['ann'])).get('ann');
+      return [doc.things, rows.length, events.length, sums?.things];
+    };
     let acknowledged = 0;
     for (let life = 1; life <= 3; life++) {
       const script = fileURLToPath(new URL('documents-support/dies.ts', import.meta.url));
-      const child = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const words = [script, JSON.stringify(place.config)];
+      const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
       const ended = once(child, 'exit');
-      const until = acknowledged + 20 * life;
+      const until = acknowledged + 10 * life;
       for await (const line of createInterface({ input: child.stdout })) {
         acknowledged = Number(line);
         if (acknowledged >= until) child.kill('SIGKILL');
       }
       await ended;
-      const documents = openSqliteDocuments({ file, ...declared });
-      const { doc } = (await documents.get(boxes, ['one'])).get('one') as Stored<Box>;
-      expect(doc.things).toBeGreaterThanOrEqual(acknowledged);
-      const rows = await documents.range(things, { above: '', below: '~', limit: 10_000 });
-      const events = await documents.outbox.unpublished(10_000);
-      const sums = (await documents.sums(totals, ['ann'])).get('ann');
-      expect([rows.length, events.length, sums?.things]).toEqual([doc.things, doc.things, doc.things]);
-      await documents.close();
+      const { things: made } = (await one('one')).doc;
+      expect(made).toBeGreaterThanOrEqual(acknowledged);
+      await expect.poll(whole, { timeout: 10_000 }).toEqual([made, made, made, made]);
     }
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}, 30_000);
+  }, 40_000);
+});
+
+describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {
+  it.each(['announced', 'committed', 'rows', 'counters'] as const)(
+    'are whole or as before where a process ends after it has %s',
+    async (last) => {
+      await using place = await createStore('containers');
+      const { config } = place;
+      if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
+      const dies = (step: string) => {
+        if (step === last) throw new Error('ended');
+      };
+      const dying = await openMongoDocuments({ ...config, ...declared, onStep: dies });
+      const other = await openDocuments(config, declared);
+      const read = async () => (await other.get(boxes, ['one'])).get('one') as Stored<Box>;
+      try {
+        const first = [{ in: boxes, target: 'one', set: box() }];
+        if (last === 'announced') {
+          // Its place is taken over.
+          await expect(dying.change(first)).rejects.toThrow('ended');
+          expect((await other.get(boxes, ['one'])).size).toBe(0);
+        }
+        expect(await other.change(first)).toEqual(['made']);
+        await expect(dying.change([putInto(await read(), 1)])).rejects.toThrow('ended');
+        const made = last === 'announced' ? 0 : 1;
+        const whole = async () => {
+          await other.sweep();
+          const rows = await other.range(things, { above: '', below: '~', limit: 10 });
+          const sums = (await other.sums(totals, ['ann'])).get('ann');
+          const events = (await other.outbox.unpublished(10)).length;
+          return [(await read()).doc.things, rows.length, sums?.things, events];
+        };
+        await expect.poll(whole, { timeout: 10_000 }).toEqual([made, made, made, made]);
+        expect(await other.change([putInto(await read(), 2)])).toEqual(['made']);
+        expect((await read()).doc.things).toBe(made + 1);
+      } finally {
+        await dying.close();
+        await other.close();
+      }
+    },
+  );
+});

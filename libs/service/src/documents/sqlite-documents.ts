@@ -5,13 +5,12 @@ import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../events/sqlite-o
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../store/sqlite.ts';
 import type { AnyCollection, Collection, Counters } from './collection.ts';
 import type { AnyChange, Copy, Documents, Range, Refusal, Stored } from './documents.ts';
+import type { Declared } from './open-documents.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from './sqlite-table.ts';
 
-export interface SqliteDocumentsOptions {
+export interface SqliteDocumentsOptions extends Declared {
   /** Path, or `:memory:`. */
   file: string;
-  collections: readonly AnyCollection[];
-  counters?: readonly Counters[];
   synchronous?: Synchronous | undefined;
 }
 

@@ -66,6 +66,8 @@ export interface Change {
   /** The target as it was read. It must exist and be settled. */
   target: { in: string; id: string; rev: number };
   set: Document;
+  /** Fields that go with it. */
+  unset?: readonly string[];
   events: readonly EventEnvelope[];
   /** At most one write a row. */
   rows: readonly RowWrite[];

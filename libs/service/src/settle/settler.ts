@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Db } from 'mongodb';
 import { ApiError } from '../errors.ts';
 import { outboxUpdate } from '../events/mongo-outbox.ts';
-import { isMongoDuplicate } from '../store/mongo.ts';
+import { isMongoDeadlock, isMongoDuplicate } from '../store/mongo.ts';
 import type { Change, CounterFields, CounterWrite, Intent, Plan, RowFields, TargetFields } from './plan.ts';
 import { writeRow } from './write-row.ts';
 
@@ -83,13 +83,22 @@ export class Settler {
     const outbox = outboxUpdate(change.events);
     const now = new Date(this.#now());
     const unsettled = follows ? { unsettled: plan, unsettledAt: now } : {};
-    const { matchedCount } = await this.#targets(target.in).updateOne(
+    const unset = Object.fromEntries((change.unset ?? []).map((field) => [field, '' as const]));
+    const commit = this.#targets(target.in).updateOne(
       { _id: target.id, rev: target.rev, unsettled: { $exists: false } },
       {
         $set: { ...change.set, ...unsettled, ...outbox.$set, rev: plan.rev, lastOp: plan.op },
+        ...(change.unset?.length ? { $unset: unset } : {}),
         ...(outbox.$push ? { $push: outbox.$push as never } : {}),
       },
     );
+    const { matchedCount } = await commit.catch(async (error: unknown) => {
+      // Refused by a unique key, or given up for another's sake: nothing of it is stored, and never will be.
+      if (isMongoDuplicate(error) || isMongoDeadlock(error)) {
+        await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, plan.op)));
+      }
+      throw error;
+    });
     if (matchedCount === 0 && !(await this.#hasCommitted(target, plan.op))) {
       await Promise.all(counters.map((counter) => this.#withdraw(counter, plan.op)));
       return false;

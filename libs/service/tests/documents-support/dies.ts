@@ -1,8 +1,8 @@
-import { openSqliteDocuments } from '@kith/service';
+import { openDocuments } from '@kith/service';
 import { boxes, declared, putInto } from './shelf.ts';
 
 // Puts things into a box, one after the other, until it is killed; says how many it was told are in.
-const documents = openSqliteDocuments({ file: process.argv[2] ?? '', ...declared });
+const documents = await openDocuments(JSON.parse(process.argv[2] ?? ''), declared);
 for (let at = 0; ; ) {
   const read = (await documents.get(boxes, ['one'])).get('one');
   if (!read) throw new Error('The box is not there.');
