@@ -1,6 +1,6 @@
 import { type OperationSpec, type Session as SessionAnswer, userCreated } from '@kith/contracts';
 import { DeadlinePassed, type OperationRequest } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { availableEngines, type EngineKind } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { openSession } from '../src/open-session.ts';
@@ -35,27 +35,26 @@ function meets(
   return { ...app, store: { ...app.store, sessions: met } };
 }
 
-const refresher =
-  (app: AppContext, projectId: string) =>
-  (refreshToken: string, by = app, deadline = Date.now() + 5_000) =>
-    requestNewAccessTokenHandler.handle(
-      {
-        ...device,
-        projectId,
-        deadline,
-        body: { refreshToken },
-      } as unknown as OperationRequest<OperationSpec>,
+/** A user of an app, and how a refresh token is presented to it or to another replica. */
+async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
+  const app = await makeApp(engine, undo);
+  const user = makeUser();
+  await app.store.users.add(user, userEvent(userCreated, user));
+  const refresh = (refreshToken: string, by = app, deadline = Date.now() + 5_000) => {
+    const request = { ...device, projectId: user.projectId, deadline, body: { refreshToken } };
+    return requestNewAccessTokenHandler.handle(
+      request as unknown as OperationRequest<OperationSpec>,
       by,
     ) as Promise<SessionAnswer>;
+  };
+  return { app, user, refresh };
+}
 
 describe.each(availableEngines())('two replicas and one refresh token, on %s', (engine) => {
   test('a session that has been rotated since it was read is not ended as reused', async () => {
     await using undo = new AsyncDisposableStack();
-    const app = await makeApp(engine, undo);
-    const user = makeUser();
+    const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
-    await app.store.users.add(user, userEvent(userCreated, user));
-    const refresh = refresher(app, projectId);
     const first = await openSession(app, user, device, new Date());
     const [stored] = await app.store.sessions.live(projectId, user.id);
     const read = await app.store.sessions.findFamily(projectId, stored?.familyHash ?? '');
@@ -84,11 +83,8 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
 
   test('a session is not ended by a token that was good when it came in', async () => {
     await using undo = new AsyncDisposableStack();
-    const app = await makeApp(engine, undo);
-    const user = makeUser();
+    const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
-    await app.store.users.add(user, userEvent(userCreated, user));
-    const refresh = refresher(app, projectId);
     let { refreshToken } = await openSession(app, user, device, new Date());
     /** What another replica does meanwhile for the same person, who was told nothing and asked again. */
     const goOn = async () => {

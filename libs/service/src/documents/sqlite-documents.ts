@@ -109,7 +109,7 @@ class SqliteDocuments implements Documents {
 
   async range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]> {
     return this.#tableOf(of)
-      .walk(range, index)
+      .range(range, index)
       .map((row) => read(of, row));
   }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AnyCollection, Collection, Counters } from './collection.ts';
+import type { Range } from './documents.ts';
 
 /** A row of a collection's table. */
 export interface TableRow {
@@ -11,16 +12,6 @@ export interface TableRow {
 
 /** Above every text that begins alike: the last code point. */
 const end = '\u{10ffff}';
-
-/** How a range is read: by the ids, or by the keys of an index. */
-export interface Walk {
-  above: string;
-  below: string;
-  limit: number;
-  skip?: number;
-  backwards?: true;
-  except?: readonly string[];
-}
 
 /**
  * A collection's table on SQLite: the document as JSON, and beside it a column for each index and each searched text. It has a
@@ -77,7 +68,7 @@ export class SqliteTable<D> {
     return this.#prepared(sql).all(key) as unknown as TableRow[];
   }
 
-  walk({ above, below, limit, skip = 0, backwards, except = [] }: Walk, index?: string): TableRow[] {
+  range({ above, below, limit, skip = 0, backwards, except = [] }: Range, index?: string): TableRow[] {
     const column = this.#column(index);
     const order = backwards ? 'DESC' : 'ASC';
     const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
@@ -87,7 +78,7 @@ export class SqliteTable<D> {
     return this.#prepared(sql).all(above, below, ...names, limit, skip) as unknown as TableRow[];
   }
 
-  count({ above, below, except = [] }: Omit<Walk, 'limit'>, index?: string): number {
+  count({ above, below, except = [] }: Omit<Range, 'limit' | 'skip'>, index?: string): number {
     const column = this.#column(index);
     const sql = `SELECT count(*) AS n FROM :table WHERE ${column} > ? AND ${column} < ?
       AND ${column} NOT IN (SELECT value FROM json_each(?))`;
@@ -95,7 +86,7 @@ export class SqliteTable<D> {
   }
 
   search(
-    walk: Walk,
+    range: Range,
     {
       text,
       fields,
@@ -110,7 +101,7 @@ export class SqliteTable<D> {
     };
     const from = `FROM :table WHERE ${column} > :above AND ${column} < :below
       AND ${column} NOT IN (SELECT value FROM json_each(:except)) AND (${fields.map(has).join(' OR ')})`;
-    const { above, below, limit, skip = 0, backwards, except = [] } = walk;
+    const { above, below, limit, skip = 0, backwards, except = [] } = range;
     const asked = { above, below, except: JSON.stringify(except), text };
     const { n } = this.#prepared(`SELECT count(*) AS n ${from}`).get(asked) as { n: number };
     const page = `SELECT id, rev, shape, doc ${from} ORDER BY ${column} ${backwards ? 'DESC' : 'ASC'} LIMIT :limit OFFSET :skip`;
