@@ -13,6 +13,7 @@ import {
   type Stored,
 } from '@kith/service';
 import { availableEngines, createStore } from '@kith/testing';
+import { Collection as MongoCollection } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -331,6 +332,28 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
 });
 
 describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {
+  it('that are read by id in one turn of the loop are one question', async () => {
+    await using place = await createStore('containers');
+    const documents = await openDocuments(place.config, declared);
+    const finds = vi.spyOn(MongoCollection.prototype, 'find');
+    try {
+      const ids = Array.from({ length: 32 }, (_, at) => `box-${at}`);
+      await documents.change(ids.map((id) => ({ in: boxes, target: id, set: box({ things: 1 }) })));
+      finds.mockClear();
+      const found = await Promise.all(
+        ids.map((id, at) => documents.get(boxes, [id, `box-${at + 1}`, 'none'])),
+      );
+      expect(found.map(({ size }) => size)).toEqual(ids.map((_, at) => (at < 31 ? 2 : 1)));
+      expect(finds).toHaveBeenCalledTimes(1);
+      // Nothing is kept from one turn to the next.
+      await documents.get(boxes, ['box-1']);
+      expect(finds).toHaveBeenCalledTimes(2);
+    } finally {
+      finds.mockRestore();
+      await documents.close();
+    }
+  });
+
   it.each(['announced', 'committed', 'rows', 'counters'] as const)(
     'are whole or as before where a process ends after it has %s',
     async (last) => {

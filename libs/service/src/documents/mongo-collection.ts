@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import type { Db, Filter, IndexDescription, Collection as MongoCollection } from 'mongodb';
 import { outboxIndex } from '../events/mongo-outbox.ts';
 import { goneIndex, type RowFields, type TargetFields, unsettledIndex } from '../settle/plan.ts';
@@ -28,6 +29,8 @@ export interface MongoDocument<D> {
 export type MongoTarget<D> = MongoDocument<D> & TargetFields;
 export type MongoRow<D> = MongoDocument<D> & RowFields;
 
+/** Most ids that one question names. */
+const someIds = 1_000;
 /** Everything that content consists of. */
 export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 /** Filter for what is there. */
@@ -77,14 +80,30 @@ export function indexesOf({ kind, indexes = {}, expires }: AnyCollection): Index
 export class MongoReads<D> {
   readonly collection: Collection<D>;
   readonly stored: MongoCollection<MongoDocument<D>>;
+  readonly #byId: DataLoader<string, MongoDocument<D> | null>;
 
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
     this.stored = db.collection(collection.name);
+    this.#byId = new DataLoader((ids) => this.#findTogether(ids), {
+      cache: false,
+      maxBatchSize: someIds,
+      batchScheduleFn: (ask) => setImmediate(ask),
+    });
   }
 
+  /** What is asked for by id in one turn of the loop, by whatever requests, is one question. */
   async find(ids: readonly string[]): Promise<MongoDocument<D>[]> {
-    return this.#all({ _id: { $in: [...ids] } }, { sort: { _id: 1 }, batchSize: Math.max(ids.length, 1) });
+    const found = await this.#byId.loadMany(ids);
+    const failed = found.find((one) => one instanceof Error);
+    if (failed) throw failed;
+    return found.filter((one) => one !== null) as MongoDocument<D>[];
+  }
+
+  async #findTogether(ids: readonly string[]): Promise<(MongoDocument<D> | null)[]> {
+    const found = await this.#all({ _id: { $in: [...new Set(ids)] } }, { batchSize: ids.length });
+    const byId = new Map(found.map((one) => [one._id, one]));
+    return ids.map((id) => byId.get(id) ?? null);
   }
 
   async findBy(index: string, keys: readonly string[]): Promise<MongoDocument<D>[]> {

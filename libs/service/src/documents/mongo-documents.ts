@@ -39,8 +39,6 @@ const emptyMs = 10 * 60_000;
 /** Far longer than anyone waits for a change. */
 const makingMs = 60_000;
 const sweptAtOnce = 1_000;
-/** Most ids that one question names. */
-const someIds = 1_000;
 /** Rows that are read at once with their total; beyond, the total tells first whether there are so many. */
 const shallow = 20_000;
 const markVersion = Number.MAX_SAFE_INTEGER;
@@ -116,12 +114,8 @@ class MongoDocuments implements Documents {
   }
 
   async get<D>(of: Collection<D>, ids: readonly string[]): Promise<Map<string, Stored<D>>> {
-    const reads = this.#readsOf(of);
-    const found = new Map<string, Stored<D>>();
-    for (let at = 0; at < ids.length; at += someIds) {
-      for (const one of await reads.find(ids.slice(at, at + someIds))) found.set(one._id, read(of, one));
-    }
-    return found;
+    const found = await this.#readsOf(of).find(ids);
+    return new Map(found.map((one) => [one._id, read(of, one)]));
   }
 
   async by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>> {
