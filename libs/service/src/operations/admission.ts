@@ -2,7 +2,7 @@
 export const operationsAtOnce = 64;
 /** When a service turns work away, as shares of what is left until the asker's deadline. */
 const burstShare = 1 / 2;
-const standingShare = 1 / 10;
+const standingShare = 1 / 5;
 /** How long all places may be taken before what waits is a standing queue and no burst any more, in ms. */
 const burstMs = 1_000;
 /** How long a place has to be free for a burst to be over, in ms: under overload one is free now and then, but not for long. */
