@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 8 processes.
+// Starts at most 3 platforms and 16 processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessName } from '@kith/platform';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
@@ -21,11 +21,17 @@ describe('an embedded platform whose process stood still', () => {
   });
 });
 
-describe.runIf(availableEngines().includes('containers'))('a process that was frozen', () => {
+/** What is traced takes another way through a process. Nobody listens there. */
+const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_on' };
+
+describe.runIf(availableEngines().includes('containers')).each([
+  ['a process that was frozen', {}],
+  ['a traced process that was frozen', traced],
+])('%s', (_, more) => {
   let platform: TestPlatform;
   let user: TestUser;
   beforeAll(async () => {
-    const env = { REQUEST_TIMEOUT_MS: String(requestTimeoutMs) };
+    const env = { REQUEST_TIMEOUT_MS: String(requestTimeoutMs), ...more };
     platform = await startPlatform({ engine: 'containers', env });
     user = await platform.createUser({ name: 'Before' });
   });

@@ -32,6 +32,7 @@ export {
   type Collection,
   type Counters,
   collection,
+  counters,
   type Index,
   type Kind,
 } from './documents/collection.ts';

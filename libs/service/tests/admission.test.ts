@@ -4,6 +4,7 @@ import {
   encodeContext,
   handler,
   internalHandler,
+  type OperationRequest,
   type RunningService,
   type ServiceRuntime,
   startService,
@@ -28,6 +29,9 @@ const work = operation({
   status: 200,
   errors: [],
 });
+const like = (name: string) =>
+  operation({ ...work, name: `collections.${name}`, path: `/${name}/:name` }) as unknown as typeof work;
+const [hash, keys] = [like('hash'), like('keys')];
 const inner = internalOperation({
   name: 'collections.inner',
   feature: 'collection',
@@ -51,17 +55,21 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
     });
+    const answer = async ({ params }: OperationRequest<typeof work>) => ({ name: params.name });
+    const wait = async (request: OperationRequest<typeof work>) => {
+      begun.push(request.params.name);
+      await gate;
+      return answer(request);
+    };
     service = await startService(
       { ...runtime, operationsAtOnce: atOnce },
       {
         name: 'collections',
         app: {},
         operations: [
-          handler(work, async ({ params }) => {
-            begun.push(params.name);
-            await gate;
-            return { name: params.name };
-          }),
+          handler(work, wait),
+          handler(hash, wait, { places: 'own' }),
+          handler(keys, answer, { places: 'none' }),
         ],
         internal: [internalHandler(inner, async () => ({ ok: true }))],
       },
@@ -73,10 +81,10 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
     await runtime[Symbol.asyncDispose]();
   });
 
-  const call = async (name: string, timeoutMs = 20_000) => {
+  const call = async (name: string, timeoutMs = 20_000, of = work) => {
     const headers = encodeContext({ deadline: Date.now() + timeoutMs, params: { name } });
     const message = { headers, body: new Uint8Array() };
-    return await runtime.bus.request(rpcSubject(runtime.bus.prefix, work), message, timeoutMs);
+    return await runtime.bus.request(rpcSubject(runtime.bus.prefix, of), message, timeoutMs);
   };
   const calls = (count: number) => Array.from({ length: count }, (_, at) => call(String(at)));
   const shed = async () => {
@@ -110,6 +118,17 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
     await call('after');
     expect(begun).not.toContain('late');
     expect(begun).toContain('after');
+  });
+
+  it('keeps no place of the others for what waits for something narrow, and always answers what needs none', async () => {
+    const narrow = Array.from({ length: atOnce + 3 }, (_, at) => call(`narrow ${at}`, 20_000, hash));
+    await expect.poll(() => begun).toEqual(['narrow 0', 'narrow 1']);
+    const all = calls(atOnce + mayWait);
+    await expect.poll(() => begun).toHaveLength(2 * atOnce);
+    expect((await call('keys', 20_000, keys)).headers['Kith-Status']).toBe('200');
+    goOn();
+    for (const reply of await Promise.all([...narrow, ...all]))
+      expect(reply.headers['Kith-Status']).toBe('200');
   });
 
   it('answers what other services ask, whatever operations wait for', async () => {

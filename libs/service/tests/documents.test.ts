@@ -243,6 +243,9 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       if (read) await after.change([{ in: newer, target: read, set: { name: 'New' } }]);
       expect((await after.get(newer, ['n'])).get('n')?.doc).toEqual({ name: 'New' });
       await after.close();
+      const behind = await openDocuments(own.config, { collections: [older] });
+      await expect(behind.get(older, ['n'])).rejects.toThrow(/newer version/);
+      await behind.close();
       const other = { ...newer, indexes: { name: { key: ({ name }: { name: string }) => name } } };
       await expect(openDocuments(own.config, { collections: [other] })).rejects.toThrow(
         /notes is stored in another way/,
@@ -292,6 +295,31 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(await documents.clear(things, all)).toBe(0);
     expect(await documents.clear(totals, { above: '', below: '~', limit: 9 })).toBe(1);
     expect((await following()).totals).toEqual({ boxes: 0, things: 0 });
+  });
+
+  it('that are targets are not cleared, and no other kind has unique keys', async () => {
+    await add('one');
+    const all = { above: '', below: '~', limit: 9 };
+    await expect(documents.clear(boxes, all)).rejects.toThrow(TypeError);
+    expect((await documents.get(boxes, ['one'])).size).toBe(1);
+    const indexes = { at: { key: ({ at }: { at: number }) => `${at}`, unique: true } } as const;
+    expect(() => collection({ ...things, indexes })).toThrow(/can not be unique/);
+    expect(() => collection({ ...things, name: 'events' })).toThrow(TypeError);
+  });
+
+  it('keep whatever a service has in them', async () => {
+    const any = collection<{ data: unknown }>({
+      ...{ name: 'any', kind: 'target', version: 1, schema: z.object({ data: z.unknown() }) },
+    });
+    await using own = await createStore(engine);
+    const some = await openDocuments(own.config, { collections: [any] });
+    try {
+      const data = { $set: 1, 'a.b': { '': [null, 'é', 1e20] }, __proto__: undefined };
+      await some.change([{ in: any, target: 'one', set: { data } }]);
+      expect((await some.get(any, ['one'])).get('one')?.doc).toEqual(JSON.parse(JSON.stringify({ data })));
+    } finally {
+      await some.close();
+    }
   });
 
   it('are of this database alone', async () => {

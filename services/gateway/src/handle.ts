@@ -1,4 +1,3 @@
-import { serviceOf } from '@kith/contracts';
 import { ApiError, type Bus } from '@kith/service';
 import { readAddress } from './address.ts';
 import { answerReply, writeAnswer } from './answer.ts';
@@ -36,9 +35,9 @@ export interface HandleParts {
 export function createHandle(parts: HandleParts) {
   const { routes, clients, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
   const room = new Map<string, ConcurrencyLimit>();
-  const roomOf = (service: string) => {
-    const found = room.get(service) ?? new ConcurrencyLimit();
-    room.set(service, found);
+  const roomOf = (operation: string) => {
+    const found = room.get(operation) ?? new ConcurrencyLimit();
+    room.set(operation, found);
     return found;
   };
   return async (request: HttpRequest, response: HttpResponse): Promise<void> => {
@@ -58,7 +57,7 @@ export function createHandle(parts: HandleParts) {
     if (address.kind === 'options') throw new ApiError('route/not-found');
     response.locals.operation = address.operation.name;
 
-    const limit = roomOf(serviceOf(address.operation));
+    const limit = roomOf(address.operation.name);
     if (!limit.admits()) throw new ApiError('gateway/unavailable');
 
     const { ip: clientIp, key: clientKey } = clients.of(request);

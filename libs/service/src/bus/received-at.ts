@@ -15,7 +15,8 @@ export function watchAbsence(): void {
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    if (now - since > awayMs) away = { since, until: now + catchUpMs };
+    // What waited through one absence and is not read yet has waited through the next one, too.
+    if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();
 }

@@ -14,7 +14,7 @@ export type KeyOf<D> = (doc: D, id: string) => string | null;
 
 export interface Index<D> {
   key: KeyOf<D>;
-  /** Whether no two documents have one key. */
+  /** Whether no two documents have one key: of targets alone, as a change is refused by what it decides in. */
   unique?: true;
 }
 
@@ -50,6 +50,9 @@ export interface Counters<Field extends string = string> {
   fields: readonly Field[];
 }
 
+/** What the store keeps beside what is declared. */
+const reserved = ['events', 'marks', 'facts', 'layout', 'schema'];
+
 /** Declares a collection; what is wrong with it is told when the process starts. Throws `TypeError`. */
 export function collection<D>(declared: Collection<D>): Collection<D> {
   const names = [
@@ -60,6 +63,13 @@ export function collection<D>(declared: Collection<D>): Collection<D> {
   const wrong = names.find((name) => !/^[a-z][a-zA-Z0-9_]*$/.test(name));
   if (wrong !== undefined)
     throw new TypeError(`A collection can not have ${JSON.stringify(wrong)} as a name.`);
+  if (reserved.includes(declared.name)) throw new TypeError(`${declared.name} is the store's own.`);
+  const unique = Object.entries(declared.indexes ?? {}).find(([, index]) => index.unique)?.[0];
+  if (unique !== undefined && declared.kind !== 'target') {
+    throw new TypeError(
+      `${declared.name} is no collection of targets: its index ${unique} can not be unique.`,
+    );
+  }
   if (!Number.isInteger(declared.version) || declared.version < 1) {
     throw new TypeError(`The version of ${declared.name} is not a whole number from 1.`);
   }
@@ -67,4 +77,34 @@ export function collection<D>(declared: Collection<D>): Collection<D> {
     throw new TypeError(`${declared.name} is at version ${declared.version} and upgrades none.`);
   }
   return declared;
+}
+
+/** Declares counters. Throws `TypeError`. */
+export function counters<Field extends string>(declared: Counters<Field>): Counters<Field> {
+  const wrong = [declared.name, ...declared.fields].find((name) => !/^[a-z][a-zA-Z0-9_]*$/.test(name));
+  if (wrong !== undefined) throw new TypeError(`Counters can not have ${JSON.stringify(wrong)} as a name.`);
+  if (reserved.includes(declared.name)) throw new TypeError(`${declared.name} is the store's own.`);
+  if ((declared.fields as readonly string[]).includes('pending'))
+    throw new TypeError('pending is the store’s own.');
+  return declared;
+}
+
+/** How what is declared is stored: what is stored otherwise needs a migration. */
+export function layoutOf(declared: AnyCollection | Counters): string {
+  if ('fields' in declared) return JSON.stringify({ kind: 'counters', fields: declared.fields });
+  const { kind, indexes = {}, search = {}, expires } = declared;
+  return JSON.stringify({
+    kind,
+    indexes: Object.entries(indexes).map(([index, { unique = false }]) => [index, unique]),
+    search: Object.keys(search),
+    expires: expires !== undefined,
+  });
+}
+
+/** A document that was stored: upgraded where its shape is an older one. Throws where it is a newer one. */
+export function asDeclared<D>(of: Collection<D>, stored: unknown, shape: number): D {
+  if (shape === of.version) return stored as D;
+  if (shape > of.version)
+    throw new Error(`${of.name} holds what a newer version has written (shape ${shape}).`);
+  return of.schema.parse(of.upgrade?.(stored, shape));
 }

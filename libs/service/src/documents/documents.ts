@@ -77,7 +77,7 @@ export interface Documents {
   by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>>;
   /** What counters stand at, for every id that is asked. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
-  /** A range of ids, or of keys of an index, in their order. Keys that are to be walked are unique. */
+  /** A range of ids, or of keys of an index, in their order; those of one key by their ids. Keys that are to be walked differ. */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
   /** A range, and the total that counts its rows, both as of one moment. */
   page<D>(
@@ -100,7 +100,7 @@ export interface Documents {
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /** Keeps copies: a higher epoch wins, then a higher version; a mark wins over both. */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
-  /** Takes some of a range of rows, copies or counters away for good, without a change; tells how many. */
+  /** Takes some of a range of rows, copies or counters away for good, without a change; tells how many. Throws `TypeError` for targets. */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /** Takes away what has expired, and puts right what processes left behind when they died. */
   sweep(): Promise<void>;

@@ -1,18 +1,18 @@
 import DataLoader from 'dataloader';
 import type { Db, Filter, IndexDescription, Collection as MongoCollection } from 'mongodb';
 import { outboxIndex } from '../events/mongo-outbox.ts';
-import { goneIndex, type RowFields, type TargetFields, unsettledIndex } from '../settle/plan.ts';
+import { goneIndex, type TargetFields, unsettledIndex } from '../settle/plan.ts';
 import type { AnyCollection, Collection } from './collection.ts';
 import type { Range } from './documents.ts';
 
 /**
- * A document as it is stored: what the service makes of it in `d`, and beside it what it is found by. Without `shape` it is
+ * A document as it is stored: what the service makes of it in `d`, as JSON, which has any names of fields, and beside it what it is found by. Without `shape` it is
  * none: one that is being made, was deleted a while ago, or is a row that was taken away.
  */
-export interface MongoDocument<D> {
+export interface MongoDocument {
   _id: string;
   shape?: number;
-  d?: D;
+  d?: string;
   /** Keys by index. */
   k?: Record<string, string>;
   /** Texts that are searched, by field. */
@@ -26,8 +26,7 @@ export interface MongoDocument<D> {
   newest?: number;
 }
 
-export type MongoTarget<D> = MongoDocument<D> & TargetFields;
-export type MongoRow<D> = MongoDocument<D> & RowFields;
+export type MongoTarget = MongoDocument & TargetFields;
 
 /** Most ids that one question names. */
 const someIds = 1_000;
@@ -43,7 +42,7 @@ export function contentOf<D>(of: Collection<D>, id: string, doc: D) {
   const expires = of.expires?.(doc) ?? null;
   return {
     shape: of.version,
-    d: doc,
+    d: JSON.stringify(doc),
     ...(Object.keys(keys).length > 0 && { k: keys }),
     ...(texts.length > 0 && { s: Object.fromEntries(texts) as Record<string, string> }),
     ...(expires !== null && { expiresAt: new Date(expires) }),
@@ -79,8 +78,8 @@ export function indexesOf({ kind, indexes = {}, expires }: AnyCollection): Index
 /** Reads of one collection. */
 export class MongoReads<D> {
   readonly collection: Collection<D>;
-  readonly stored: MongoCollection<MongoDocument<D>>;
-  readonly #byId: DataLoader<string, MongoDocument<D> | null>;
+  readonly stored: MongoCollection<MongoDocument>;
+  readonly #byId: DataLoader<string, MongoDocument | null>;
 
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
@@ -93,35 +92,33 @@ export class MongoReads<D> {
   }
 
   /** What is asked for by id in one turn of the loop, by whatever requests, is one question. */
-  async find(ids: readonly string[]): Promise<MongoDocument<D>[]> {
+  async find(ids: readonly string[]): Promise<MongoDocument[]> {
     const found = await this.#byId.loadMany(ids);
     const failed = found.find((one) => one instanceof Error);
     if (failed) throw failed;
-    return found.filter((one) => one !== null) as MongoDocument<D>[];
+    return found.filter((one) => one !== null) as MongoDocument[];
   }
 
-  async #findTogether(ids: readonly string[]): Promise<(MongoDocument<D> | null)[]> {
+  async #findTogether(ids: readonly string[]): Promise<(MongoDocument | null)[]> {
     const found = await this.#all({ _id: { $in: [...new Set(ids)] } }, { batchSize: ids.length });
     const byId = new Map(found.map((one) => [one._id, one]));
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  async findBy(index: string, keys: readonly string[]): Promise<MongoDocument<D>[]> {
+  async findBy(index: string, keys: readonly string[]): Promise<MongoDocument[]> {
     return this.#all({ [this.#field(index)]: { $in: [...keys] } }, { sort: { _id: 1 } });
   }
 
   async range({ above, below, limit, skip = 0, backwards, except = [] }: Range, index?: string) {
     const field = this.#field(index);
     const within = { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
-    const sort = { [field]: backwards ? (-1 as const) : (1 as const) };
+    const sort = orderOf(field, backwards);
     return this.#all({ [field]: within }, { sort, skip, limit, batchSize: limit });
   }
 
   async count({ above, below, except = [] }: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
     const within = { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
-    return this.stored.countDocuments({ [this.#field(index)]: within, ...isThere } as Filter<
-      MongoDocument<D>
-    >);
+    return this.stored.countDocuments({ [this.#field(index)]: within, ...isThere } as Filter<MongoDocument>);
   }
 
   async search(
@@ -132,22 +129,22 @@ export class MongoReads<D> {
       starts,
       index,
     }: { text: string; fields: readonly string[]; starts?: true; index?: string },
-  ): Promise<{ found: MongoDocument<D>[]; total: number }> {
+  ): Promise<{ found: MongoDocument[]; total: number }> {
     const field = this.#field(index);
     const pattern = (starts ? '^' : '') + text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
     const filter = {
       [field]: { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) },
       $or: fields.map((name) => ({ [this.#text(name)]: { $regex: pattern } })),
       ...isThere,
-    } as Filter<MongoDocument<D>>;
+    } as Filter<MongoDocument>;
     const total = await this.stored.countDocuments(filter);
-    const sort = { [field]: backwards ? (-1 as const) : (1 as const) };
+    const sort = orderOf(field, backwards);
     const found = skip >= total ? [] : await this.#all(filter, { sort, skip, limit });
     return { found, total };
   }
 
-  async #all(filter: object, options: object): Promise<MongoDocument<D>[]> {
-    return this.stored.find({ ...filter, ...isThere } as Filter<MongoDocument<D>>, options).toArray();
+  async #all(filter: object, options: object): Promise<MongoDocument[]> {
+    return this.stored.find({ ...filter, ...isThere } as Filter<MongoDocument>, options).toArray();
   }
 
   #field(index?: string): string {
@@ -163,4 +160,10 @@ export class MongoReads<D> {
     }
     return `s.${field}`;
   }
+}
+
+/** By the field, then by id. */
+function orderOf(field: string, backwards: true | undefined): Record<string, 1 | -1> {
+  const way = backwards ? -1 : 1;
+  return { [field]: way, _id: way };
 }

@@ -2,16 +2,10 @@ import type { Db, Filter, Collection as MongoCollection } from 'mongodb';
 import { StartError } from '../errors.ts';
 import { eventsIndexes, MongoOutbox, marksIndexes } from '../events/mongo-outbox.ts';
 import { type CounterFields, pendingIndex, type RowWrite } from '../settle/plan.ts';
-import { Settler, type Step } from '../settle/settler.ts';
-import { insertAbsent, matchingWrites } from '../store/failed-writes.ts';
-import {
-  isMongoDeadlock,
-  isMongoDuplicate,
-  type MongoConnection,
-  type MongoSchema,
-  openMongo,
-} from '../store/mongo.ts';
-import type { AnyCollection, Collection, Counters } from './collection.ts';
+import { isCommitRefused, Settler, type Step } from '../settle/settler.ts';
+import { insertAbsent, writeAll } from '../store/failed-writes.ts';
+import { type MongoConnection, type MongoSchema, openMongo } from '../store/mongo.ts';
+import { type AnyCollection, asDeclared, type Collection, type Counters, layoutOf } from './collection.ts';
 import type { AnyChange, Copy, Documents, Range, Refusal, Stored } from './documents.ts';
 import {
   contentFields,
@@ -32,13 +26,15 @@ export interface MongoDocumentsOptions extends Declared {
 }
 
 /** A document as it was read. */
-type Read<D> = Stored<D> & { stored: MongoTarget<D> };
+type Read<D> = Stored<D> & { stored: MongoTarget };
 
-/** How long what was deleted, or never came to count, keeps its place: far longer than a writer trusts its plan. */
-const emptyMs = 10 * 60_000;
-/** Far longer than anyone waits for a change. */
-const makingMs = 60_000;
-const sweptAtOnce = 1_000;
+/**
+ * How long what was deleted, or never came to count, keeps its place: far longer than anyone waits for a change or trusts its plan, on
+ * machines whose clocks differ by an hour.
+ */
+const emptyMs = 70 * 60_000;
+/** Filter for a target with no events and no change on the way. */
+const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 /** Rows that are read at once with their total; beyond, the total tells first whether there are so many. */
 const shallow = 20_000;
 const markVersion = Number.MAX_SAFE_INTEGER;
@@ -59,7 +55,7 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
   };
   const connection = await openMongo({ url, database, schema });
   try {
-    await noteLayout(connection.db, schema);
+    await noteLayout(connection.db, [...collections, ...counters]);
     return new MongoDocuments(connection, { collections, counters, onStep });
   } catch (error) {
     await connection.close();
@@ -68,13 +64,10 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
 }
 
 /** Notes what is declared. What is there otherwise needs a migration, and is refused. */
-async function noteLayout(db: Db, schema: MongoSchema): Promise<void> {
+async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[]): Promise<void> {
   const layout = db.collection<{ _id: string; made: string }>('layout');
-  const declared = Object.entries(schema.collections).map(([_id, indexes]) => ({
-    _id,
-    made: JSON.stringify(indexes.map(({ name }) => name)),
-  }));
-  for (const { _id, made } of await insertAbsent(layout, declared)) {
+  const notes = declared.map((one) => ({ _id: one.name, made: layoutOf(one) }));
+  for (const { _id, made } of await insertAbsent(layout, notes)) {
     const there = await layout.findOne({ _id });
     if (there?.made !== made) {
       throw new StartError(`${db.databaseName}: ${_id} is stored in another way than this version does.`);
@@ -89,8 +82,6 @@ class MongoDocuments implements Documents {
   readonly #targets: readonly string[];
   readonly #reads: ReadonlyMap<string, MongoReads<unknown>>;
   readonly #counters: ReadonlyMap<string, MongoCollection<CounterFields>>;
-  /** Of targets without content, as sweeps have found them: since when, on the process's own clock. */
-  #empty = new Map<string, number>();
 
   constructor(
     connection: MongoConnection,
@@ -191,9 +182,9 @@ class MongoDocuments implements Documents {
   }
 
   async keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void> {
-    const stored = this.#readsOf(of).stored as unknown as MongoCollection<MongoDocument<D> & { rev: number }>;
+    const stored = this.#readsOf(of).stored as unknown as MongoCollection<MongoDocument & { rev: number }>;
     // Of several of one id in a call the newest.
-    const newest = new Map<string, MongoDocument<D>>();
+    const newest = new Map<string, MongoDocument>();
     for (const { id, doc, ...copy } of copies) {
       const [epoch, version] =
         copy.version === 'mark' ? [markVersion, markVersion] : [copy.epoch, copy.version];
@@ -202,16 +193,18 @@ class MongoDocuments implements Documents {
       const content = contentOf(of, id, of.schema.parse(doc));
       newest.set(id, { _id: id, ...content, rev: 0, epoch, newest: version });
     }
-    const taken = await insertAbsent(stored, [...newest.values()]);
-    await matchingWrites(
+    // In one order in every replica: those that keep the same hardly wait for each other in a circle.
+    const copiesInOrder = [...newest.values()].sort((one, other) => (one._id < other._id ? -1 : 1));
+    const taken = await insertAbsent(stored, copiesInOrder);
+    await writeAll(
       stored,
       taken.map(({ _id, epoch = 0, newest: version = 0, ...content }) => ({
         replaceOne: {
           filter: {
             _id,
             $or: [{ epoch: { $lt: epoch } }, { epoch, newest: { $lt: version } }],
-          } as Filter<MongoDocument<D>>,
-          replacement: { ...content, epoch, newest: version } as MongoDocument<D>,
+          } as Filter<MongoDocument>,
+          replacement: { ...content, epoch, newest: version } as MongoDocument,
         },
       })),
     );
@@ -238,15 +231,11 @@ class MongoDocuments implements Documents {
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
     await this.#settler.sweep({ targets, counters: [...this.#counters.keys()] }).catch(failed);
-    const found = new Map<string, number>();
     for (const { collection, stored } of this.#reads.values()) {
-      if (collection.expires)
-        await this.#expire(stored as MongoCollection<MongoTarget<unknown>>).catch(failed);
-      if (collection.kind === 'target') {
-        await this.#sweepEmpty(stored as MongoCollection<MongoTarget<unknown>>, found).catch(failed);
-      }
+      const some = stored as unknown as MongoCollection<MongoTarget>;
+      if (collection.expires) await this.#expire(collection, some).catch(failed);
+      if (collection.kind === 'target') await this.#sweepEmpty(some).catch(failed);
     }
-    this.#empty = found;
     if (failures.length > 0) throw new AggregateError(failures, 'The sweep was not done in whole.');
   }
 
@@ -271,7 +260,10 @@ class MongoDocuments implements Documents {
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
       // After the place is taken, with its keys: whoever deletes what is above from now on finds it.
-      if (below && !(await this.#areThere(reads, below))) return 'orphan';
+      if (below && !(await this.#areThere(reads, below))) {
+        const [current] = typeof change.target === 'string' ? [] : await reads.find([id]);
+        return typeof change.target === 'string' || current?.rev === target.rev ? 'orphan' : 'changed';
+      }
       const content: Record<string, unknown> =
         set === null ? { emptyAt: new Date() } : contentOf(of, id, set);
       const unset = [...contentFields, 'emptyAt'].filter((field) => !(field in content));
@@ -291,7 +283,7 @@ class MongoDocuments implements Documents {
         if (isMade) return 'made';
         if (typeof change.target !== 'string') return 'changed';
       } catch (error) {
-        if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
+        if (!isCommitRefused(error)) throw error;
         const taken = set === null ? undefined : await this.#takenBy(reads, id, set);
         if (taken !== undefined) return { taken };
       }
@@ -304,15 +296,15 @@ class MongoDocuments implements Documents {
     reads: MongoReads<unknown>,
     id: string,
     keys: Record<string, string>,
-  ): Promise<MongoTarget<unknown> | undefined> {
+  ): Promise<MongoTarget | undefined> {
     const { indexes = {} } = reads.collection;
     // A unique key is taken by the commit alone: otherwise a place that is given up would keep it from others.
     const ordered = Object.fromEntries(Object.entries(keys).filter(([index]) => !indexes[index]?.unique));
-    const stored = reads.stored as unknown as MongoCollection<MongoTarget<unknown>>;
+    const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
     // Above what one that was deleted long ago ended with: late writers of its rows go by that.
     const place = { _id: id, rev: Date.now(), emptyAt: new Date(), k: ordered };
-    const [taken] = await insertAbsent(stored, [place as MongoTarget<unknown>]);
-    if (!taken) return place as MongoTarget<unknown>;
+    const [taken] = await insertAbsent(stored, [place as MongoTarget]);
+    if (!taken) return place as MongoTarget;
     const there = await stored.findOne({ _id: id });
     if (there?.shape !== undefined) return undefined;
     if (there)
@@ -346,33 +338,22 @@ class MongoDocuments implements Documents {
     return { in: of.name, id, put: put === null ? null : contentOf(of, id, put) };
   }
 
-  /** Takes away what has expired, but for what has events or changes on the way. */
-  async #expire(stored: MongoCollection<MongoTarget<unknown>>): Promise<void> {
-    const old = { $gt: new Date(0), $lt: new Date() };
-    const open = { outboxAt: { $exists: false }, unsettled: { $exists: false } };
-    await stored.deleteMany({ expiresAt: old, ...open } as Filter<MongoTarget<unknown>>);
+  /** Takes away what has expired, but for what has events or changes on the way; of a target its place stays for a while. */
+  async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
+    const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
+    if (kind !== 'target') return void (await stored.deleteMany(old));
+    const unset = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
+    await stored.updateMany({ ...old, ...isQuiet } as Filter<MongoTarget>, {
+      $set: { emptyAt: new Date() },
+      $unset: { ...unset, lastOp: '' },
+      $inc: { rev: 1 },
+    });
   }
 
-  /** Takes away places without content that have been so for long enough, as this process has seen by its own clock. */
-  async #sweepEmpty(
-    stored: MongoCollection<MongoTarget<unknown>>,
-    found: Map<string, number>,
-  ): Promise<void> {
-    const now = performance.now();
-    const empty = await stored
-      .find({ emptyAt: { $gt: new Date(0) } }, { projection: { rev: 1, lastOp: 1 }, limit: sweptAtOnce })
-      .sort({ emptyAt: 1 })
-      .toArray();
-    for (const { _id, rev, lastOp } of empty) {
-      const key = `${stored.collectionName} ${_id} ${rev}`;
-      const since = this.#empty.get(key) ?? now;
-      // What was deleted is remembered by its writers' plans for longer than what never came to count.
-      if (now - since < (lastOp ? emptyMs : makingMs)) found.set(key, since);
-      else {
-        const gone = { _id, rev, emptyAt: { $exists: true }, outboxAt: { $exists: false } };
-        await stored.deleteOne({ ...gone, unsettled: { $exists: false } } as Filter<MongoTarget<unknown>>);
-      }
-    }
+  /** Takes away places without content that have been so for long. */
+  async #sweepEmpty(stored: MongoCollection<MongoTarget>): Promise<void> {
+    const emptyAt = { $gt: new Date(0), $lt: new Date(Date.now() - emptyMs) };
+    await stored.deleteMany({ emptyAt, ...isQuiet } as Filter<MongoTarget>);
   }
 
   #settle({ name }: Counters, counter: CounterFields): Promise<boolean> | boolean {
@@ -400,9 +381,7 @@ function isBelow(
   return epoch < than || (epoch === than && newest < version);
 }
 
-/** Of an older shape it is upgraded as it is read; the next change stores it in the new one. */
-function read<D>(of: Collection<D>, stored: MongoDocument<D>): Read<D> {
-  const { _id: id, shape = 0, d } = stored;
-  const doc = shape === of.version ? (d as D) : of.schema.parse(of.upgrade?.(d, shape));
-  return { id, doc, stored: stored as MongoTarget<D> };
+function read<D>(of: Collection<D>, stored: MongoDocument): Read<D> {
+  const { _id: id, shape = 0, d = 'null' } = stored;
+  return { id, doc: asDeclared(of, JSON.parse(d), shape), stored: stored as MongoTarget };
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../errors.ts';
 import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../events/sqlite-outbox.ts';
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../store/sqlite.ts';
-import type { AnyCollection, Collection, Counters } from './collection.ts';
+import { type AnyCollection, asDeclared, type Collection, type Counters, layoutOf } from './collection.ts';
 import type { AnyChange, Copy, Documents, Range, Refusal, Stored } from './documents.ts';
 import type { Declared } from './open-documents.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from './sqlite-table.ts';
@@ -25,14 +25,18 @@ const markVersion = Number.MAX_SAFE_INTEGER;
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
 export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents {
   const { file, collections, counters = [], synchronous } = options;
-  const layout = new Map([
-    ['events', [sqliteEventsTable, sqliteMarks]],
-    ...collections.map((one) => [one.name, SqliteTable.layoutOf(one)] as const),
-    ...counters.map((one) => [one.name, SqliteCounters.layoutOf(one)] as const),
-  ]);
+  const tables = [
+    { name: 'events', layout: '', statements: [sqliteEventsTable, sqliteMarks] },
+    ...collections.map((one) => ({
+      ...{ name: one.name, layout: layoutOf(one), statements: SqliteTable.statementsOf(one) },
+    })),
+    ...counters.map((one) => ({
+      ...{ name: one.name, layout: layoutOf(one), statements: SqliteCounters.statementsOf(one) },
+    })),
+  ];
   const db = openSqlite({ file, synchronous, migrations: [layoutTable] });
   try {
-    bringUpToDate(db, file, layout);
+    bringUpToDate(db, file, tables);
     return new SqliteDocuments(db, collections, counters);
   } catch (error) {
     db.close();
@@ -43,21 +47,20 @@ export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents 
 const layoutTable = 'CREATE TABLE layout (name TEXT NOT NULL PRIMARY KEY, made TEXT NOT NULL) WITHOUT ROWID';
 
 /** Makes what is declared and not there yet. What is there otherwise than declared needs a migration, and is refused. */
-function bringUpToDate(db: DatabaseSync, file: string, layout: ReadonlyMap<string, readonly string[]>): void {
+function bringUpToDate(
+  db: DatabaseSync,
+  file: string,
+  tables: readonly { name: string; layout: string; statements: readonly string[] }[],
+): void {
   transaction(db, () => {
-    const made = new Map(
-      db
-        .prepare('SELECT name, made FROM layout')
-        .all()
-        .map(({ name, made }) => [String(name), String(made)]),
-    );
-    for (const [name, statements] of layout) {
-      const text = JSON.stringify(statements);
-      if (made.get(name) === text) continue;
+    const rows = db.prepare('SELECT name, made FROM layout').all();
+    const made = new Map(rows.map(({ name, made }) => [String(name), String(made)]));
+    for (const { name, layout, statements } of tables) {
+      if (made.get(name) === layout) continue;
       if (made.has(name))
         throw new StartError(`${file}: ${name} is stored in another way than this version does.`);
       for (const statement of statements) db.exec(statement);
-      db.prepare('INSERT INTO layout (name, made) VALUES (?, ?)').run(name, text);
+      db.prepare('INSERT INTO layout (name, made) VALUES (?, ?)').run(name, layout);
     }
   });
 }
@@ -163,6 +166,8 @@ class SqliteDocuments implements Documents {
     of: AnyCollection | Counters,
     { above, below, limit }: Omit<Range, 'skip' | 'backwards' | 'except'>,
   ): Promise<number> {
+    if ('kind' in of && of.kind === 'target')
+      throw new TypeError(`${of.name} are targets: a change takes them away.`);
     const table = 'fields' in of ? this.#countersOf(of) : this.#tableOf(of);
     return transaction(this.#db, () => table.removeRange(above, below, limit));
   }
@@ -221,12 +226,6 @@ function newRev(): number {
   return randomInt(2 ** 48 - 1);
 }
 
-/** Of an older shape it is upgraded as it is read; the next change stores it in the new one. */
 function read<D>(of: Collection<D>, { id, rev, shape, doc }: TableRow): Read<D> {
-  const stored: unknown = JSON.parse(doc);
-  return {
-    id,
-    rev,
-    doc: shape === of.version ? (stored as D) : of.schema.parse(of.upgrade?.(stored, shape)),
-  };
+  return { id, rev, doc: asDeclared(of, JSON.parse(doc), shape) };
 }

@@ -32,7 +32,7 @@ export class SqliteTable<D> {
   }
 
   /** The statements that make the table and its indexes, in their order. */
-  static layoutOf({ name, kind, indexes = {}, search = {} }: AnyCollection): string[] {
+  static statementsOf({ name, kind, indexes = {}, search = {} }: AnyCollection): string[] {
     const columns = [
       ...[
         'id TEXT NOT NULL PRIMARY KEY',
@@ -73,7 +73,7 @@ export class SqliteTable<D> {
     const order = backwards ? 'DESC' : 'ASC';
     const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
     const sql = `SELECT id, rev, shape, doc FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}
-      ORDER BY ${column} ${order} LIMIT ? OFFSET ?`;
+      ORDER BY ${column} ${order}, id ${order} LIMIT ? OFFSET ?`;
     const names = except.length > 0 ? [JSON.stringify(except)] : [];
     return this.#prepared(sql).all(above, below, ...names, limit, skip) as unknown as TableRow[];
   }
@@ -104,7 +104,7 @@ export class SqliteTable<D> {
     const { above, below, limit, skip = 0, backwards, except = [] } = range;
     const asked = { above, below, except: JSON.stringify(except), text };
     const { n } = this.#prepared(`SELECT count(*) AS n ${from}`).get(asked) as { n: number };
-    const page = `SELECT id, rev, shape, doc ${from} ORDER BY ${column} ${backwards ? 'DESC' : 'ASC'} LIMIT :limit OFFSET :skip`;
+    const page = `SELECT id, rev, shape, doc ${from} ORDER BY ${column} ${backwards ? 'DESC, id DESC' : 'ASC, id ASC'} LIMIT :limit OFFSET :skip`;
     if (skip >= n) return { rows: [], total: n };
     const rows = this.#prepared(page).all({ ...asked, limit, skip });
     return { rows: rows as unknown as TableRow[], total: n };
@@ -208,7 +208,7 @@ export class SqliteCounters {
     );
   }
 
-  static layoutOf({ name, fields }: Counters): string[] {
+  static statementsOf({ name, fields }: Counters): string[] {
     const columns = fields.map((field) => `${keyColumn(field)} INTEGER NOT NULL`);
     return [
       `CREATE TABLE ${tableOf(name)} (id TEXT NOT NULL PRIMARY KEY, ${columns.join(', ')}) WITHOUT ROWID`,

@@ -76,8 +76,11 @@ export async function startService<App>(
     log.info('took up what follows from a restore');
   }
   for (const one of parts.internal ?? []) intakes.push(await serveInternal(one, options));
-  const admission = new Admission(runtime.operationsAtOnce);
-  for (const one of parts.operations) intakes.push(await serveOperation(one, { ...options, admission }));
+  const shared = new Admission(runtime.operationsAtOnce);
+  for (const one of parts.operations) {
+    const admission = { shared, own: new Admission(runtime.operationsAtOnce), none: undefined }[one.places];
+    intakes.push(await serveOperation(one, { ...options, admission }));
+  }
   log.info('service started');
 
   let stopping: Promise<void> | undefined;

@@ -32,7 +32,15 @@ export interface OperationRequest<O extends OperationSpec>
 export interface OperationHandler<App> {
   spec: OperationSpec;
   handle(request: OperationRequest<OperationSpec>, app: App): Promise<unknown>;
+  /** With whom it shares the places of those that are worked on (docs/adr/0036). */
+  places: Places;
 }
+
+/**
+ * `shared`: with all operations of its service. `own`: with none, as it waits for something narrower than the store, a thread that
+ * hashes: waiting there it would keep a place from the others. `none`: it is answered from memory, and always.
+ */
+export type Places = 'shared' | 'own' | 'none';
 
 /** An internal operation with what serves it. */
 export interface InternalHandler<App> {
@@ -48,8 +56,9 @@ export type InternalContext = Pick<RequestContext, 'requestId' | 'deadline'> &
 export function handler<O extends OperationSpec, App>(
   spec: O,
   handle: (request: OperationRequest<O>, app: App) => Promise<AnswerOf<O>>,
+  { places = 'shared' }: { places?: Places } = {},
 ): OperationHandler<App> {
-  return { spec, handle: handle as unknown as OperationHandler<App>['handle'] };
+  return { spec, handle: handle as unknown as OperationHandler<App>['handle'], places };
 }
 
 /** Binds a handler to an internal contract entry. */

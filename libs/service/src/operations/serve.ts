@@ -29,7 +29,7 @@ export interface ServeOptions<App> {
    * How many are worked on at once. Of operations alone: what services ask of each other is bounded by those, and turned away
    * it would fail an operation that has made its change already.
    */
-  admission?: Admission;
+  admission?: Admission | undefined;
 }
 
 /** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
@@ -136,9 +136,10 @@ function serveSubject<App>(
       if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);
+    } finally {
+      metrics.operationsInFlight.dec();
+      admission?.leave(performance.now() - began);
     }
-    metrics.operationsInFlight.dec();
-    admission?.leave(performance.now() - began);
     if (!reply) return expired();
     const seconds = stop({ status: reply.headers[statusHeader] ?? '' });
     metrics.operations.inc({ operation, ...outcomeOf(reply) });

@@ -10,6 +10,13 @@ import { writeRow } from './write-row.ts';
 /** The steps of a change, in order; a test stops or ends the process between any two of them. */
 export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
+const refused = new WeakSet<Error>();
+
+/** Whether a unique key has refused a change, or it was given up for another one of that key: nothing of it is stored. */
+export function isCommitRefused(error: unknown): boolean {
+  return refused.has(error as Error);
+}
+
 /** How long after it was read a plan is trusted, and an intent's change may still be on its way. */
 export const trustMs = 30_000;
 /** Intents younger than this are left to their writers. */
@@ -22,6 +29,8 @@ const mostIntents = 500;
 /** Filter for a counter that takes one more intent. */
 const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
 const retryMs = 50;
+/** Most changes of a process that wait for room at once: each keeps a place from what could be done. */
+const fewWaiting = 16;
 
 /**
  * Commits a change in one document and settles what follows from it in others, without transactions
@@ -38,6 +47,7 @@ export class Settler {
   /** Changes that this process makes, and intents that it settles for others: whoever else meets one leaves it alone. */
   readonly #making = new Set<string>();
   readonly #settling = new Set<string>();
+  #waitingForRoom = 0;
 
   /**
    * @param options.now Unix time in ms.
@@ -94,9 +104,9 @@ export class Settler {
     );
     const { matchedCount } = await commit.catch(async (error: unknown) => {
       // Refused by a unique key, or given up for another's sake: nothing of it is stored, and never will be.
-      if (isMongoDuplicate(error) || isMongoDeadlock(error)) {
-        await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, plan.op)));
-      }
+      if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
+      await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, plan.op)));
+      refused.add(error as Error);
       throw error;
     });
     if (matchedCount === 0 && !(await this.#hasCommitted(target, plan.op))) {
@@ -129,17 +139,22 @@ export class Settler {
     ids: readonly string[],
     until = performance.now() + this.#patienceMs,
   ): Promise<void> {
-    for (;;) {
+    const findFull = () => {
       const full = { _id: { $in: [...ids] }, [`pending.${mostIntents - 1}`]: { $exists: true } };
-      const counters = await this.#counters(collection).find(full).toArray();
-      if (counters.length === 0) return;
-      if (performance.now() > until) {
-        throw new ApiError('gateway/unavailable', {
-          message: 'Too many changes of this user are under way. Try again in a second.',
-        });
+      return this.#counters(collection).find(full).toArray();
+    };
+    let counters = await findFull();
+    if (counters.length === 0) return;
+    if (this.#waitingForRoom >= fewWaiting) throw noRoom();
+    this.#waitingForRoom++;
+    try {
+      for (; counters.length > 0; counters = await findFull()) {
+        if (performance.now() > until) throw noRoom();
+        const settled = await Promise.all(counters.map((counter) => this.settleCounter(collection, counter)));
+        if (!settled.includes(true)) await pause(retryMs);
       }
-      const settled = await Promise.all(counters.map((counter) => this.settleCounter(collection, counter)));
-      if (!settled.includes(true)) await pause(retryMs);
+    } finally {
+      this.#waitingForRoom--;
     }
   }
 
@@ -309,6 +324,12 @@ export class Settler {
   #counters(name: string): Collection<CounterFields> {
     return this.#db.collection<CounterFields>(name);
   }
+}
+
+function noRoom(): ApiError {
+  return new ApiError('gateway/unavailable', {
+    message: 'Too many changes of this user are under way. Try again in a second.',
+  });
 }
 
 /** One write a counter document: its intent is removed with the first. */

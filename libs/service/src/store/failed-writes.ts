@@ -68,6 +68,25 @@ export async function matchingWrites<T extends Document>(
   }
 }
 
+/** Makes updates, each for itself; those that were given up to end a deadlock are made again. Throws for any other failure. */
+export async function writeAll<T extends Document>(
+  collection: Collection<T>,
+  updates: readonly AnyBulkWriteOperation<T>[],
+): Promise<void> {
+  let left = updates;
+  for (let attempt = 1; left.length > 0; attempt++) {
+    try {
+      await collection.bulkWrite(left, { ordered: false });
+      return;
+    } catch (error) {
+      const { failures } = refusalsOf(error);
+      const givenUp = failures.filter(({ code }) => code === mongoDeadlock);
+      if (givenUp.length < failures.length || attempt === attempts) throw error;
+      left = givenUp.flatMap(({ index }) => left[index] ?? []);
+    }
+  }
+}
+
 /** Times that a write is given up to end a deadlock; of those in it, one is made each time. */
 const attempts = 10;
 

@@ -61,7 +61,7 @@ export class TracingBus extends BusWrapper {
       const span = this.#rpcSpan(subject, 'server', parent);
       const headers = { ...message.headers, [traceparentHeader]: span.traceparent };
       try {
-        const reply = await span.run(() => answer({ headers, body: message.body }));
+        const reply = await span.run(() => answer({ ...message, headers }));
         endRpc(span, reply);
         return reply;
       } catch (error) {

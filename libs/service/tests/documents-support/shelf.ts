@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { type Collection, type Counters, collection, type DocumentChange, type Stored } from '@kith/service';
+import { type Collection, collection, counters, type DocumentChange, type Stored } from '@kith/service';
 import { z } from 'zod';
 
 /** A made-up service: boxes within boxes, the things in them listed by time, how many each owner has, and copies of owners. */
@@ -44,7 +44,7 @@ export const things: Collection<Thing> = collection({
   schema: z.object({ at: z.int() }),
 });
 
-export const totals = { name: 'totals', fields: ['boxes', 'things'] } as const satisfies Counters;
+export const totals = counters({ name: 'totals', fields: ['boxes', 'things'] });
 
 export interface Owner {
   name: string;

@@ -8,31 +8,35 @@ import type { User } from '../store/index.ts';
 const attempts = 20;
 
 /** Changes the caller's password; its other sessions end with the same write (SPEC B1). */
-export const changePasswordHandler = handler(changePassword, async (request, app: AppContext) => {
-  const { projectId, caller, body, deadline } = request;
-  let verified: string | null = null;
-  let passwordHash: string | undefined;
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const before = await app.store.users.find(projectId, caller.userId);
-    if (!before) throw new ApiError('auth/unauthorized');
-    if (verified === null || before.passwordHash !== verified) {
-      const right = await app.passwords.verify(body.password, before.passwordHash, deadline);
-      if (!right) throw new ApiError('auth/invalid-credentials');
-      verified = before.passwordHash;
+export const changePasswordHandler = handler(
+  changePassword,
+  async (request, app: AppContext) => {
+    const { projectId, caller, body, deadline } = request;
+    let verified: string | null = null;
+    let passwordHash: string | undefined;
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const before = await app.store.users.find(projectId, caller.userId);
+      if (!before) throw new ApiError('auth/unauthorized');
+      if (verified === null || before.passwordHash !== verified) {
+        const right = await app.passwords.verify(body.password, before.passwordHash, deadline);
+        if (!right) throw new ApiError('auth/invalid-credentials');
+        verified = before.passwordHash;
+      }
+      passwordHash ??= await app.passwords.hash(body.newPassword, deadline);
+      const after: User = {
+        ...before,
+        passwordHash,
+        sessionEpoch: before.sessionEpoch + 1,
+        keptSession: caller.sessionId,
+        updatedAt: new Date(),
+        rev: before.rev + 1,
+      };
+      const reason = 'password-changed';
+      if ((await app.store.accounts.update(after, { event: null, ending: reason })) === 'stale') continue;
+      await finishEnding(app, { projectId, userId: after.id, epoch: after.sessionEpoch, reason });
+      return { success: true as const, message: 'The password is changed. Other sessions have ended.' };
     }
-    passwordHash ??= await app.passwords.hash(body.newPassword, deadline);
-    const after: User = {
-      ...before,
-      passwordHash,
-      sessionEpoch: before.sessionEpoch + 1,
-      keptSession: caller.sessionId,
-      updatedAt: new Date(),
-      rev: before.rev + 1,
-    };
-    const reason = 'password-changed';
-    if ((await app.store.accounts.update(after, { event: null, ending: reason })) === 'stale') continue;
-    await finishEnding(app, { projectId, userId: after.id, epoch: after.sessionEpoch, reason });
-    return { success: true as const, message: 'The password is changed. Other sessions have ended.' };
-  }
-  throw new Error('The user was changed by others again and again.');
-});
+    throw new Error('The user was changed by others again and again.');
+  },
+  { places: 'own' },
+);

@@ -3,8 +3,12 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /** Answers the public keys (SPEC B1), from memory: verifiers get them while the database is away, too. */
-export const getJwksHandler = handler(getJwks, async (request, app: AppContext) => {
-  await app.keys.settled().catch(() => undefined);
-  request.setHeader('Cache-Control', 'public, max-age=300');
-  return { keys: [...app.tokens.publicKeys] };
-});
+export const getJwksHandler = handler(
+  getJwks,
+  async (request, app: AppContext) => {
+    await app.keys.settled().catch(() => undefined);
+    request.setHeader('Cache-Control', 'public, max-age=300');
+    return { keys: [...app.tokens.publicKeys] };
+  },
+  { places: 'none' },
+);

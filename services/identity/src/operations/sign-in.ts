@@ -6,22 +6,26 @@ import { openSession } from '../open-session.ts';
 import type { User } from '../store/index.ts';
 
 /** Opens a session; an unknown address gets the answer of a wrong password, after the same time (SPEC B1). */
-export const signInHandler = handler(signIn, async (request, app: AppContext) => {
-  const { projectId, body, deadline } = request;
-  if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
-  const user = await app.store.users.findByEmail(projectId, body.email);
-  const right = await app.passwords.verify(body.password, user?.passwordHash ?? null, deadline);
-  if (!user || !right) {
-    const kinds = await app.store.imports.hashKinds(projectId);
-    await app.passwords.spendOthers(body.password, user?.passwordHash ?? null, { kinds, deadline });
-    throw new ApiError('auth/invalid-credentials');
-  }
-  if (!user.isActive) throw new ApiError('auth/suspended');
-  await replaceImportedHash(app, user, request);
-  const now = new Date();
-  await app.store.users.touch(projectId, user.id, now);
-  return openSession(app, { ...user, lastActive: now }, request, now, 'auth/invalid-credentials');
-});
+export const signInHandler = handler(
+  signIn,
+  async (request, app: AppContext) => {
+    const { projectId, body, deadline } = request;
+    if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
+    const user = await app.store.users.findByEmail(projectId, body.email);
+    const right = await app.passwords.verify(body.password, user?.passwordHash ?? null, deadline);
+    if (!user || !right) {
+      const kinds = await app.store.imports.hashKinds(projectId);
+      await app.passwords.spendOthers(body.password, user?.passwordHash ?? null, { kinds, deadline });
+      throw new ApiError('auth/invalid-credentials');
+    }
+    if (!user.isActive) throw new ApiError('auth/suspended');
+    await replaceImportedHash(app, user, request);
+    const now = new Date();
+    await app.store.users.touch(projectId, user.id, now);
+    return openSession(app, { ...user, lastActive: now }, request, now, 'auth/invalid-credentials');
+  },
+  { places: 'own' },
+);
 
 /** Makes a hash of our own in the place of an imported one, now that the password is known. */
 async function replaceImportedHash(

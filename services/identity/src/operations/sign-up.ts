@@ -7,16 +7,20 @@ import { withProfile } from '../profile.ts';
 import { userEvent } from '../user-events.ts';
 
 /** Creates an account and its first session (SPEC B1). */
-export const signUpHandler = handler(signUp, async (request, app: AppContext) => {
-  const { projectId, body, deadline } = request;
-  if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
-  const passwordHash = await app.passwords.hash(body.password, deadline);
-  const now = new Date();
-  const { email } = body;
-  const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-  const outcome = await app.store.users.add(user, userEvent(userCreated, user));
-  if (outcome === 'email-taken') throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
-  if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
-  app.relay.kick();
-  return openSession(app, user, request, now);
-});
+export const signUpHandler = handler(
+  signUp,
+  async (request, app: AppContext) => {
+    const { projectId, body, deadline } = request;
+    if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
+    const passwordHash = await app.passwords.hash(body.password, deadline);
+    const now = new Date();
+    const { email } = body;
+    const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
+    const outcome = await app.store.users.add(user, userEvent(userCreated, user));
+    if (outcome === 'email-taken') throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
+    if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
+    app.relay.kick();
+    return openSession(app, user, request, now);
+  },
+  { places: 'own' },
+);
