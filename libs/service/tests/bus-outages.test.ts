@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger, NatsBus, NoResponders, RequestTimeout, streamNames } from '@kith/service';
 import { availableEngines, eraseEngines, layLine, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -119,6 +120,32 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
       connectTimeoutMs: 1,
     });
     await expect(plain).rejects.toThrow('does not answer');
+  });
+
+  test('a consumer that works on what it has fetched for longer than two heartbeats is not interrupted', async () => {
+    const lines: { msg?: string }[] = [];
+    const heard = createLogger({
+      name: 'test',
+      level: 'warn',
+      destination: { write: (line: string) => void lines.push(JSON.parse(line)) },
+    });
+    const bus = undo.adopt(await NatsBus.connect({ url, name: 'test', prefix, log: heard }), (one) =>
+      one.close(),
+    );
+    const project = randomUUID();
+    const about = `${prefix}.event.${project}.thing.made`;
+    for (let id = 0; id < 20; id++) await bus.publish({ subject: about, id: `${id}`, body: bytes('') });
+    const handled: string[] = [];
+    // Twenty come at once, and take two seconds.
+    await bus.consume({ durable: `slow-${project}`, subjects: [about] }, async ({ id }) => {
+      await pause(100);
+      handled.push(id);
+    });
+    await waitFor(() => handled.length === 20, { timeoutMs: 20_000 });
+    await bus.publish({ subject: about, id: 'next', body: bytes('') });
+    await waitFor(() => handled.includes('next'));
+    expect(handled).toHaveLength(21);
+    expect(lines).toEqual([]);
   });
 
   test('an event that came too often is given up before it is worked on: it may have killed its process', async () => {

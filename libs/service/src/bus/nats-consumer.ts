@@ -96,6 +96,7 @@ export class NatsConsumer {
     const { log } = this.#connection;
     let failures = 0;
     while (!this.#stopped.signal.aborted) {
+      let fetched = 0;
       try {
         const consumer = this.#consumer ?? (await this.#open());
         // Batches, not an endless stream: a stream that is closed loses what is on its way, for all of `ack_wait`.
@@ -104,6 +105,7 @@ export class NatsConsumer {
         const letGo = endOnAbort(messages, this.#stopped.signal);
         try {
           for await (const message of messages) {
+            fetched++;
             if (this.#stopped.signal.aborted) left.push(message);
             else await this.#begin(message);
           }
@@ -115,6 +117,8 @@ export class NatsConsumer {
         for (const message of left) message.nak();
         failures = 0;
       } catch (error) {
+        // Said at the end of a fetch whose events took longer than a second to work on: all of them have come.
+        if (fetched > 0 && (error as Error).message === heartbeatsMissed) continue;
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
         this.#consumer = undefined;
         await pause(Math.min(100 * 2 ** failures++, 5_000), this.#stopped.signal);
@@ -219,6 +223,9 @@ async function ensureConsumer(
  * a quarter of an hour (docs/adr/0029). What a process works on is bounded by what it fetches.
  */
 const unlimited = -1;
+
+/** The client's error for a fetch in which nothing has come for two heartbeats, which it counts until its last event is taken. */
+const heartbeatsMissed = 'heartbeats missed';
 
 /** JetStream's error for a consumer that is there with other settings. */
 const consumerExists = 10148;
