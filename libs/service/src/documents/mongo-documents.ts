@@ -214,6 +214,9 @@ class MongoDocuments implements Documents {
     of: AnyCollection | Counters,
     { above, below, limit }: Omit<Range, 'skip' | 'backwards' | 'except'>,
   ): Promise<number> {
+    if ('kind' in of && of.kind === 'target') {
+      throw new TypeError(`${of.name} are targets: a change takes them away.`);
+    }
     const stored = ('fields' in of
       ? this.#countersOf(of)
       : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
