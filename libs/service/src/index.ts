@@ -145,6 +145,3 @@ export { readTraceparent, traceFields } from './telemetry/traceparent.ts';
 export { startTracing, stopTracing, type Tracing, tracing } from './telemetry/tracing.ts';
 export { tracingConfig } from './telemetry/tracing-config.ts';
 export { Turns } from './turns.ts';
-// Last: loaded before the others, they change how soon the MongoDB driver gives up while its server is gone (3 s instead of 0.4 s).
-export { openMongoDocuments } from './documents/mongo-documents.ts';
-export { type Declared, openDocuments } from './documents/open-documents.ts';

@@ -1,7 +1,8 @@
-import { type Documents, openDocuments, type Stored } from '@kith/service';
+import type { Documents, Stored } from '@kith/service';
 import { availableEngines, createStore } from '@kith/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { openDocuments } from '../src/documents/open-documents.ts';
 import { type Box, box, boxes, declared, putInto, things, totals } from './documents-support/shelf.ts';
 
 const ids = ['a', 'b', 'c'];

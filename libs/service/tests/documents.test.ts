@@ -3,19 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import {
-  type Collection,
-  collection,
-  type Documents,
-  openDocuments,
-  openMongoDocuments,
-  type StoreConfig,
-  type Stored,
-} from '@kith/service';
+import { type Collection, collection, type Documents, type StoreConfig, type Stored } from '@kith/service';
 import { availableEngines, createStore } from '@kith/testing';
 import { Collection as MongoCollection } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { openMongoDocuments } from '../src/documents/mongo-documents.ts';
+import { openDocuments } from '../src/documents/open-documents.ts';
 import {
   type Box,
   box,

@@ -1,4 +1,4 @@
-import { openDocuments } from '@kith/service';
+import { openDocuments } from '../../src/documents/open-documents.ts';
 import { boxes, declared, putInto } from './shelf.ts';
 
 // Puts things into a box, one after the other, until it is killed; says how many it was told are in.
