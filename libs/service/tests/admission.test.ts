@@ -18,7 +18,7 @@ const work = operation({
   summary: 'Work',
   feature: 'collection',
   method: 'POST',
-  path: '/work/:name',
+  path: '/try/:name',
   scope: 'project',
   auth: 'none',
   limit: null,

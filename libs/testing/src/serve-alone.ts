@@ -12,13 +12,7 @@ export async function serveAlone<App>(
 ): Promise<Bus & AsyncDisposable> {
   const bus = await createBus('embedded');
   const log = testLog();
-  const options = {
-    bus,
-    log,
-    metrics: new Metrics(),
-    app: appOn(bus),
-    checkOutput,
-  };
+  const options = { bus, log, metrics: new Metrics(), app: appOn(bus), checkOutput };
   for (const handler of handlers) await serveOperation(handler, options);
   return bus;
 }

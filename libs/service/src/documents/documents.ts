@@ -108,3 +108,29 @@ export interface Documents {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Holds changes against what their collections describe, so that what is wrong is told before anything is written. */
+export function checkedChanges(changes: readonly AnyChange[]) {
+  const checked = (of: AnyCollection, doc: unknown) => (doc === null ? null : of.schema.parse(doc));
+  return changes.map((one) => ({
+    ...one,
+    set: checked(one.in, one.set),
+    rows: (one.rows ?? []).map((row) => ({ ...row, put: checked(row.in, row.put) })),
+  }));
+}
+
+/** Where a copy stands among others of its id: a mark is above all. */
+export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 'version'>): {
+  epoch: number;
+  newest: number;
+} {
+  if (version !== 'mark') return { epoch, newest: version };
+  return { epoch: Number.MAX_SAFE_INTEGER, newest: Number.MAX_SAFE_INTEGER };
+}
+
+/** Throws `TypeError` for targets: what follows from them would stay. */
+export function refuseTargets(of: AnyCollection | Counters): void {
+  if ('kind' in of && of.kind === 'target') {
+    throw new TypeError(`${of.name} are targets: a change takes them away.`);
+  }
+}

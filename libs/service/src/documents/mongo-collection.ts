@@ -109,20 +109,21 @@ export class MongoReads<D> {
     return this.#all({ [this.#field(index)]: { $in: [...keys] } }, { sort: { _id: 1 } });
   }
 
-  async range({ above, below, limit, skip = 0, backwards, except = [] }: Range, index?: string) {
+  async range({ limit, skip = 0, backwards, ...ends }: Range, index?: string) {
     const field = this.#field(index);
-    const within = { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
     const sort = orderOf(field, backwards);
-    return this.#all({ [field]: within }, { sort, skip, limit, batchSize: limit });
+    return this.#all({ [field]: between(ends) }, { sort, skip, limit, batchSize: limit });
   }
 
-  async count({ above, below, except = [] }: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
-    const within = { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
-    return this.stored.countDocuments({ [this.#field(index)]: within, ...isThere } as Filter<MongoDocument>);
+  async count(ends: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+    return this.stored.countDocuments({
+      [this.#field(index)]: between(ends),
+      ...isThere,
+    } as Filter<MongoDocument>);
   }
 
   async search(
-    { above, below, limit, skip = 0, backwards, except = [] }: Range,
+    { limit, skip = 0, backwards, ...ends }: Range,
     {
       text,
       fields,
@@ -133,7 +134,7 @@ export class MongoReads<D> {
     const field = this.#field(index);
     const pattern = (starts ? '^' : '') + text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
     const filter = {
-      [field]: { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) },
+      [field]: between(ends),
       $or: fields.map((name) => ({ [this.#text(name)]: { $regex: pattern } })),
       ...isThere,
     } as Filter<MongoDocument>;
@@ -166,4 +167,9 @@ export class MongoReads<D> {
 function orderOf(field: string, backwards: true | undefined): Record<string, 1 | -1> {
   const way = backwards ? -1 : 1;
   return { [field]: way, _id: way };
+}
+
+/** Filter for what lies between two ends. */
+function between({ above, below, except = [] }: Pick<Range, 'above' | 'below' | 'except'>) {
+  return { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
 }

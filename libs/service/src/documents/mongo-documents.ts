@@ -6,7 +6,17 @@ import { isCommitRefused, Settler, type Step } from '../settle/settler.ts';
 import { insertAbsent, writeAll } from '../store/failed-writes.ts';
 import { type MongoConnection, type MongoSchema, openMongo } from '../store/mongo.ts';
 import { type AnyCollection, asDeclared, type Collection, type Counters, layoutOf } from './collection.ts';
-import type { AnyChange, Copy, Documents, Range, Refusal, Stored } from './documents.ts';
+import {
+  type AnyChange,
+  type Copy,
+  checkedChanges,
+  type Documents,
+  type Range,
+  type Refusal,
+  refuseTargets,
+  type Stored,
+  standingOf,
+} from './documents.ts';
 import {
   contentFields,
   contentOf,
@@ -37,7 +47,6 @@ const emptyMs = 70 * 60_000;
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 /** Rows that are read at once with their total; beyond, the total tells first whether there are so many. */
 const shallow = 20_000;
-const markVersion = Number.MAX_SAFE_INTEGER;
 /** Races for one key; each loss means that another one has changed something. */
 const attempts = 5;
 
@@ -167,17 +176,8 @@ class MongoDocuments implements Documents {
   }
 
   async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
-    // What is wrong is told before anything is written.
-    const checked = changes.map((one) => ({
-      ...one,
-      set: one.set === null ? null : one.in.schema.parse(one.set),
-      rows: (one.rows ?? []).map((row) => ({
-        ...row,
-        put: row.put === null ? null : row.in.schema.parse(row.put),
-      })),
-    }));
     const outcomes: ('made' | Refusal)[] = [];
-    for (const one of checked) outcomes.push(await this.#make(one));
+    for (const one of checkedChanges(changes)) outcomes.push(await this.#make(one));
     return outcomes;
   }
 
@@ -186,12 +186,11 @@ class MongoDocuments implements Documents {
     // Of several of one id in a call the newest.
     const newest = new Map<string, MongoDocument>();
     for (const { id, doc, ...copy } of copies) {
-      const [epoch, version] =
-        copy.version === 'mark' ? [markVersion, markVersion] : [copy.epoch, copy.version];
+      const standing = standingOf(copy);
       const before = newest.get(id);
-      if (before && !isBelow(before, epoch, version)) continue;
+      if (before && !isBelow(before, standing)) continue;
       const content = contentOf(of, id, of.schema.parse(doc));
-      newest.set(id, { _id: id, ...content, rev: 0, epoch, newest: version });
+      newest.set(id, { _id: id, ...content, rev: 0, ...standing });
     }
     // In one order in every replica: those that keep the same hardly wait for each other in a circle.
     const copiesInOrder = [...newest.values()].sort((one, other) => (one._id < other._id ? -1 : 1));
@@ -214,9 +213,7 @@ class MongoDocuments implements Documents {
     of: AnyCollection | Counters,
     { above, below, limit }: Omit<Range, 'skip' | 'backwards' | 'except'>,
   ): Promise<number> {
-    if ('kind' in of && of.kind === 'target') {
-      throw new TypeError(`${of.name} are targets: a change takes them away.`);
-    }
+    refuseTargets(of);
     const stored = ('fields' in of
       ? this.#countersOf(of)
       : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
@@ -377,11 +374,10 @@ class MongoDocuments implements Documents {
 }
 
 function isBelow(
-  { epoch = 0, newest = 0 }: { epoch?: number; newest?: number },
-  than: number,
-  version: number,
-) {
-  return epoch < than || (epoch === than && newest < version);
+  { epoch = 0, newest = 0 }: Pick<MongoDocument, 'epoch' | 'newest'>,
+  than: { epoch: number; newest: number },
+): boolean {
+  return epoch < than.epoch || (epoch === than.epoch && newest < than.newest);
 }
 
 function read<D>(of: Collection<D>, stored: MongoDocument): Read<D> {

@@ -4,7 +4,17 @@ import { StartError } from '../errors.ts';
 import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../events/sqlite-outbox.ts';
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../store/sqlite.ts';
 import { type AnyCollection, asDeclared, type Collection, type Counters, layoutOf } from './collection.ts';
-import type { AnyChange, Copy, Documents, Range, Refusal, Stored } from './documents.ts';
+import {
+  type AnyChange,
+  type Copy,
+  checkedChanges,
+  type Documents,
+  type Range,
+  type Refusal,
+  refuseTargets,
+  type Stored,
+  standingOf,
+} from './documents.ts';
 import type { Declared } from './open-documents.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from './sqlite-table.ts';
 
@@ -19,8 +29,6 @@ type Read<D> = Stored<D> & { rev: number };
 
 /** Of so many changes at once it is a bulk: the log is copied back less often. */
 const bulk = 100;
-/** A mark's version: above every other. */
-const markVersion = Number.MAX_SAFE_INTEGER;
 
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
 export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents {
@@ -140,11 +148,7 @@ class SqliteDocuments implements Documents {
   }
 
   async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
-    // What is wrong is told before anything is written.
-    const checked = changes.map((one) => ({
-      ...one,
-      set: one.set === null ? null : one.in.schema.parse(one.set),
-    }));
+    const checked = checkedChanges(changes);
     const all = () => checked.map((one) => this.#make(one));
     return checked.length < bulk ? transaction(this.#db, all) : bulkTransaction(this.#db, all);
   }
@@ -154,8 +158,7 @@ class SqliteDocuments implements Documents {
     const checked = copies.map((copy) => ({ ...copy, doc: of.schema.parse(copy.doc) }));
     const all = () => {
       for (const { id, doc, epoch, version } of checked) {
-        const newest = version === 'mark' ? { epoch: markVersion, version: markVersion } : { epoch, version };
-        table.put(id, newRev(), doc, newest);
+        table.put(id, newRev(), doc, standingOf({ epoch, version }));
       }
     };
     if (copies.length < bulk) transaction(this.#db, all);
@@ -166,8 +169,7 @@ class SqliteDocuments implements Documents {
     of: AnyCollection | Counters,
     { above, below, limit }: Omit<Range, 'skip' | 'backwards' | 'except'>,
   ): Promise<number> {
-    if ('kind' in of && of.kind === 'target')
-      throw new TypeError(`${of.name} are targets: a change takes them away.`);
+    refuseTargets(of);
     const table = 'fields' in of ? this.#countersOf(of) : this.#tableOf(of);
     return transaction(this.#db, () => table.removeRange(above, below, limit));
   }
@@ -202,7 +204,7 @@ class SqliteDocuments implements Documents {
     for (const { in: rowsOf, id: rowId, put } of rows) {
       const its = this.#tableOf(rowsOf);
       if (put === null) its.remove(rowId);
-      else its.put(rowId, newRev(), rowsOf.schema.parse(put));
+      else its.put(rowId, newRev(), put);
     }
     for (const { in: sums, id: counterId, add } of counters) this.#countersOf(sums).add(counterId, add);
     for (const event of events) this.outbox.add(event);

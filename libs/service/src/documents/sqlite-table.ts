@@ -111,15 +111,15 @@ export class SqliteTable<D> {
   }
 
   /** Puts a document in its place, over the one that is there. */
-  put(id: string, rev: number, doc: D, newest?: { epoch: number; version: number }): void {
+  put(id: string, rev: number, doc: D, standing?: { epoch: number; newest: number }): void {
     const { columns, values } = this.#valuesOf(id, rev, doc);
-    const more = newest ? ['epoch', 'newest'] : [];
+    const more = standing ? ['epoch', 'newest'] : [];
     const all = [...columns, ...more];
     const set = all.slice(1).map((name) => `${name} = excluded.${name}`);
-    const isNewer = newest ? 'WHERE (excluded.epoch, excluded.newest) > (epoch, newest)' : '';
+    const isNewer = standing ? 'WHERE (excluded.epoch, excluded.newest) > (epoch, newest)' : '';
     const sql = `INSERT INTO :table (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})
       ON CONFLICT (id) DO UPDATE SET ${set.join(', ')} ${isNewer}`;
-    this.#prepared(sql).run(...values, ...(newest ? [newest.epoch, newest.version] : []));
+    this.#prepared(sql).run(...values, ...(standing ? [standing.epoch, standing.newest] : []));
   }
 
   remove(id: string): void {
