@@ -18,6 +18,13 @@ function pairOf(stage: Stage<Nodes>, time: number): Replica[] {
   return (pairs[time % pairs.length] ?? []).map((name) => of(stage, name, time));
 }
 
+async function frozen(stage: Stage<Nodes>, ms: number, ...replicas: readonly Replica[]): Promise<void> {
+  for (const one of replicas) one.signal('SIGSTOP');
+  await stage.rest(ms);
+  for (const one of replicas) one.signal('SIGCONT');
+  await stage.back();
+}
+
 export const processRows: readonly Row<Nodes>[] = [
   ...processNames.map(
     (name): Row<Nodes> => ({
@@ -70,11 +77,7 @@ export const processRows: readonly Row<Nodes>[] = [
       times: 1,
       quick: name === 'connections' ? 1 : 0,
       async fault(stage, time) {
-        const one = of(stage, name, time);
-        one.signal('SIGSTOP');
-        await stage.rest(10_000);
-        one.signal('SIGCONT');
-        await stage.back();
+        await frozen(stage, 10_000, of(stage, name, time));
       },
     }),
   ),
@@ -84,11 +87,7 @@ export const processRows: readonly Row<Nodes>[] = [
     times: pairs.length,
     quick: 0,
     async fault(stage, time) {
-      const both = pairOf(stage, time);
-      for (const one of both) one.signal('SIGSTOP');
-      await stage.rest(6_000);
-      for (const one of both) one.signal('SIGCONT');
-      await stage.back();
+      await frozen(stage, 6_000, ...pairOf(stage, time));
     },
   },
   {
