@@ -98,6 +98,12 @@ export class Folder extends Key {
     this.saved.clear();
   }
 
+  /** Reads and compares nothing. */
+  async read(): Promise<void> {
+    const token = this.owner.accessToken;
+    await this.scene.ask('collections', 'GET', `/collections/${this.rootId}/sub-collections`, { token });
+  }
+
   /** Reads it; what was unsure is known from now on. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;

@@ -82,9 +82,11 @@ export async function gather(
     if (chance < 0.25) return pick(people).readConnections();
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
-    const key = chance < 0.65 ? free(pairs) : chance < 0.85 ? free(folders) : free(people);
-    // Where all are busy or unsure there is still something to read.
-    return key?.run() ?? pick(people).readConnections();
+    // What nobody knows for certain is left alone, and all may be busy. Then something of the same kind is read: a kind that is
+    // not asked for would look like one that is not served.
+    if (chance < 0.65) return free(pairs)?.run() ?? pick(people).readConnections();
+    if (chance < 0.85) return free(folders)?.run() ?? pick(folders).read();
+    return free(people)?.run() ?? pick(people).readProfile();
   };
   const [first] = people as [Person];
   const ofTheFirst = pairs.filter((pair) => pair.people.includes(first));

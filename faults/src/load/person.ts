@@ -117,6 +117,11 @@ export class Person extends Key {
     this.refreshToken = answer.body.refreshToken;
   }
 
+  async readProfile(): Promise<void> {
+    const token = this.accessToken;
+    await this.scene.ask('identity', 'GET', `/users/${this.id}`, { token });
+  }
+
   async readFeed(): Promise<void> {
     const token = this.accessToken;
     await this.scene.ask('notifications', 'GET', '/app-notifications', { token });
