@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isReady } from './is-ready.ts';
 
@@ -22,6 +29,8 @@ export interface Balancer extends AsyncDisposable {
 }
 
 const quickMs = 1_000;
+/** Far longer than the load lets a connection rest: one that is closed just as it is used has lost a request. */
+const keepAliveMs = 75_000;
 
 export async function startBalancer(upstreams: readonly Upstream[]): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1_024 });
@@ -68,7 +77,8 @@ export async function startBalancer(upstreams: readonly Upstream[]): Promise<Bal
       return;
     }
     const { method, url, headers } = incoming;
-    const ask = request({ agent, host: '127.0.0.1', port: upstream.port, method, path: url, headers });
+    const to = { agent, host: '127.0.0.1', port: upstream.port, method, path: url };
+    const ask = request({ ...to, headers: endToEnd(headers) });
     outgoing.once('close', () => ask.destroy());
     try {
       ask.end(body);
@@ -78,7 +88,7 @@ export async function startBalancer(upstreams: readonly Upstream[]): Promise<Bal
         for await (const _ of answer);
         return void outgoing.destroy();
       }
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      outgoing.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
       answer.pipe(outgoing);
       answer.on('error', () => outgoing.destroy());
     } catch (error) {
@@ -93,6 +103,7 @@ export async function startBalancer(upstreams: readonly Upstream[]): Promise<Bal
     }
   }
 
+  server.keepAliveTimeout = keepAliveMs;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -116,4 +127,13 @@ export async function startBalancer(upstreams: readonly Upstream[]): Promise<Bal
       agent.destroy();
     },
   };
+}
+
+/** Headers without those that speak of one connection alone (RFC 9110 section 7.6.1): how long the gateway keeps its own says nothing here. */
+function endToEnd({
+  connection: _,
+  'keep-alive': _keepAlive,
+  ...headers
+}: IncomingHttpHeaders): IncomingHttpHeaders {
+  return headers;
 }
