@@ -5,9 +5,10 @@
 //   --seed N         what is random comes from it; printed, so that a run can be repeated
 //   --before COMMIT  the version before, for the row that mixes the two (HEAD~1)
 //   --write          writes docs/reliability.md from what it finds
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { seeded } from '../../bench/src/random.ts';
-import { gather } from './load/load.ts';
+import { type Crowd, gather } from './load/load.ts';
 import { line, writeReport } from './report.ts';
 import { hasPassed, type Outcome } from './row.ts';
 import { grounds } from './rows/index.ts';
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
+const warmMs = 10_000;
 const rows = grounds.flatMap((ground) => ground.rows);
 const wanted = values.only?.split(',');
 const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
@@ -48,6 +50,7 @@ try {
     await ground.work(chosen, progress, async (world, some) => {
       const { url, operatorToken } = world;
       const crowd = await gather(url, { operatorToken, size: 40, random });
+      if (judgesTimes) await warmUp(crowd);
       for (const row of some) {
         progress(`${row.title} …`);
         const times = values.quick ? Math.max(1, row.quick) : row.times;
@@ -67,6 +70,13 @@ const passed = outcomes.filter((outcome) => hasPassed(outcome, judgesTimes)).len
 const failed = outcomes.length - passed + (process.exitCode ? 1 : 0);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
+
+/** Code that has just begun to run is slow, and all of it began at once: what comes after is to be of the faults. */
+async function warmUp(crowd: Crowd): Promise<void> {
+  const end = crowd.load(rate / 2);
+  await sleep(warmMs);
+  await end();
+}
 
 function fail(sentence: string): never {
   process.stderr.write(`${sentence}\n`);

@@ -47,7 +47,7 @@ export function writeReport({
 }): void {
   const machine = describeMachine({}).filter(([what]) => !['wrk', 'OpenSSL'].includes(what));
   const rows = outcomes.map((outcome) => [
-    outcome.row.title,
+    outcome.row.servesAll ? `${outcome.row.title}; at half the load` : outcome.row.title,
     outcome.times,
     outcome.requests,
     outcome.acknowledged,

@@ -31,7 +31,10 @@ export interface RowFacts {
   /** How often it is done: in the whole run and in the quick one, which leaves the row out where it is 0. */
   times: number;
   quick: number;
-  /** Whether nobody may go unserved. Judged in the whole run, as is silence: a shared machine may be slow by itself. */
+  /**
+   * Whether nobody may go unserved; then it has half of the load, as where two cores are all there is a process that starts takes what
+   * the others need. Judged in the whole run, as is silence: a shared machine may be slow by itself.
+   */
   servesAll?: true;
   /** The longest silence that is borne, in ms; without one it is only written down. */
   silenceMs?: number;

@@ -27,7 +27,7 @@ export async function runRow<P extends Place>(
     await rest(metMs);
   };
   const record = crowd.begin(row.bears);
-  const end = crowd.load(rate);
+  const end = crowd.load(row.servesAll ? rate / 2 : rate);
   let error: string | undefined;
   try {
     await rest(1_500);
