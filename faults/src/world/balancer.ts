@@ -1,14 +1,5 @@
 import { once } from 'node:events';
-import {
-  Agent,
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { isReady } from './is-ready.ts';
+import { Worker } from 'node:worker_threads';
 
 export interface Upstream {
   /** Where it takes requests. */
@@ -28,112 +19,25 @@ export interface Balancer extends AsyncDisposable {
   keepAnswers(share: number, random?: () => number): void;
 }
 
-const quickMs = 1_000;
-/** Far longer than the load lets a connection rest: one that is closed just as it is used has lost a request. */
-const keepAliveMs = 75_000;
-
-export async function startBalancer(upstreams: readonly Upstream[]): Promise<Balancer> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1_024 });
-  const down = new Set<Upstream>();
-  let isQuick = true;
-  let share = 0;
-  let chance: () => number = Math.random;
-  let turn = 0;
-  const check = async (upstream: Upstream) => {
-    if (await isReady(upstream.readyUrl, quickMs)) down.delete(upstream);
-    else down.add(upstream);
-  };
-  let timer: NodeJS.Timeout;
-  const checkEvery = (ms: number) => {
-    clearInterval(timer);
-    timer = setInterval(() => upstreams.forEach(check), ms);
-  };
-  checkEvery(quickMs);
-
-  const server = createServer(async (incoming, outgoing) => {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    } catch {
-      return outgoing.destroy();
-    }
-    const body = Buffer.concat(chunks);
-    const ready = upstreams.filter((one) => !down.has(one));
-    const among = ready.length > 0 ? ready : upstreams;
-    turn += 1;
-    const order = among.map((_, index) => among[(turn + index) % among.length] as Upstream);
-    await forward(incoming, outgoing, body, isQuick ? order : order.slice(0, 1));
-  });
-
-  async function forward(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    body: Buffer,
-    order: readonly Upstream[],
-  ): Promise<void> {
-    const [upstream, ...others] = order;
-    if (!upstream) {
-      outgoing.writeHead(502).end();
-      return;
-    }
-    const { method, url, headers } = incoming;
-    const to = { agent, host: '127.0.0.1', port: upstream.port, method, path: url };
-    const ask = request({ ...to, headers: endToEnd(headers) });
-    outgoing.once('close', () => ask.destroy());
-    try {
-      ask.end(body);
-      const [answer] = (await once(ask, 'response')) as [IncomingMessage];
-      const isKept = method !== 'GET' && chance() < share;
-      if (isKept) {
-        for await (const _ of answer);
-        return void outgoing.destroy();
-      }
-      outgoing.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
-      answer.pipe(outgoing);
-      answer.on('error', () => outgoing.destroy());
-    } catch (error) {
-      if (outgoing.destroyed) return;
-      const { code } = error as NodeJS.ErrnoException;
-      // Nothing was sent, or nothing that changes anything: another one may be asked.
-      if (code === 'ECONNREFUSED' || (method === 'GET' && isQuick)) {
-        if (isQuick) down.add(upstream);
-        return forward(incoming, outgoing, body, others);
-      }
-      outgoing.writeHead(502).end();
-    }
-  }
-
-  server.keepAliveTimeout = keepAliveMs;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    lagBy(ms) {
-      isQuick = false;
-      checkEvery(ms);
-    },
-    beQuick() {
-      isQuick = true;
-      checkEvery(quickMs);
-    },
-    keepAnswers(next, random = Math.random) {
-      share = next;
-      chance = random;
-    },
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      server.close();
-      server.closeAllConnections();
-      agent.destroy();
-    },
-  };
+/** What the balancer's thread is told: how often to ask who is ready, where that is to lag; or which share of answers to keep. */
+export interface Order {
+  checkMs?: number;
+  share?: number;
+  /** Which ones comes from it. */
+  seed?: number;
 }
 
-/** Headers without those that speak of one connection alone (RFC 9110 section 7.6.1): how long the gateway keeps its own says nothing here. */
-function endToEnd({
-  connection: _,
-  'keep-alive': _keepAlive,
-  ...headers
-}: IncomingHttpHeaders): IncomingHttpHeaders {
-  return headers;
+export async function startBalancer(upstreams: readonly Upstream[]): Promise<Balancer> {
+  const worker = new Worker(new URL('./balancer-worker.ts', import.meta.url), { workerData: upstreams });
+  const [url] = (await once(worker, 'message')) as [string];
+  const order = (told: Order) => worker.postMessage(told);
+  return {
+    url,
+    lagBy: (checkMs) => order({ checkMs }),
+    beQuick: () => order({}),
+    keepAnswers: (share, random = Math.random) => order({ share, seed: Math.floor(random() * 2 ** 31) }),
+    async [Symbol.asyncDispose]() {
+      await worker.terminate();
+    },
+  };
 }

@@ -28,6 +28,14 @@ interface Connection {
   prefix: string;
   log: Logger;
   ensureStreams: () => Promise<void>;
+  /** Which connection this is, counted from the first; nothing while there is none. */
+  current: () => number | undefined;
+}
+
+/** An event, and the connection it has come over. */
+interface Fetched {
+  message: JsMsg;
+  over: number | undefined;
 }
 
 /** What a dead letter says of itself beside the event's body. */
@@ -51,7 +59,7 @@ export class NatsConsumer {
   #loop: Promise<void> | undefined;
   readonly #stopped = new AbortController();
   readonly #working = new InFlight();
-  readonly #held = new Set<JsMsg>();
+  readonly #held = new Set<Fetched>();
   #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
@@ -68,7 +76,7 @@ export class NatsConsumer {
     await this.#open();
     // What takes long, or is held while a store is away, is not another's yet.
     this.#heartbeat = setInterval(() => {
-      for (const message of this.#held) message.working();
+      for (const one of this.#held) void this.#tell(one, (message) => message.working());
     }, this.#options.ackWaitMs / 3);
     this.#heartbeat.unref();
     this.#loop = this.#run();
@@ -100,21 +108,22 @@ export class NatsConsumer {
       try {
         const consumer = this.#consumer ?? (await this.#open());
         // Batches, not an endless stream: a stream that is closed loses what is on its way, for all of `ack_wait`.
-        const left: JsMsg[] = [];
+        const left: Fetched[] = [];
+        const over = this.#connection.current();
         const messages = await consumer.fetch({ max_messages: batch, expires: fetchMs });
         const letGo = endOnAbort(messages, this.#stopped.signal);
         try {
           for await (const message of messages) {
             fetched++;
-            if (this.#stopped.signal.aborted) left.push(message);
-            else await this.#begin(message);
+            if (this.#stopped.signal.aborted) left.push({ message, over });
+            else await this.#begin({ message, over });
           }
         } finally {
           letGo();
         }
         // What was fetched and is not worked on any more goes to another replica at once; only now, as while this
         // one still fetches it would come back here.
-        for (const message of left) message.nak();
+        for (const one of left) await this.#tell(one, (message) => message.nak());
         failures = 0;
       } catch (error) {
         // Said at the end of a fetch whose events took longer than a second to work on: all of them have come.
@@ -127,11 +136,11 @@ export class NatsConsumer {
   }
 
   /** Begins to work on an event; resolves when there is room for the next. */
-  async #begin(message: JsMsg): Promise<void> {
+  async #begin(fetched: Fetched): Promise<void> {
     const { atOnce, durable } = this.#options;
     this.#working.track(
       // It is worked on again where what became of it could not be told.
-      this.#deliver(message).catch((error) =>
+      this.#deliver(fetched).catch((error) =>
         this.#connection.log.warn({ err: error, durable }, 'consumer interrupted'),
       ),
     );
@@ -139,7 +148,8 @@ export class NatsConsumer {
   }
 
   /** Works on an event and says what became of it. */
-  async #deliver(message: JsMsg): Promise<void> {
+  async #deliver(fetched: Fetched): Promise<void> {
+    const { message } = fetched;
     const { durable, maxDeliveries, backoffMs } = this.#options;
     const { log } = this.#connection;
     const delivery = message.info.deliveryCount;
@@ -148,21 +158,48 @@ export class NatsConsumer {
     try {
       // A process that dies of an event never gets to count the failure: the server's count stops it.
       if (delivery > maxDeliveries) throw new Error('delivered too often');
-      this.#held.add(message);
+      this.#held.add(fetched);
       const { subject, data: body } = message;
       await this.#handle({ subject, id, body, delivery, traceparent }).finally(() =>
-        this.#held.delete(message),
+        this.#held.delete(fetched),
       );
-      message.ack();
+      await this.#tell(fetched, () => message.ack());
     } catch (error) {
       const event = { durable, eventId: id, ...traceFields(traceparent) };
       log.warn({ err: error, ...event, delivery }, 'event not handled');
-      if (delivery < maxDeliveries) message.nak(backoffAfter(delivery, backoffMs));
-      else await this.#bury(message, id, error);
+      if (delivery < maxDeliveries)
+        await this.#tell(fetched, () => message.nak(backoffAfter(delivery, backoffMs)));
+      else await this.#bury(fetched, id, error);
     }
   }
 
-  async #bury(message: JsMsg, id: string, error: unknown): Promise<void> {
+  /**
+   * Tells the server what became of an event. It goes by the event's number: over another connection than the event came, the
+   * broker may have lost its files meanwhile, and another event may have that number, which nobody has worked on. Where that
+   * can not be found out it is not told, and the event comes again after `ack_wait`.
+   */
+  async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
+    const { current } = this.#connection;
+    for (let now = current(); over === undefined || now !== over; now = current()) {
+      if (!(await this.#isStillThere(message))) return;
+      if (now !== undefined && now === current()) break;
+    }
+    say(message);
+  }
+
+  async #isStillThere(message: JsMsg): Promise<boolean> {
+    const { jsm, prefix } = this.#connection;
+    const id = message.headers?.get(PubHeaders.MsgIdHdr);
+    try {
+      const there = await jsm.streams.getMessage(streamNames(prefix).events, { seq: message.seq });
+      return !!id && there?.header.get(PubHeaders.MsgIdHdr) === id;
+    } catch {
+      return false;
+    }
+  }
+
+  async #bury(fetched: Fetched, id: string, error: unknown): Promise<void> {
+    const { message } = fetched;
     const { js, jsm, prefix, log } = this.#connection;
     const { durable } = this.#options;
     const streams = streamNames(prefix);
@@ -180,11 +217,11 @@ export class NatsConsumer {
       // Withdrawn while it was handled: whoever did so has looked for its letter before it was there.
       const isThere = await jsm.streams.getMessage(streams.events, { seq: message.seq });
       if (!isThere) await jsm.streams.purge(streams.dead, { filter: subject });
-      message.term();
+      await this.#tell(fetched, () => message.term());
       log.error({ durable, eventId: id }, 'event given up: dead letter');
     } catch (failure) {
       log.error({ err: failure, durable, eventId: id }, 'dead letter not stored');
-      message.nak(5_000);
+      await this.#tell(fetched, () => message.nak(5_000));
     }
   }
 }

@@ -75,6 +75,8 @@ export class NatsBus implements Bus {
   readonly #consumers = new Set<NatsConsumer>();
   readonly #reconnected: (() => void)[] = [];
   #connected = true;
+  /** Counts the connections there were. */
+  #connections = 1;
   /** Publications that have not been acknowledged. */
   readonly #waiting = new Set<(error: Error) => void>();
   #streams: Promise<void> | undefined;
@@ -216,6 +218,7 @@ export class NatsBus implements Bus {
         prefix: this.prefix,
         log: this.#log,
         ensureStreams: () => this.#makeStreams(),
+        current: () => (this.isConnected() ? this.#connections : undefined),
       },
       options,
       handle,
@@ -322,6 +325,7 @@ export class NatsBus implements Bus {
       }
       if (status.type === 'reconnect') {
         this.#connected = true;
+        this.#connections++;
         this.#requests.askAgain();
         for (const callback of this.#reconnected) callback();
       }

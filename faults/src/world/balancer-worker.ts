@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import { seeded } from '../../../bench/src/random.ts';
+import type { Order, Upstream } from './balancer.ts';
+import { isReady } from './is-ready.ts';
+
+// The balancer, on a thread of its own: on that of the load, connections would wait there for many seconds, and what a client has
+// long given up would be passed on.
+
+const quickMs = 1_000;
+const upstreams: readonly Upstream[] = workerData;
+const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 1_024 });
+const down = new Set<Upstream>();
+let isQuick = true;
+let share = 0;
+let chance: () => number = Math.random;
+let turn = 0;
+const check = async (upstream: Upstream) => {
+  if (await isReady(upstream.readyUrl, quickMs)) down.delete(upstream);
+  else down.add(upstream);
+};
+let timer: NodeJS.Timeout;
+const checkEvery = (ms: number) => {
+  clearInterval(timer);
+  timer = setInterval(() => upstreams.forEach(check), ms);
+};
+checkEvery(quickMs);
+
+const server = createServer(async (incoming, outgoing) => {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  } catch {
+    return outgoing.destroy();
+  }
+  const body = Buffer.concat(chunks);
+  const ready = upstreams.filter((one) => !down.has(one));
+  const among = ready.length > 0 ? ready : upstreams;
+  turn += 1;
+  const order = among.map((_, index) => among[(turn + index) % among.length] as Upstream);
+  await forward(incoming, outgoing, body, isQuick ? order : order.slice(0, 1));
+});
+
+async function forward(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  body: Buffer,
+  order: readonly Upstream[],
+): Promise<void> {
+  const [upstream, ...others] = order;
+  if (!upstream) {
+    outgoing.writeHead(502).end();
+    return;
+  }
+  const { method, url, headers } = incoming;
+  const to = { agent, host: '127.0.0.1', port: upstream.port, method, path: url };
+  const ask = request({ ...to, headers: endToEnd(headers) });
+  outgoing.once('close', () => ask.destroy());
+  try {
+    ask.end(body);
+    const [answer] = (await once(ask, 'response')) as [IncomingMessage];
+    const isKept = method !== 'GET' && chance() < share;
+    if (isKept) {
+      for await (const _ of answer);
+      return void outgoing.destroy();
+    }
+    outgoing.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+    answer.pipe(outgoing);
+    answer.on('error', () => outgoing.destroy());
+  } catch (error) {
+    if (outgoing.destroyed) return;
+    const { code } = error as NodeJS.ErrnoException;
+    // Nothing was sent, or nothing that changes anything: another one may be asked.
+    if (code === 'ECONNREFUSED' || (method === 'GET' && isQuick)) {
+      if (isQuick) down.add(upstream);
+      return forward(incoming, outgoing, body, others);
+    }
+    outgoing.writeHead(502).end();
+  }
+}
+
+parentPort?.on('message', ({ checkMs, share: next, seed }: Order) => {
+  if (next !== undefined) {
+    share = next;
+    chance = seeded(seed ?? 0);
+    return;
+  }
+  isQuick = checkMs === undefined;
+  checkEvery(checkMs ?? quickMs);
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+parentPort?.postMessage(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+
+/**
+ * Headers without those that speak of one connection alone (RFC 9110 section 7.6.1). A gateway keeps its own for longer than this keeps a
+ * client's: told of that, a client uses one that is being closed, and has lost a request.
+ */
+function endToEnd({
+  connection: _,
+  'keep-alive': _keepAlive,
+  ...headers
+}: IncomingHttpHeaders): IncomingHttpHeaders {
+  return headers;
+}
