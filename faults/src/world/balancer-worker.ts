@@ -88,14 +88,14 @@ async function forward(
   }
 }
 
-parentPort?.on('message', ({ checkMs, share: next, seed }: Order) => {
-  if (next !== undefined) {
-    share = next;
-    chance = seeded(seed ?? 0);
-    return;
+parentPort?.on('message', (order: Order) => {
+  if ('keepShare' in order) {
+    share = order.keepShare;
+    chance = seeded(order.seed);
+  } else {
+    isQuick = 'be' in order;
+    checkEvery('be' in order ? quickMs : order.lagByMs);
   }
-  isQuick = checkMs === undefined;
-  checkEvery(checkMs ?? quickMs);
 });
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');

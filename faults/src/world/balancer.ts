@@ -19,23 +19,20 @@ export interface Balancer extends AsyncDisposable {
   keepAnswers(share: number, random?: () => number): void;
 }
 
-/** What the balancer's thread is told: how often to ask who is ready, where that is to lag; or which share of answers to keep. */
-export interface Order {
-  checkMs?: number;
-  share?: number;
-  /** Which ones comes from it. */
-  seed?: number;
-}
+/** What the balancer's thread is told. The seed decides which answers are kept. */
+export type Order = { be: 'quick' } | { lagByMs: number } | { keepShare: number; seed: number };
 
+/** Starts a balancer on a thread of its own. */
 export async function startBalancer(upstreams: readonly Upstream[]): Promise<Balancer> {
   const worker = new Worker(new URL('./balancer-worker.ts', import.meta.url), { workerData: upstreams });
   const [url] = (await once(worker, 'message')) as [string];
   const order = (told: Order) => worker.postMessage(told);
   return {
     url,
-    lagBy: (checkMs) => order({ checkMs }),
-    beQuick: () => order({}),
-    keepAnswers: (share, random = Math.random) => order({ share, seed: Math.floor(random() * 2 ** 31) }),
+    lagBy: (lagByMs) => order({ lagByMs }),
+    beQuick: () => order({ be: 'quick' }),
+    keepAnswers: (keepShare, random = Math.random) =>
+      order({ keepShare, seed: Math.floor(random() * 2 ** 31) }),
     async [Symbol.asyncDispose]() {
       await worker.terminate();
     },

@@ -176,13 +176,14 @@ export class NatsConsumer {
   /**
    * Tells the server what became of an event. It goes by the event's number: over another connection than the event came, the
    * broker may have lost its files meanwhile, and another event may have that number, which nobody has worked on. Where that
-   * can not be found out it is not told, and the event comes again after `ack_wait`.
+   * cannot be found out, nothing is told, and the event comes again after `ack_wait`.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
     const { current } = this.#connection;
-    for (let now = current(); over === undefined || now !== over; now = current()) {
+    let [known, now] = [over, current()];
+    while (now === undefined || now !== known) {
       if (!(await this.#isStillThere(message))) return;
-      if (now !== undefined && now === current()) break;
+      [known, now] = [now, current()];
     }
     say(message);
   }
