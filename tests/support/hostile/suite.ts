@@ -7,7 +7,7 @@ import { type HostileRequest, hostileRequests } from './requests.ts';
 
 /** Longest that a request may hold the loop, in ms. */
 const longestHold = 50;
-/** A hold is measured again until so many agree: compiling and collecting garbage hold the loop for no request's sake. */
+/** A hold is measured so often, and the least counts: compiling, collecting garbage and a shared core only add to it. */
 const tries = 5;
 
 /** Sends the hostile requests that are chosen to a platform in this process, and measures what each does to its loop. */
@@ -44,12 +44,12 @@ export function holdsTheLoopBriefly(
       const holds = [await holdOf(request)];
       while (holds.length < tries && (holds[0] as number) > longestHold / 2)
         holds.push(await holdOf(request));
-      const ms = holds.toSorted((a, b) => a - b)[holds.length >> 1] as number;
+      const ms = Math.min(...holds);
       if (ms > longest.ms) Object.assign(longest, { ms, name: request.name });
       if (ms >= longestHold) wrong.push(`${Math.round(ms)} ms: ${request.name}`);
     }
     await annotate(`${sent} requests; the longest hold was ${longest.ms.toFixed(1)} ms: ${longest.name}`);
-    expect(wrong).toEqual([]);
+    expect(wrong.join('\n')).toBe('');
     expect(sent).toBeGreaterThan(options.atLeast);
   });
 }
