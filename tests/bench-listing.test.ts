@@ -1,11 +1,10 @@
-import { availableEngines, callerOf, callOperation, createStore } from '@kith/testing';
+import { availableEngines, callerOf, callOperation, createStore, fillStore } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { chart } from '../bench/src/listing/chart.ts';
 import { interleave, type Stream } from '../bench/src/listing/interleave.ts';
 import { describeListing } from '../bench/src/listing/listing-row.ts';
 import { measureKind } from '../bench/src/listing/measure.ts';
 import { layoutsOf } from '../bench/src/listing/row.ts';
-import { seed } from '../bench/src/listing/seed.ts';
 
 const sizes = [100, 1_000];
 
@@ -15,7 +14,7 @@ describe.each(availableEngines())('the lists of the benchmark (%s)', (engine) =>
     async (_service, make) => {
       await using place = await createStore(engine);
       const layout = make();
-      expect(await seed(place.config, layout)).toBeGreaterThan(1_100);
+      expect(await fillStore(place.config, layout.move, layout.rows())).toBeGreaterThan(1_100);
       await using served = await layout.serve(place.config);
       for (const kind of layout.kinds) {
         expect(kind.targets.map(({ size }) => size)).toEqual(sizes);

@@ -103,7 +103,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
           entries.slice(0, 20).map((entry) => entry.userId),
         );
         const profiles = await pageQueries(client.db(database), { projectId, userId });
-        expect(profiles.map(({ user }) => JSON.parse(user)).toSorted(byId)).toEqual(
+        expect(profiles.map(({ d }) => JSON.parse(d).user).toSorted(byId)).toEqual(
           [...users.values()].toSorted(byId),
         );
         expect(users.size).toBe(20);

@@ -303,11 +303,13 @@ async function storedHash(
 ): Promise<unknown> {
   if (!engines) {
     using db = new DatabaseSync(join(dataFolder, 'identity.sqlite'), { timeout: 5_000 });
-    return db
-      .prepare('SELECT passwordHash FROM users WHERE projectId = ? AND email = ?')
-      .get(projectId, email)?.passwordHash;
+    const own = db
+      .prepare('SELECT doc FROM users WHERE id > ? AND id < ?')
+      .all(`${projectId}|`, `${projectId}}`);
+    return own.map(({ doc }) => JSON.parse(String(doc))).find((user) => user.email === email)?.passwordHash;
   }
   await using client = new MongoClient(engines.mongodbUrl);
-  return (await client.db(`${prefix}_identity`).collection('users').findOne({ projectId, email }))
-    ?.passwordHash;
+  const users = client.db(`${prefix}_identity`).collection<{ _id: string; d?: string }>('users');
+  const own = await users.find({ _id: { $gt: `${projectId}|`, $lt: `${projectId}}` } }).toArray();
+  return own.map(({ d = '{}' }) => JSON.parse(d)).find((user) => user.email === email)?.passwordHash;
 }

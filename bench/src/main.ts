@@ -2,12 +2,13 @@
 //   --quick        the rows that answer within five minutes; RESULTS.md stays as it is
 //   --json         ends with one line, the figures as a JSON object
 //   --only a,b     these rows alone; RESULTS.md stays as it is
-//   --before DIR   measures the gateway of another checkout beside this one's
+//   --before DIR   measures another checkout beside this one: its gateway, and the rows that are compared
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureBeside } from './beside.ts';
 import { type BenchEngines, benchEngines } from './engines.ts';
 import { provideWrk } from './load/provide-wrk.ts';
 import { describeMachine, watchStolen } from './machine.ts';
@@ -48,7 +49,10 @@ try {
   for (const [at, row] of chosen.entries()) {
     progress(`${row.title} …`);
     const stolen = watchStolen();
-    const result = await row.measure(context).catch(unmeasured);
+    const result = await (row.compared && values.before
+      ? measureBeside({ ...row, compared: row.compared }, { ...context, before: values.before })
+      : row.measure(context)
+    ).catch(unmeasured);
     results.push({ row, result, stolen: stolen() });
     text = report(command.join(' '), machine, results, chosen.slice(at + 1));
     // After each row, so that a run that is broken off leaves what it has measured.

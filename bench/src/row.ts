@@ -1,3 +1,4 @@
+import type { Compared } from './beside.ts';
 import type { BenchEngines } from './engines.ts';
 
 /** What every row is measured with. */
@@ -37,6 +38,9 @@ export interface Row {
   /** Whether `--quick` measures it, too. */
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
+  /** Of its JSON, what it is compared by with another checkout; absent where it measures that itself, or is not compared. */
+  // biome-ignore lint/suspicious/noExplicitAny: each row knows its own, and a version before may have had another.
+  compared?(json: any): Compared[];
 }
 
 /** A verdict on a ratio that has to be at least so much. */

@@ -10,7 +10,7 @@ import { createLogger, readConfig } from '@kith/service';
 import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
 
-const operatorToken = 'the-operator';
+export const operatorToken = 'the-operator';
 
 /** What `kith move` says of a move that is done, whole, begun or gone on with. */
 export const moveProgress = new RegExp(
@@ -44,9 +44,13 @@ export const movedSettings = (data: string, prefix = 'kith'): NodeJS.ProcessEnv 
 });
 
 /** Starts an embedded platform on a data folder. */
-export function startInFolder(data: string, prefix?: string): Promise<EmbeddedPlatform> {
+export function startInFolder(
+  data: string,
+  prefix?: string,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<EmbeddedPlatform> {
   return startEmbedded({
-    config: readConfig(platformConfig, movedSettings(data, prefix)),
+    config: readConfig(platformConfig, { ...movedSettings(data, prefix), ...settings }),
     folder: openDataFolder(data),
     log: createLogger({ name: 'test', level: 'silent' }),
   });

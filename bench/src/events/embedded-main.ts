@@ -2,34 +2,24 @@
 // it has shown as JSON.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  createLogger,
-  InProcessBus,
-  openSqlite,
-  SqliteOutbox,
-  sqliteEventsTable,
-  sqliteMarks,
-  transaction,
-} from '@kith/service';
+import { createLogger, InProcessBus } from '@kith/service';
+import { openDocuments } from '@kith/service/documents';
 import { startConsumer } from './consumer.ts';
 import { Lags } from './lags.ts';
 import { measureForm } from './measure.ts';
+import { changeOf, declared } from './produced.ts';
 import { produce } from './producer.ts';
 
 const { FOLDER = '', EACH = '', BURST = '' } = process.env;
 const sizes = { each: Number(EACH), burst: Number(BURST) };
 const log = createLogger({ name: 'embedded', level: 'warn' });
 const bus = new InProcessBus({ prefix: 'bench', file: join(FOLDER, 'bus.sqlite'), log });
-const db = openSqlite({
-  file: join(FOLDER, 'producer.sqlite'),
-  migrations: [sqliteEventsTable, sqliteMarks],
-});
-const outbox = new SqliteOutbox(db);
+const documents = await openDocuments({ kind: 'sqlite', file: join(FOLDER, 'producer.sqlite') }, declared);
 const producer = {
-  ...{ bus, outbox },
-  store: async (events: readonly Parameters<SqliteOutbox['add']>[0][]) => {
+  ...{ bus, outbox: documents.outbox },
+  store: async (events: readonly Parameters<typeof changeOf>[0][]) => {
     for (const event of events) {
-      transaction(db, () => outbox.add(event));
+      await documents.change([changeOf(event)]);
       // Each change is a request of its own.
       await nextTurn();
     }
@@ -39,7 +29,7 @@ const lags = new Lags(Math.max(2 * sizes.each, sizes.burst));
 await using undo = new AsyncDisposableStack();
 undo.defer(async () => {
   await bus.close();
-  db.close();
+  await documents.close();
 });
 const figures = await measureForm({
   sizes,

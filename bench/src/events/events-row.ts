@@ -8,6 +8,15 @@ export const eventsRow: Row = {
   name: 'events',
   title: 'Events',
   isQuick: false,
+  compared: (forms: Record<string, FormFigures>) =>
+    Object.entries(forms).flatMap(([form, { publish, relay, consume, burst }]) => [
+      ...[
+        { name: `${form}: published a second`, value: publish },
+        { name: `${form}: relayed a second`, value: relay },
+        { name: `${form}: consumed a second`, value: consume },
+        { name: `${form}: consumed a second in a burst`, value: burst.events / burst.applied.seconds },
+      ].map((one) => ({ ...one, better: 'more' as const })),
+    ]),
   async measure({ engines, folder, isQuick, progress }) {
     const { natsUrl, mongodbUrl } = engines;
     const sizes = isQuick ? { each: 2_000, burst: 10_000 } : { each: 20_000, burst: 100_000 };

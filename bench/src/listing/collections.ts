@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { listEntities, listSubCollections } from '@kith/contracts';
 import { Turns } from '@kith/service';
+import { documentRow } from '@kith/service/documents';
 import { serveAlone } from '../../../libs/testing/src/index.ts';
 import { type CollectionRecord, newCollection } from '../../../services/collections/src/collection.ts';
+import { collectionsMove } from '../../../services/collections/src/move.ts';
 import { listEntities as listEntitiesHandler } from '../../../services/collections/src/operations/list-entities.ts';
 import { listSubCollections as listSubCollectionsHandler } from '../../../services/collections/src/operations/list-sub-collections.ts';
-import { entityPlace, savedKey } from '../../../services/collections/src/store/entity-place.ts';
+import { collections, entities } from '../../../services/collections/src/store/collections.ts';
+import { entityPlace } from '../../../services/collections/src/store/entity-place.ts';
 import { openStore } from '../../../services/collections/src/store/index.ts';
-import { collectionsMove } from '../../../services/collections/src/store/move.ts';
 import { placeOf } from '../../../services/collections/src/store/place.ts';
+import { storedEntity, storedOf } from '../../../services/collections/src/store/record.ts';
 import { endingWith } from './connections.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
@@ -73,29 +76,12 @@ export function collectionsLayout(of: { children: number[]; entities: number[] }
 }
 
 function rowOf(record: CollectionRecord): SeedRow {
-  const { projectId, userId, id, parentId, name, entityCount, rev, seq } = record;
-  const owner = { place: placeOf(record), project_id: projectId, user_id: userId };
-  const ancestors = JSON.stringify(record.ancestors);
-  const times = { created_at: record.createdAt, updated_at: record.updatedAt };
-  const row = { id, parent_id: parentId, ancestors, name, entity_count: entityCount, rev, seq };
-  return { table: 'collections', row: { ...owner, ...row, ...times, purge_depth: null } };
+  return documentRow(collections, placeOf(record), storedOf(record));
 }
 
 function* entitiesOf(collection: CollectionRecord, size: number): Generator<SeedRow> {
-  for (let age = 0; age < size; age++) yield entityRow(collection, age);
-}
-
-function entityRow(collection: CollectionRecord, age: number): SeedRow {
-  const entity = { entityId: `entity ${age}`, addedAt: firstMs + age, metadata: null };
-  return {
-    table: 'entities',
-    row: {
-      place: entityPlace(collection, entity),
-      saved: savedKey(collection, entity.entityId),
-      collection_id: collection.id,
-      entity_id: entity.entityId,
-      added_at: entity.addedAt,
-      metadata: 'null',
-    },
-  };
+  for (let age = 0; age < size; age++) {
+    const entity = { entityId: `entity ${age}`, addedAt: firstMs + age, metadata: null };
+    yield documentRow(entities, entityPlace(collection, entity), storedEntity(collection, entity));
+  }
 }

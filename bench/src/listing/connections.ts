@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { listConnections, listReceivedRequests } from '@kith/contracts';
+import { listConnections, listReceivedRequests, type PublicUser } from '@kith/contracts';
 import type { Relay } from '@kith/service';
+import { counterRow, documentRow } from '@kith/service/documents';
 import { serveAlone } from '../../../libs/testing/src/index.ts';
 import { type Entry, entryKey, type ListName } from '../../../services/connections/src/listing.ts';
+import { connectionsMove } from '../../../services/connections/src/move.ts';
 import { listHandler } from '../../../services/connections/src/operations/list.ts';
 import { listReceivedHandler } from '../../../services/connections/src/operations/list-received.ts';
+import { entries, profiles, totals } from '../../../services/connections/src/store/collections.ts';
 import { openStore } from '../../../services/connections/src/store/index.ts';
-import { connectionsMove } from '../../../services/connections/src/store/move.ts';
+import { totalsId } from '../../../services/connections/src/store/keys.ts';
+import { storedEntry } from '../../../services/connections/src/store/stored.ts';
 import { profileOf } from '../whole/seed.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
@@ -27,9 +31,8 @@ export function connectionsLayout(of: { established: number[]; pending: number[]
 
   function* rows(): Generator<SeedRow> {
     for (const [at, id] of people.entries()) {
-      const user = JSON.stringify(profileOf(projectId, id, at));
-      const keys = { usernameKey: `user${at}`, nameKey: `person number ${at}` };
-      yield { table: 'profiles', row: { id: `${projectId}|${id}`, seq: 1, user, ...keys } };
+      const user = profileOf(projectId, id, at) as unknown as PublicUser;
+      yield documentRow(profiles, `${projectId}|${id}`, { user });
     }
     yield* interleave([
       ...established.map(({ userId, size }) => ({ size, rows: list(userId, 'established', size) })),
@@ -43,17 +46,14 @@ export function connectionsLayout(of: { established: number[]; pending: number[]
   }
 
   function* list(ownerId: string, name: ListName, size: number): Generator<SeedRow> {
-    const totals = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0, [name]: size };
-    yield { table: 'heads', row: { id: `${projectId}|${ownerId}`, ...totals } };
+    yield counterRow(totals, totalsId(projectId, ownerId), { [name]: size });
     for (let age = size; age > 0; age--) {
       const at = new Date(firstMs - age * 1_000);
       const userId = people[(age * 7_919) % people.length] as string;
       const connectedAt = name === 'established' ? at : null;
       const common = { projectId, ownerId, list: name, message: null, requestedAt: at, connectedAt };
       const entry: Entry = { ...common, id: randomUUID(), userId };
-      const times = { requested_at: at.getTime(), connected_at: connectedAt?.getTime() ?? null };
-      const row = { key: entryKey(entry), id: entry.id, user_id: userId, message: null, ...times };
-      yield { table: 'edges', row };
+      yield documentRow(entries, entryKey(entry), storedEntry(entry));
     }
   }
 

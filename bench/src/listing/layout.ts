@@ -1,11 +1,9 @@
 import type { OperationSpec } from '@kith/contracts';
-import type { Bus, MovedRow, ServiceMove, StoreConfig } from '@kith/service';
+import type { Bus, StoreConfig } from '@kith/service';
+import type { ServiceMove } from '@kith/service/documents';
+import type { StoredRow as SeedRow } from '../../../libs/testing/src/index.ts';
 
-/** A row of a service's table, in the terms of its store on SQLite. */
-export interface SeedRow {
-  table: string;
-  row: MovedRow;
-}
+export type { SeedRow };
 
 /** A list of a known length, and who asks for it. */
 export interface Target {

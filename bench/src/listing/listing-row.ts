@@ -24,6 +24,16 @@ export const listingRow: Row = {
     if (!isQuick) writePage(figures);
     return { json: jsonOf(figures), markdown: describeListing(figures), verdicts: verdictsOf(figures) };
   },
+  compared: (json: ReturnType<typeof jsonOf>) =>
+    json.flatMap(({ engine, kind, lists }) =>
+      lists.flatMap(({ size, ...pages }) =>
+        Object.entries(pages).flatMap(([page, ms]) =>
+          ms === undefined
+            ? []
+            : [{ name: `${kind} of ${size} on ${engine}: ${page}, ms`, value: ms, better: 'less' as const }],
+        ),
+      ),
+    ),
 };
 
 /** Puts the chart and the figures into docs/listing.md. */
@@ -112,13 +122,16 @@ export function verdictsOf(figures: readonly KindFigures[]): Verdict[] {
   });
 }
 
-function jsonOf(figures: readonly KindFigures[]): unknown {
+function jsonOf(figures: readonly KindFigures[]) {
   return figures.map(({ engine, kind, lists }) => ({
     engine,
     kind,
     lists: lists.map(({ size, pages, queryMs }) => ({
       size,
-      ...Object.fromEntries(pageNames.map((name) => [name, pages[name]?.median.ms])),
+      ...(Object.fromEntries(pageNames.map((name) => [name, pages[name]?.median.ms])) as Record<
+        PageName,
+        number | undefined
+      >),
       query: queryMs,
     })),
   }));

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { listNotifications } from '@kith/contracts';
 import { Turns } from '@kith/service';
+import { documentRow } from '@kith/service/documents';
 import { serveAlone } from '../../../libs/testing/src/index.ts';
-import { type Entry, emptyFeed, type Owner } from '../../../services/notifications/src/feed.ts';
+import { emptyFeed, type Owner } from '../../../services/notifications/src/feed.ts';
+import { notificationsMove } from '../../../services/notifications/src/move.ts';
 import { listHandler } from '../../../services/notifications/src/operations/list.ts';
+import { entries, feeds } from '../../../services/notifications/src/store/collections.ts';
 import { openStore } from '../../../services/notifications/src/store/index.ts';
-import { notificationsMove } from '../../../services/notifications/src/store/move.ts';
 import { feedKey, placeOf } from '../../../services/notifications/src/store/place.ts';
 import { endingWith } from './connections.ts';
 import { interleave } from './interleave.ts';
@@ -49,34 +51,19 @@ export function notificationsLayout(sizes: number[]): Layout {
 }
 
 function* feedOf(owner: Owner, size: number): Generator<SeedRow> {
-  const feed = JSON.stringify({ ...emptyFeed, seq: size, total: size, unread: size });
-  yield { table: 'feeds', row: { id: feedKey(owner), rev: 1, feed } };
-  for (let seq = 1; seq <= size; seq++) yield entryRow(owner, seq);
-}
-
-function entryRow(owner: Owner, seq: number): SeedRow {
-  const createdAt = firstMs + seq * 1_000;
-  const metadata = {
-    connectionId: randomUUID(),
-    initiatorId: randomUUID(),
-    initiatorName: 'Person',
-    initiatorUsername: 'person',
-    initiatorAvatar: null,
-  };
-  const entry: Entry = {
-    ...{ ...owner, id: randomUUID(), type: 'connection-request', metadata },
-    ...{ createdAt, keepUntil: createdAt + keepMs, seq, readAt: null },
-  };
-  return {
-    table: 'entries',
-    row: {
-      place: placeOf(owner, seq),
-      project_id: owner.projectId,
-      user_id: owner.userId,
-      id: entry.id,
-      request_of: metadata.connectionId,
-      keep_until: entry.keepUntil,
-      entry: JSON.stringify(entry),
-    },
-  };
+  yield documentRow(feeds, feedKey(owner), { ...emptyFeed, seq: size, total: size, unread: size });
+  for (let seq = 1; seq <= size; seq++) {
+    const createdAt = firstMs + seq * 1_000;
+    const metadata = {
+      connectionId: randomUUID(),
+      initiatorId: randomUUID(),
+      initiatorName: 'Person',
+      initiatorUsername: 'person',
+      initiatorAvatar: null,
+    };
+    yield documentRow(entries, placeOf(owner, seq), {
+      ...{ id: randomUUID(), type: 'connection-request', metadata },
+      ...{ createdAt, keepUntil: createdAt + keepMs, readAt: null },
+    });
+  }
 }

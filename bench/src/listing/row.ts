@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoreConfig } from '@kith/service';
+import { fillStore } from '../../../libs/testing/src/index.ts';
 import { collectionsLayout } from './collections.ts';
 import { connectionsLayout } from './connections.ts';
 import type { Layout } from './layout.ts';
 import { type ListFigures, measureKind } from './measure.ts';
 import { notificationsLayout } from './notifications.ts';
-import { seed } from './seed.ts';
 
 export type EngineName = 'sqlite' | 'mongodb';
 
@@ -68,7 +68,7 @@ export async function measureLayout(
       : { kind: 'mongo', url: mongodbUrl, database };
   try {
     const started = performance.now();
-    const rows = await seed(config, layout);
+    const rows = await fillStore(config, layout.move, layout.rows());
     const seconds = ((performance.now() - started) / 1_000).toFixed(0);
     progress(`listing: ${rows} rows of ${service} stored on ${engine} in ${seconds} s`);
     await using served = await layout.serve(config);

@@ -3,28 +3,38 @@ import type { Db } from 'mongodb';
 /** Rows that are read for a page of twenty: one more tells whether another follows. */
 const limit = 21;
 
+interface Stored {
+  _id: string;
+  /** The document, as JSON. */
+  d: string;
+}
+
 /**
- * The queries of page 1 of a user's connections, as the service sends them: the total and the rows at once, then the
- * profiles. `tests/bench.test.ts` holds them against the service's own.
+ * The queries of page 1 of a user's connections, as the service sends them for a request alone: the total and the rows at once,
+ * then the profiles. `tests/bench.test.ts` holds them against the service's own.
  */
 export async function pageQueries(
   db: Db,
   { projectId, userId }: { projectId: string; userId: string },
-): Promise<{ _id: string; user: string }[]> {
+): Promise<Stored[]> {
   const list = `${projectId}|${userId}|e`;
+  const there = { shape: { $exists: true } };
   const [, rows] = await Promise.all([
-    db.collection<{ _id: string }>('heads').findOne({ _id: `${projectId}|${userId}` }),
     db
-      .collection<{ _id: string; userId: string }>('edges')
+      .collection<{ _id: string }>('totals')
+      .find({ _id: { $in: [`${projectId}|${userId}|totals`] } }, { batchSize: 1 })
+      .toArray(),
+    db
+      .collection<Stored>('entries')
       .find(
-        { _id: { $gt: `${list}|`, $lt: `${list}}` }, projectId: { $exists: true } },
-        { sort: { _id: 1 }, skip: 0, limit, batchSize: limit, projection: { _id: 0, rev: 0 } },
+        { _id: { $gt: `${list}|`, $lt: `${list}}` }, ...there },
+        { sort: { _id: 1 }, skip: 0, limit, batchSize: limit },
       )
       .toArray(),
   ]);
-  const ids = rows.slice(0, limit - 1).map((row) => `${projectId}|${row.userId}`);
+  const ids = rows.slice(0, limit - 1).map(({ d }) => `${projectId}|${JSON.parse(d).userId}`);
   return db
-    .collection<{ _id: string; user: string }>('profiles')
-    .find({ _id: { $in: ids } }, { batchSize: ids.length })
+    .collection<Stored>('profiles')
+    .find({ _id: { $in: ids }, ...there }, { batchSize: ids.length })
     .toArray();
 }

@@ -1,70 +1,47 @@
-import { type Db, MongoClient } from 'mongodb';
+import type { PublicUser } from '@kith/contracts';
+import { counterRow, documentRow } from '@kith/service/documents';
+import { fillStore, type StoredRow } from '../../../libs/testing/src/index.ts';
+import { type Entry, entryKey } from '../../../services/connections/src/listing.ts';
+import { connectionsMove } from '../../../services/connections/src/move.ts';
+import { entries, profiles, totals } from '../../../services/connections/src/store/collections.ts';
+import { totalsId } from '../../../services/connections/src/store/keys.ts';
+import { storedEntry } from '../../../services/connections/src/store/stored.ts';
 import type { Person } from '../population.ts';
 import { seeded, seededUuid } from '../random.ts';
 
-const lastMs = 9_999_999_999_999;
 const firstMs = Date.UTC(2026, 0, 1);
-const chunk = 2_000;
 
 /**
- * Stores connections as the service does (`services/connections/src/listing.ts`, docs/adr/0006): a row in each list, the
- * list's total, and the profiles the page is joined with. `tests/bench.test.ts` has the service's
- * store read it.
+ * Stores connections as the service does (docs/adr/0006): a row in each list, the list's total, and the profiles the page is
+ * joined with. `tests/bench.test.ts` has the service's store read it.
  */
 export async function seedConnections(
   url: string,
   database: string,
   options: { people: readonly Person[]; each: number },
 ): Promise<void> {
-  const client = new MongoClient(url);
-  try {
-    const db = client.db(database);
-    await seedProfiles(db, options.people);
-    await seedLists(db, options.people, options.each);
-  } finally {
-    await client.close();
+  await fillStore({ kind: 'mongo', url, database }, connectionsMove, rowsOf(options));
+}
+
+function* rowsOf({ people, each }: { people: readonly Person[]; each: number }): Generator<StoredRow> {
+  for (const [at, { projectId, userId }] of people.entries()) {
+    const user = profileOf(projectId, userId, at) as unknown as PublicUser;
+    yield documentRow(profiles, `${projectId}|${userId}`, { user });
   }
-}
-
-async function seedProfiles(db: Db, people: readonly Person[]): Promise<void> {
-  const profiles = people.map(({ projectId, userId }, at) => ({
-    _id: `${projectId}|${userId}`,
-    seq: 1,
-    user: JSON.stringify(profileOf(projectId, userId, at)),
-    usernameKey: `user${at}`,
-    nameKey: `person number ${at}`,
-  }));
-  await insert(db, 'profiles', profiles);
-}
-
-async function seedLists(db: Db, people: readonly Person[], each: number): Promise<void> {
   const random = seeded(13);
   const byProject = Map.groupBy(people, ({ projectId }) => projectId);
-  const heads = people.map(({ projectId, userId }) => ({ _id: `${projectId}|${userId}`, established: each }));
-  await insert(db, 'heads', heads);
-  let rows: object[] = [];
   for (const { projectId, userId: ownerId } of people) {
+    yield counterRow(totals, totalsId(projectId, ownerId), { established: each });
     const others = (byProject.get(projectId) ?? []).filter(({ userId }) => userId !== ownerId);
     for (let at = 0; at < each; at++) {
-      const id = seededUuid(random);
       const connectedAt = new Date(firstMs + at * 60_000);
-      const place = `${String(lastMs - connectedAt.getTime()).padStart(13, '0')}|${id}`;
-      rows.push({
-        _id: `${projectId}|${ownerId}|e|${place}`,
-        rev: 1,
-        projectId,
-        ownerId,
-        list: 'established',
-        id,
-        userId: others[at % others.length]?.userId,
-        message: null,
-        requestedAt: connectedAt,
-        connectedAt,
-      });
+      const entry: Entry = {
+        ...{ projectId, ownerId, list: 'established', id: seededUuid(random), message: null },
+        ...{ userId: others[at % others.length]?.userId ?? '', requestedAt: connectedAt, connectedAt },
+      };
+      yield documentRow(entries, entryKey(entry), storedEntry(entry));
     }
-    if (rows.length >= chunk) rows = await insertSome(db, 'edges', rows);
   }
-  await insertSome(db, 'edges', rows);
 }
 
 /** The public profile of the user at a place among the benchmark's. */
@@ -85,15 +62,4 @@ export function profileOf(projectId: string, id: string, at: number) {
     createdAt: '2026-01-01T00:00:00.000Z',
     updatedAt: '2026-01-01T00:00:00.000Z',
   };
-}
-
-async function insert(db: Db, collection: string, documents: readonly object[]): Promise<void> {
-  for (let at = 0; at < documents.length; at += chunk) {
-    await insertSome(db, collection, documents.slice(at, at + chunk));
-  }
-}
-
-async function insertSome(db: Db, collection: string, documents: readonly object[]): Promise<object[]> {
-  if (documents.length > 0) await db.collection(collection).insertMany([...documents], { ordered: false });
-  return [];
 }

@@ -7,6 +7,10 @@ export const wholeRow: Row = {
   name: 'whole',
   title: 'Whole path with the database',
   isQuick: true,
+  compared: ({ kith, driver }: Record<'kith' | 'driver', { rps: number }>) => [
+    { name: 'pages a second', value: kith.rps, better: 'more' },
+    { name: 'pages a second, in parts of the driver alone', value: kith.rps / driver.rps, better: 'more' },
+  ],
   async measure({ engines, wrk, folder, isQuick, progress }) {
     const { mongodbUrl, natsUrl, redisUrl } = engines;
     const cores = engines.canPin ? { database: '0', others: '1' } : null;

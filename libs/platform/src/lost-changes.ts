@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
-import { type Logger, noteRestored } from '@kith/service';
+import type { Logger } from '@kith/service';
+import { noteRestored } from '@kith/service/documents';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 

@@ -23,7 +23,8 @@ export { redactUrl } from './bus/nats-connection.ts';
 export { streamNames } from './bus/nats-streams.ts';
 export { observedBus } from './bus/observed-bus.ts';
 export { receivedAt, watchAbsence } from './bus/received-at.ts';
-export { commonConfig, mongoConfig, natsConfig, type StoreConfig } from './config/common.ts';
+export { subjectMatches } from './bus/subject.ts';
+export { commonConfig, mongoConfig, natsConfig, type StoreConfig, tokenConfig } from './config/common.ts';
 export { flag, readConfig, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';
@@ -44,19 +45,9 @@ export type {
   Refusal,
   Stored,
 } from './documents/documents.ts';
+export { timeKey } from './documents/time-key.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { makeEvent } from './events/make-event.ts';
-export {
-  eventsIndexes,
-  MongoOutbox,
-  marksIndexes,
-  type OutboxFields,
-  outboxFields,
-  outboxHasRoom,
-  outboxIndex,
-  outboxLimit,
-  outboxUpdate,
-} from './events/mongo-outbox.ts';
 export {
   type Copies,
   type EventRange,
@@ -66,8 +57,6 @@ export {
   Relay,
   type StoredEvent,
 } from './events/outbox.ts';
-export { noteRestored } from './events/restored.ts';
-export { SqliteOutbox, sqliteEventsTable, sqliteMarks } from './events/sqlite-outbox.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
 export { fold } from './fold.ts';
@@ -102,42 +91,11 @@ export {
 } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep } from './operations/validate.ts';
+export { type EndedUser, EndedUsers, endedUserCollection } from './profiles/ended-users.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
-export { MongoProfileCopy, MongoProfiles, profilesIndexes, putMark } from './profiles/mongo-profiles.ts';
-export { keepForgottenMs, type Profile, type ProfileCopy, type ProfileStore } from './profiles/profiles.ts';
-export {
-  SqliteProfileCopy,
-  SqliteProfiles,
-  sqliteForgottenProfiles,
-  sqliteProfilesTable,
-} from './profiles/sqlite-profiles.ts';
-export { changeAll, type ManyChange } from './settle/change-all.ts';
-export {
-  type Change,
-  type CounterFields,
-  type CounterWrite,
-  goneIndex,
-  notGone,
-  pendingIndex,
-  type RowFields,
-  type RowWrite,
-  type TargetFields,
-  unsettledIndex,
-  withContent,
-} from './settle/plan.ts';
-export { Settler, type Step } from './settle/settler.ts';
-export { despiteDeadlocks, failedWrites } from './store/failed-writes.ts';
-export {
-  isMongoDeadlock,
-  isMongoDuplicate,
-  type MongoConnection,
-  type MongoSchema,
-  openMongo,
-} from './store/mongo.ts';
-export { type MovedRow, type MovedTable, movedEvents, movedFacts, type ServiceMove } from './store/move.ts';
+export { type Profile, ProfileCopy, profileCollection, type StoredProfile } from './profiles/profiles.ts';
 export { isMoved, markMoved } from './store/moved.ts';
-export { bulkTransaction, isSqliteDuplicate, openSqlite, transaction } from './store/sqlite.ts';
 export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';
 export { createLogger, type Logger } from './telemetry/log.ts';
 export { Metrics } from './telemetry/metrics.ts';
@@ -145,3 +103,4 @@ export { readTraceparent, traceFields } from './telemetry/traceparent.ts';
 export { startTracing, stopTracing, type Tracing, tracing } from './telemetry/tracing.ts';
 export { tracingConfig } from './telemetry/tracing-config.ts';
 export { Turns } from './turns.ts';
+export { untilMade } from './until-made.ts';

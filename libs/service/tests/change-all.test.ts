@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changeAll, type ManyChange, Settler, type Step } from '../src/index.ts';
+import { changeAll, type ManyChange } from '../src/settle/change-all.ts';
+import { Settler, type Step } from '../src/settle/settler.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';
 import {
   ageLeftovers,

@@ -1,11 +1,20 @@
 // Starts at most 0 platforms and 6 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { type Collection, collection, type Documents, type StoreConfig, type Stored } from '@kith/service';
-import { availableEngines, createStore } from '@kith/testing';
-import { Collection as MongoCollection } from 'mongodb';
+import {
+  type Collection,
+  collection,
+  type Documents,
+  StartError,
+  type StoreConfig,
+  type Stored,
+} from '@kith/service';
+import { availableEngines, createStore, watchReads } from '@kith/testing';
+import { MongoClient, Collection as MongoCollection } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { openMongoDocuments } from '../src/documents/mongo-documents.ts';
@@ -61,6 +70,18 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       ]);
     });
 
+    it('by id, the texts alone that they are searched by', async () => {
+      await add('one', { label: 'One' });
+      await add('two');
+      const found = await documents.texts(boxes, ['one', 'two', 'three'], ['label']);
+      expect([...found].map(([id, { label }]) => [id, label])).toEqual([
+        ['one', 'one'],
+        ['two', ''],
+      ]);
+      expect((await documents.texts(boxes, [], ['label'])).size).toBe(0);
+      await expect(documents.texts(boxes, ['one'], ['owner'])).rejects.toThrow(TypeError);
+    });
+
     it('by a key, and not at all where the key is none', async () => {
       await add('one', { label: 'One' });
       await add('two');
@@ -109,6 +130,10 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await search('tea', { starts: true })).toEqual([['b'], 1]);
       expect(await search('%')).toEqual([['b'], 1]);
       expect(await search('milk')).toEqual([[], 0]);
+      expect(await search('tea\0')).toEqual([[], 0]);
+      expect(await search('e', { after: 'a' })).toEqual([['b'], 3]);
+      expect(await search('e', { after: 'c' })).toEqual([[], 3]);
+      expect(await search('e', { uncounted: true })).toEqual([['a'], 1]);
     });
   });
 
@@ -219,6 +244,73 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await documents.get(boxes, ['one', 'two', 'three'])).size).toBe(2);
     });
 
+    it('many at once, each as if it was alone and came after those before it', async () => {
+      const [first, second, third] = [
+        await add('one'),
+        await add('two', { label: 'Two' }),
+        await add('three'),
+      ];
+      await documents.change([putInto(second, 1)]);
+      const emptied = await one('two');
+      const seventh = box({ label: 'Seven' });
+      const outcomes = await documents.change([
+        putInto(first, 1),
+        putInto(third, 1),
+        putInto(second, 2),
+        { in: boxes, target: 'four', set: box({ label: 'Two' }) },
+        { in: boxes, target: 'one', set: box() },
+        { in: boxes, target: 'five', set: box(), below: { index: 'id', keys: ['one', 'nowhere'] } },
+        { in: boxes, target: 'six', set: box(), below: { index: 'id', keys: ['seven'] } },
+        {
+          ...{ in: boxes, target: 'seven', set: seventh, events: [told('seven', seventh)] },
+          counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }],
+        },
+        { in: boxes, target: 'eight', set: box(), below: { index: 'id', keys: ['seven'] } },
+        { in: boxes, target: 'nine', set: box(), below: { index: 'id', keys: ['seven'] } },
+        {
+          ...{ in: boxes, target: emptied, set: null, rows: [{ in: things, id: 'two|00000001', put: null }] },
+          counters: [{ in: totals, id: 'ann', add: { things: -1 } }],
+        },
+        { in: boxes, target: 'ten', set: box({ label: 'Two' }) },
+      ]);
+      expect(outcomes).toEqual([
+        ...['made', 'made', 'changed', { taken: 'label' }, 'there', 'orphan', 'orphan'],
+        ...['made', 'made', 'made', 'made', 'made'],
+      ]);
+      const all = await documents.range(boxes, { above: '', below: '~', limit: 100 });
+      expect(idsOf(all)).toEqual(['eight', 'nine', 'one', 'seven', 'ten', 'three'].sort());
+      expect(await following()).toEqual({
+        things: ['one|00000001', 'three|00000001'],
+        totals: { boxes: 1, things: 2 },
+        events: 4,
+      });
+    });
+
+    it('many at once of the same keys and ids as others do, each by one of them', async () => {
+      const other = await openDocuments(place.config, declared);
+      try {
+        const names = Array.from({ length: 12 }, (_, at) => `name${at}`);
+        const count = { in: totals, id: 'ann', add: { boxes: 1 } };
+        const labelled = (by: string) =>
+          names.map((label) => ({
+            ...{ in: boxes, target: `${by} ${label}`, set: box({ label }), counters: [count] },
+          }));
+        const [mine, theirs] = await Promise.all([
+          documents.change(labelled('a')),
+          other.change(labelled('b').reverse()),
+        ]);
+        const told = names.map((_, at) => [mine[at], theirs.at(-1 - at)]);
+        for (const pair of told) expect(pair).toContain('made');
+        for (const pair of told) expect(pair).toContainEqual({ taken: 'label' });
+        const named = () => names.map((name) => ({ in: boxes, target: name, set: box(), counters: [count] }));
+        const made = await Promise.all([documents.change(named()), other.change(named().reverse())]);
+        expect(made.flat().sort()).toEqual([...names.map(() => 'made'), ...names.map(() => 'there')]);
+        expect((await following()).totals).toEqual({ boxes: 24, things: 0 });
+      } finally {
+        await other.close();
+      }
+    }, 60_000);
+
     it('from the shape of an older version, as they are read', async () => {
       const older = collection<{ title: string }>({
         ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ title: z.string() }) },
@@ -248,6 +340,79 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await more.get(newer, ['n'])).size).toBe(1);
       await more.close();
     });
+  });
+
+  it('that are new and have nothing that follows are made many at once, each for itself', async () => {
+    await add('there', { label: 'Taken' });
+    const made = (id: string, label = '') => ({ in: boxes, target: id, set: box({ label }) });
+    const withEvent = { ...made('told'), events: [told('told', box())] };
+    const changes = [
+      made('a'),
+      made('there'),
+      made('b', 'Taken'),
+      withEvent,
+      made('c', 'C'),
+      made('d', 'C'),
+      made('a'),
+    ];
+    const outcomes = await documents.change(changes);
+    const taken = { taken: 'label' };
+    expect(outcomes).toEqual(['made', 'there', taken, 'made', 'made', taken, 'there']);
+    const range = { above: '', below: '~', limit: 100 };
+    expect(idsOf(await documents.range(boxes, range))).toEqual(['a', 'c', 'there', 'told']);
+    expect(await documents.outbox.unpublished(10)).toHaveLength(1);
+    expect(
+      await documents.change([{ in: boxes, target: await one('a'), set: null }, made('a', 'New')]),
+    ).toEqual(['made', 'made']);
+    expect((await one('a')).doc.label).toBe('New');
+  });
+
+  it('that are dated tell by the database’s time when they were changed', async () => {
+    const notes = collection<{ text: string }>({
+      ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ text: z.string() }), dated: true },
+    });
+    await using own = await createStore(engine);
+    const some = await openDocuments(own.config, { collections: [notes] });
+    try {
+      const read = async () => (await some.get(notes, ['n'])).get('n') as Stored<{ text: string }>;
+      const change = async (target: Stored<{ text: string }> | string, text: string | null) =>
+        expect(await some.change([{ in: notes, target, set: text === null ? null : { text } }])).toEqual([
+          'made',
+        ]);
+      await change('n', 'made');
+      const first = await read();
+      expect(await some.changedWithin(notes, first, 60_000)).toBe(false);
+      // The clock of this process is of no account; in the embedded form there is no other one.
+      if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+      await change(first, 'changed');
+      const second = await read();
+      expect(await some.changedWithin(notes, second, 60_000)).toBe(true);
+      expect(await some.changedWithin(notes, second, -60_000)).toBe(false);
+      expect(await some.changedWithin(notes, first, 60_000)).toBe(false);
+      await change(second, null);
+      await change('n', 'made again');
+      expect(await some.changedWithin(notes, await read(), 60_000)).toBe(false);
+    } finally {
+      await some.close();
+    }
+  });
+
+  it('that are silent have no events', async () => {
+    const silent = collection({
+      ...{ name: 'silent', kind: 'target', version: 1, schema: z.object({}), silent: true },
+    });
+    await using own = await createStore(engine);
+    const some = await openDocuments(own.config, { collections: [silent, boxes] });
+    try {
+      const change = { in: silent, target: 'one', set: {} };
+      const events = [told('one', box())];
+      await expect(some.change([{ ...change, events }])).rejects.toThrow(TypeError);
+      expect((await some.get(silent, ['one'])).size).toBe(0);
+      await some.change([change, { in: boxes, target: 'one', set: box(), events }]);
+      expect(await some.outbox.unpublished(10)).toHaveLength(1);
+    } finally {
+      await some.close();
+    }
   });
 
   it('go when they expire, and their events stay', async () => {
@@ -291,6 +456,48 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect((await following()).totals).toEqual({ boxes: 0, things: 0 });
   });
 
+  it('tell of events in a range, from the change on', async () => {
+    const { outbox } = documents;
+    const read = await add('one');
+    const range = { from: 'p|box|one|', to: 'p|box|one}' };
+    const held = () =>
+      Promise.all([
+        outbox.holds(range),
+        outbox.holds(range, { unpublished: true }),
+        outbox.holds({ ...range, telling: 'box.changed' }),
+        outbox.holds({ ...range, telling: 'box.sold' }),
+        outbox.holds({ from: 'p|box|other|', to: 'p|box|other}' }),
+      ]);
+    expect(await held()).toEqual([false, false, false, false, false]);
+    await documents.change([putInto(read, 1)]);
+    expect(await held()).toEqual([true, true, true, false, false]);
+    const events = await outbox.unpublished(10);
+    expect(await held()).toEqual([true, true, true, false, false]);
+    await outbox.markPublished(events.map(({ key }) => key));
+    expect(await held()).toEqual([true, false, true, false, false]);
+  });
+
+  it('that are rows or copies are cleared by their ids', async () => {
+    const read = await add('one');
+    await documents.change([putInto(read, 1)]);
+    await documents.change([putInto(await one('one'), 2)]);
+    await documents.clearIds(things, ['one|00000001', 'none']);
+    await documents.clearIds(things, []);
+    expect((await following()).things).toEqual(['one|00000002']);
+    await documents.keep(owners, [{ id: 'ann', doc: { name: 'Ann' }, epoch: 0, version: 'mark' }]);
+    await documents.clearIds(owners, ['ann']);
+    await documents.keep(owners, [{ id: 'ann', doc: { name: 'Ann' }, epoch: 0, version: 1 }]);
+    expect((await documents.get(owners, ['ann'])).size).toBe(1);
+    await expect(documents.clearIds(boxes, ['one'])).rejects.toThrow(TypeError);
+  });
+
+  it('can be closed twice, and not be used then', async () => {
+    await documents.check();
+    await documents.close();
+    await documents.close();
+    await expect(documents.check()).rejects.toThrow();
+  });
+
   it('that are targets are not cleared, and no other kind has unique keys', async () => {
     await add('one');
     const all = { above: '', below: '~', limit: 9 };
@@ -313,6 +520,31 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await some.get(any, ['one'])).get('one')?.doc).toEqual(JSON.parse(JSON.stringify({ data })));
     } finally {
       await some.close();
+    }
+  });
+
+  it('are not looked for in a database of an older or a newer layout: it is refused by name', async () => {
+    const note = async (version: number) => {
+      const { config } = place;
+      if (config.kind === 'sqlite') {
+        using db = new DatabaseSync(config.file);
+        db.exec(`PRAGMA user_version = ${version}`);
+        return basename(config.file);
+      }
+      await using client = new MongoClient(config.url);
+      await client.db(config.database).collection('schema').updateOne({}, { $set: { version } });
+      return config.database;
+    };
+    await documents.close();
+    for (const [version, what] of [
+      [3, 'an older'],
+      [900, 'a newer'],
+    ] as const) {
+      const name = await note(version);
+      const refused = openDocuments(place.config, declared);
+      await expect(refused).rejects.toThrow(StartError);
+      await expect(refused).rejects.toThrow(name);
+      await expect(refused).rejects.toThrow(`written by ${what} version of Kith (schema ${version})`);
     }
   });
 
@@ -376,6 +608,149 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
+  it('reads the totals of all pages that one turn of the loop asks for by one question', async () => {
+    await using place = await createStore('containers');
+    const documents = await openDocuments(place.config, declared);
+    const ids = ['one', 'two', 'three'];
+    for (const id of ids) {
+      await documents.change([{ in: boxes, target: id, set: box({ owner: id }) }]);
+      const read = (await documents.get(boxes, [id])).get(id) as Stored<Box>;
+      await documents.change([putInto(read, 1)]);
+    }
+    const finds = vi.spyOn(MongoCollection.prototype, 'find');
+    try {
+      const pages = ids.map((id) =>
+        documents.page(
+          things,
+          { above: `${id}|`, below: `${id}|~`, limit: 1 },
+          { in: totals, id, field: 'things' },
+        ),
+      );
+      const sums = documents.sums(totals, ['two', 'four', 'two']);
+      expect((await Promise.all(pages)).map(({ rows, total }) => [rows.length, total])).toEqual(
+        ids.map(() => [1, 1]),
+      );
+      expect([...(await sums)]).toEqual([
+        ['two', { boxes: 0, things: 1 }],
+        ['four', { boxes: 0, things: 0 }],
+      ]);
+      const asked = finds.mock.contexts.map((stored) => (stored as MongoCollection).collectionName);
+      expect(asked.toSorted()).toEqual(['things', 'things', 'things', 'totals']);
+    } finally {
+      finds.mockRestore();
+      await documents.close();
+    }
+  });
+
+  it('that are new and have nothing that follows are one write', async () => {
+    await using place = await createStore('containers');
+    const documents = await openDocuments(place.config, declared);
+    const inserts = vi.spyOn(MongoCollection.prototype, 'insertMany');
+    const updates = vi.spyOn(MongoCollection.prototype, 'updateOne');
+    try {
+      const ids = Array.from({ length: 32 }, (_, at) => `box-${at}`);
+      const outcomes = await documents.change(
+        ids.map((id) => ({ in: boxes, target: id, set: box({ label: id }) })),
+      );
+      expect(outcomes).toEqual(ids.map(() => 'made'));
+      expect([inserts.mock.calls.length, updates.mock.calls.length]).toEqual([1, 0]);
+    } finally {
+      inserts.mockRestore();
+      updates.mockRestore();
+      await documents.close();
+    }
+  });
+
+  it('are not cleared of sums that a change is about to add to', async () => {
+    await using place = await createStore('containers');
+    const { config } = place;
+    if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
+    const all = { above: '', below: '~', limit: 9 };
+    const cleared: number[] = [];
+    const clears = async (step: string) => {
+      if (step === 'announced') cleared.push(await documents.clear(totals, all));
+    };
+    const documents = await openMongoDocuments({ ...config, ...declared, onStep: clears });
+    try {
+      await documents.change([{ in: boxes, target: 'one', set: box() }]);
+      const read = (await documents.get(boxes, ['one'])).get('one') as Stored<Box>;
+      cleared.length = 0;
+      expect(await documents.change([putInto(read, 1)])).toEqual(['made']);
+      expect(cleared).toEqual([0]);
+      expect((await documents.sums(totals, ['ann'])).get('ann')?.things).toBe(1);
+      expect(await documents.clear(totals, all)).toBe(1);
+    } finally {
+      await documents.close();
+    }
+  });
+
+  it('makes many changes in few trips', async () => {
+    await using place = await createStore('containers');
+    await using watched = await watchReads(place.config);
+    const documents = await openDocuments(watched.config, declared);
+    try {
+      const ids = Array.from({ length: 50 }, (_, at) => `box-${at}`);
+      const sets = ids.map((id) => box({ owner: `${id.length}`, label: id }));
+      const made = await watched.tripsOf(() =>
+        documents.change(
+          ids.map((id, at) => ({
+            ...{ in: boxes, target: id, set: sets[at] as Box, rows: [{ in: things, id, put: { at } }] },
+            counters: [{ in: totals, id: `${at % 7}`, add: { boxes: 1 } }],
+          })),
+        ),
+      );
+      expect(made.length).toBeLessThanOrEqual(12);
+      const reads = await documents.get(boxes, ids);
+      const put = await watched.tripsOf(() =>
+        documents.change([...reads.values()].map((read) => putInto(read, 1))),
+      );
+      expect(put.length).toBeLessThanOrEqual(14);
+      expect(await documents.count(things, { above: '', below: '~' })).toBe(100);
+    } finally {
+      await documents.close();
+    }
+  });
+
+  it.each(['announced', 'committed', 'rows', 'counters', 'settled'] as const)(
+    'are each whole or as before where a process ends that makes many and has %s',
+    async (last) => {
+      await using place = await createStore('containers');
+      const { config } = place;
+      if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
+      const dies = (step: string) => {
+        if (step === last) throw new Error('ended');
+      };
+      const dying = await openMongoDocuments({ ...config, ...declared, onStep: dies });
+      const other = await openDocuments(config, declared);
+      const names = ['one', 'two', 'three'];
+      try {
+        await other.change(names.map((id) => ({ in: boxes, target: id, set: box() })));
+        const reads = await other.get(boxes, names);
+        const some = [...reads.values()].map((read) => putInto(read, 1));
+        const more = ['four', 'five'].map((id) => ({
+          ...{ in: boxes, target: id, set: box(), rows: [{ in: things, id: `${id}|1`, put: { at: 1 } }] },
+        }));
+        await expect(dying.change([...some, ...more])).rejects.toThrow('ended');
+        const whole = async () => {
+          await other.sweep();
+          const found = await other.range(boxes, { above: '', below: '~', limit: 10 });
+          const rows = await other.count(things, { above: '', below: '~' });
+          const sums = (await other.sums(totals, ['ann'])).get('ann');
+          const events = (await other.outbox.unpublished(10)).length;
+          return [found.map(({ doc }) => doc.things).sort(), rows, sums?.things, events];
+        };
+        const expected = last === 'announced' ? [[0, 0, 0], 0, 0, 0] : [[0, 0, 1, 1, 1], 5, 3, 3];
+        await expect.poll(whole, { timeout: 10_000 }).toEqual(expected);
+        // Places that were left are taken over, many at once as well.
+        const again = await other.change(more);
+        expect(again).toEqual(more.map(() => (last === 'announced' ? 'made' : 'there')));
+      } finally {
+        await dying.close();
+        await other.close();
+      }
+    },
+  );
+
   it.each(['announced', 'committed', 'rows', 'counters'] as const)(
     'are whole or as before where a process ends after it has %s',
     async (last) => {
@@ -392,7 +767,8 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
         const first = [{ in: boxes, target: 'one', set: box() }];
         if (last === 'announced') {
           // Its place is taken over.
-          await expect(dying.change(first)).rejects.toThrow('ended');
+          const counted = { ...first[0]!, counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }] };
+          await expect(dying.change([counted])).rejects.toThrow('ended');
           expect((await other.get(boxes, ['one'])).size).toBe(0);
         }
         expect(await other.change(first)).toEqual(['made']);

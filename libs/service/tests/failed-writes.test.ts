@@ -1,8 +1,8 @@
-import { isMongoDuplicate, openMongo } from '@kith/service';
 import { availableEngines, createStore } from '@kith/testing';
 import type { Collection } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { failedWrites, insertAbsent } from '../src/store/failed-writes.ts';
+import { isMongoDuplicate, openMongo } from '../src/store/mongo.ts';
 
 interface Thing {
   _id: string;

@@ -5,21 +5,11 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type Bus,
-  createLogger,
-  InProcessBus,
-  type Intake,
-  Metrics,
-  NatsBus,
-  openSqlite,
-  Relay,
-  SqliteOutbox,
-  sqliteEventsTable,
-  sqliteMarks,
-} from '@kith/service';
+import { type Bus, createLogger, InProcessBus, type Intake, Metrics, NatsBus, Relay } from '@kith/service';
 import { availableEngines, type EngineKind, startOwnNats, uniquePrefix, waitFor } from '@kith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';
+import { openSqlite } from '../src/store/sqlite.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const never = 3_600_000;

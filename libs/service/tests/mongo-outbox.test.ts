@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@kith/contracts';
+import { eventKey } from '@kith/service';
+import { availableEngines, createStore } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
 import {
-  eventKey,
   eventsIndexes,
   MongoOutbox,
   marksIndexes,
   type OutboxFields,
-  openMongo,
   outboxFields,
   outboxIndex,
   outboxUpdate,
-} from '@kith/service';
-import { availableEngines, createStore } from '@kith/testing';
-import { describe, expect, test } from 'vitest';
+} from '../src/events/mongo-outbox.ts';
+import { openMongo } from '../src/store/mongo.ts';
 
 const schema = {
   version: 1,

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@kith/contracts';
+import { eventKey, type Outbox } from '@kith/service';
+import { availableEngines, createStore, type EngineKind } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  eventKey,
   eventsIndexes,
   MongoOutbox,
   marksIndexes,
-  type Outbox,
-  openMongo,
-  openSqlite,
   outboxFields,
   outboxIndex,
-  SqliteOutbox,
-  sqliteEventsTable,
-  sqliteMarks,
-} from '@kith/service';
-import { availableEngines, createStore, type EngineKind } from '@kith/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+} from '../src/events/mongo-outbox.ts';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';
+import { openMongo } from '../src/store/mongo.ts';
+import { openSqlite } from '../src/store/sqlite.ts';
 
 interface World extends AsyncDisposable {
   outbox: Outbox;

@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
-import {
-  type Bus,
-  type Copies,
-  createLogger,
-  Metrics,
-  openSqlite,
-  Relay,
-  SqliteOutbox,
-  sqliteEventsTable,
-  sqliteMarks,
-} from '@kith/service';
+import { type Bus, type Copies, createLogger, Metrics, Relay } from '@kith/service';
 import { createBus, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';
+import { openSqlite } from '../src/store/sqlite.ts';
 
 let bus: Bus & AsyncDisposable;
 let outbox: SqliteOutbox;

@@ -1,6 +1,6 @@
 // Starts at most 0 platforms and 30 processes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Settler, type Step } from '../src/index.ts';
+import { Settler, type Step } from '../src/settle/settler.ts';
 import { hasMongo, openWorld, type World } from './settle-support/open.ts';
 import { runChild } from './settle-support/run-child.ts';
 import {

@@ -1,6 +1,6 @@
 // Starts at most 0 platforms and 20 processes.
 import { describe, expect, it } from 'vitest';
-import { Settler } from '../src/index.ts';
+import { Settler } from '../src/settle/settler.ts';
 import { hasMongo, openWorld } from './settle-support/open.ts';
 import { type ChildEnd, runChild } from './settle-support/run-child.ts';
 import {

@@ -1,18 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Bus,
-  createLogger,
-  InProcessBus,
-  Metrics,
-  type OutgoingEvent,
-  openSqlite,
-  Relay,
-  SqliteOutbox,
-  sqliteEventsTable,
-  sqliteMarks,
-} from '@kith/service';
+import { type Bus, createLogger, InProcessBus, Metrics, type OutgoingEvent, Relay } from '@kith/service';
 import { waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';
+import { openSqlite } from '../src/store/sqlite.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const never = 3_600_000;

@@ -6,7 +6,9 @@ import { text } from 'node:stream/consumers';
 import { Collection } from 'mongodb';
 import { compileCache } from './compile-cache.ts';
 
-const methods = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
+// `insertMany` is a `bulkWrite`.
+const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
+const methods = [...single, 'bulkWrite'] as const;
 
 /** Has this process killed just before its store's write of this number, counted from 1, on either engine. */
 export function dieBeforeWrite(number: number): void {

@@ -2,6 +2,7 @@ export { CallError } from '@kith/platform';
 export { callerOf, callOperation, type OperationAnswer, type OperationCall } from './call-operation.ts';
 export { availableChromium } from './chromium.ts';
 export { type Death, dieBeforeEachWrite, dieBeforeWrite, runUntilDeath } from './die-before-write.ts';
+export { dumpStore } from './dump-store.ts';
 export { testEffort } from './effort.ts';
 export { availableEngines, type EngineKind, handlerEngines } from './engine-kinds.ts';
 export { type Engines, startEngines } from './engines.ts';
@@ -13,6 +14,7 @@ export type {
   WaitForEvent,
   WaitForEventOptions,
 } from './event-record.ts';
+export { fillStore, type StoredRow } from './fill-store.ts';
 export { type FragileStore, fragileStore } from './fragile-store.ts';
 export { type Line, layLine } from './line.ts';
 export { type OwnNats, startNatsCluster, startOwnNats } from './own-nats.ts';

@@ -15,9 +15,12 @@ export function planOfSelect(db: DatabaseSync, sql: string): Plan {
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
     .all()
     .map(({ detail }) => String(detail));
-  const isSearched = steps.some((step) => /^SEARCH \w+ USING PRIMARY KEY \(\w+>.* AND \w+<.*\)$/.test(step));
+  // The key of a table with a rowid is an index of its own.
+  const isSearched = steps.some((step) =>
+    /^SEARCH \w+ USING (PRIMARY KEY|INDEX sqlite_autoindex_\w+_1) \(\w+>.* AND \w+<.*\)$/.test(step),
+  );
   const isOther = steps.some((step) =>
-    /^SCAN (?!json_each\b)|TEMP B-TREE|USING (COVERING )?INDEX/.test(step),
+    /^SCAN (?!json_each\b)|TEMP B-TREE|USING (COVERING )?INDEX (?!sqlite_autoindex_)/.test(step),
   );
   return { isKeyRange: isSearched && !isOther, steps };
 }

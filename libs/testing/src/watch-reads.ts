@@ -111,7 +111,7 @@ function watchSqlite(config: StoreConfig & { kind: 'sqlite' }): WatchedStore {
         Object.assign(StatementSync.prototype, { all, get });
       }
       const reads = asked.map((sql) => ({
-        table: /\bFROM (\w+)/.exec(sql)?.[1] ?? '',
+        table: /\bFROM "?(\w+)/.exec(sql)?.[1] ?? '',
         asked: sql,
         async plan() {
           using db = new DatabaseSync(config.file, { readOnly: true, timeout: 5_000 });

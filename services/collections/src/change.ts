@@ -1,4 +1,4 @@
-import { ApiError, type Caller, DeadlinePassed } from '@kith/service';
+import { ApiError, type Caller, untilMade } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type CollectionRecord, ownerOf, toCounted } from './collection.ts';
 import { type EntityChange, entityEvent } from './entity.ts';
@@ -12,7 +12,7 @@ interface ChangeRequest {
 
 /**
  * Reads a collection of the caller's and lets `attempt` change it, again and again while it gives `null` because
- * another change came first. Throws `collection/not-found`, and `DeadlinePassed` when nobody waits any more.
+ * another change came first. Throws `collection/not-found`, and what `untilMade` does.
  */
 export async function changeCollection<T extends object>(
   request: ChangeRequest,
@@ -22,15 +22,13 @@ export async function changeCollection<T extends object>(
   const owner = ownerOf(request);
   const { collectionId } = request.params;
   const key = `${owner.projectId}|${owner.userId}|${collectionId}`;
-  return app.turns.run([key], async () => {
-    while (Date.now() < request.deadline) {
-      const current = await app.store.find(owner, collectionId);
-      if (!current) throw new ApiError('collection/not-found');
-      const made = await attempt(current);
-      if (made) return made;
-    }
-    throw new DeadlinePassed('Other changes kept coming first.');
-  });
+  const make = async () => {
+    const current = await app.store.find(owner, collectionId);
+    if (!current) throw new ApiError('collection/not-found');
+    const result = await attempt(current);
+    return result ? { result } : undefined;
+  };
+  return app.turns.run([key], () => untilMade(make, request));
 }
 
 /** Stores that an entity came or went, and answers; `null` when another change of the collection came first. */

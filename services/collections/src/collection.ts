@@ -33,8 +33,6 @@ export interface CollectionRecord extends Owner {
   entityCount: number;
   createdAt: number;
   updatedAt: number;
-  /** Goes up with every change: what a change compares before it sets. */
-  rev: number;
   /** `seq` of the last event. */
   seq: number;
 }
@@ -55,12 +53,11 @@ export function newCollection(
     entityCount: 0,
     createdAt: now,
     updatedAt: now,
-    rev: 1,
     seq: 1,
   };
 }
 
-/** What a change makes of a collection: the next `rev` and `seq`, and a time that no clock turns back. */
+/** What a change makes of a collection: the next `seq`, and a time that no clock turns back. */
 export function changed(
   current: CollectionRecord,
   to: Partial<Pick<CollectionRecord, 'name' | 'entityCount' | 'updatedAt'>>,
@@ -69,7 +66,6 @@ export function changed(
     ...current,
     updatedAt: Math.max(Date.now(), current.updatedAt),
     ...to,
-    rev: current.rev + 1,
     seq: current.seq + 1,
   };
 }

@@ -29,7 +29,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   for (let root = await app.store.root(owner); root; root = await app.store.root(owner)) {
     const deleted = changed(root, {});
     const event = collectionEvent(collectionDeleted, deleted);
-    if (await app.store.delete(root.rev, deleted, event)) app.relay.kick();
+    if (await app.store.delete(root, deleted, event)) app.relay.kick();
   }
   const { bus, store } = app;
   const { projectId, userId } = owner;

@@ -18,7 +18,6 @@ export function importedRecord(
     entityCount: 0,
     createdAt: at,
     updatedAt: at,
-    rev: 1,
     seq: 0,
   };
 }
@@ -29,7 +28,6 @@ export function withSaved(collection: CollectionRecord, added: readonly EntityRe
     ...collection,
     entityCount: collection.entityCount + added.length,
     updatedAt: Math.max(collection.updatedAt, ...added.map(({ addedAt }) => addedAt)),
-    rev: collection.rev + 1,
   };
 }
 

@@ -1,2 +1,2 @@
+export { collectionsMove } from './move.ts';
 export { type CollectionsOptions, startCollections } from './service.ts';
-export { collectionsMove } from './store/move.ts';

@@ -15,6 +15,7 @@ import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   afterEach(() => {
+    vi.useRealTimers();
     vi.restoreAllMocks();
   });
 
@@ -24,15 +25,15 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
     const root = await makeBelow(store, owner, null);
     const top = await makeBelow(store, owner, root.id);
     const parent = await makeBelow(store, owner, top.id);
-    const insertOne = Collection.prototype.insertOne;
+    const insertMany = Collection.prototype.insertMany;
     // Between its look at the parent and its write another deletes all there is.
-    const late = vi.spyOn(Collection.prototype, 'insertOne').mockImplementationOnce(async function (
+    const late = vi.spyOn(Collection.prototype, 'insertMany').mockImplementationOnce(async function (
       this: InstanceType<typeof Collection>,
       ...args
     ) {
       await erase(store, owner, top.id);
       await purgeAll(store);
-      return insertOne.apply(this, args);
+      return insertMany.apply(this, args);
     });
     const orphan = newCollection(owner, { name: 'late', parent });
     expect(await store.insert(orphan, collectionEvent(collectionCreated, orphan))).toBe(false);
@@ -56,8 +57,9 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
     expect(await store.children(owner, root.id, { after: null, limit: 9 })).toEqual([]);
     await store.sweep();
     expect(await countStored(config, owner)).toEqual({ collections: 2, entities: 0 });
-    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 71 * 60_000 });
     await store.sweep();
+    vi.useRealTimers();
     expect(await countStored(config, owner)).toEqual({ collections: 1, entities: 0 });
     await store.close();
   });

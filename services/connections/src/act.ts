@@ -38,12 +38,14 @@ export async function act(
     message?: string | null;
     /** Who the event says it was, where not the user: who has ended their account. */
     actorId?: string;
+    /** Until when it is tried, Unix ms. */
+    deadline?: number;
   },
   read: () => Promise<Pair>,
 ): Promise<Done> {
   const { userId, message = null, actorId = userId } = by;
   let done: Done | undefined;
-  await changePair(app, read, (before, at) => {
+  const next = (before: Pair, at: Date) => {
     const action = typeof by.action === 'string' ? by.action : by.action(before);
     const decision = decide(before.state, partOf(before, userId), action, before.blocks.length > 0);
     if (typeof decision === 'string') throw new ApiError(decision);
@@ -51,7 +53,8 @@ export async function act(
     const life = (after.state === 'none' ? before : after) as LivePair;
     done = { action, life };
     return { after, event: eventOf(done, after, { actorId, at }) };
-  });
+  };
+  await changePair(app, read, next, by.deadline);
   return done!;
 }
 

@@ -12,6 +12,8 @@ interface Blocking {
   blockedId: string;
   /** Who the event says it was, where not the blocker: who has ended their account. */
   actorId?: string;
+  /** Until when it is tried, Unix ms. */
+  deadline?: number;
 }
 
 /** Blocks a user and ends what is between the two, in one change with one event; nothing when the block stands already. */
@@ -46,9 +48,9 @@ async function set(
   spec: typeof connectionBlocked | typeof connectionUnblocked,
   change: (pair: Pair, by: { userId: string; at: Date }) => Pair | null,
 ): Promise<void> {
-  const { projectId, blockerId, blockedId, actorId = blockerId } = of;
+  const { projectId, blockerId, blockedId, actorId = blockerId, deadline } = of;
   const read = () => app.store.pairOf(projectId, blockerId, blockedId);
-  await changePair(app, read, (before, at) => {
+  const next = (before: Pair, at: Date) => {
     const after = change(before, { userId: blockerId, at });
     if (!after) return null;
     // What ended with the block; a declined request had ended before.
@@ -56,5 +58,6 @@ async function set(
     const data = { blockerId, blockedId: otherOf(after, blockerId), connectionId };
     const event = makeEvent(spec, { ...eventOfPair(after), actorId, occurredAt: at, data });
     return { after, event };
-  });
+  };
+  await changePair(app, read, next, deadline);
 }

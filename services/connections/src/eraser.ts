@@ -1,25 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connectionBlocked, connectionUnblocked, connectionWithdrawn, userDeleted } from '@kith/contracts';
 import {
-  connectionBlocked,
-  connectionUnblocked,
-  connectionWithdrawn,
-  eventOrder,
-  userDeleted,
-} from '@kith/contracts';
-import { type EventSubscription, eraseEvents, type Logger, Sweeper, subscription } from '@kith/service';
+  type EndedUser,
+  type EventSubscription,
+  eraseEvents,
+  type Logger,
+  Sweeper,
+  subscription,
+} from '@kith/service';
 import { act } from './act.ts';
 import type { AppContext } from './app.ts';
 import { unblock } from './blocks.ts';
-import { otherOf } from './pair.ts';
-import type { EndedUser } from './store/index.ts';
+import { otherOf, withoutRequest } from './pair.ts';
 import { pairEvents } from './store/keys.ts';
 
 /** Takes the end of an account in: the profile goes at once, the rest in the background (SPEC B2). */
 export const endedUsers: EventSubscription<AppContext> = subscription({
   durable: 'connections-users',
   events: [userDeleted],
-  apply: ({ projectId, aggregate, data }, app: AppContext) =>
-    app.store.erasure.end({ projectId, userId: data.id, endedAt: new Date(), seq: eventOrder(aggregate) }),
+  async apply({ projectId, data }, { store }: AppContext) {
+    const user = { projectId, userId: data.id };
+    await store.profiles.forget(user);
+    await store.erasure.mark(user, Date.now());
+  },
 });
 
 const everyMs = 1_000;
@@ -40,7 +43,7 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
   const sweeper = new Sweeper(
     async () => {
       const failures: unknown[] = [];
-      for (const ended of await parts.store.erasure.due(new Date(), usersAtOnce)) {
+      for (const ended of await parts.store.erasure.due(Date.now(), usersAtOnce)) {
         await eraseUser(parts, ended, () => stopped).catch((error) => failures.push(error));
       }
       if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
@@ -68,10 +71,10 @@ export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () =
     if (!(await erasePair(parts, ended, otherId))) left++;
     await nextTurn();
   }
-  if (left > 0) return erasure.lookAgain(ended, new Date(now + everyMs));
+  if (left > 0) return erasure.lookAgain(ended, now + everyMs);
   await erasure.removeTotals(ended);
-  const lastLook = ended.endedAt.getTime() + lastLookMs;
-  await erasure.lookAgain(ended, now >= lastLook ? null : new Date(lastLook));
+  const lastLook = ended.endedAt + lastLookMs;
+  await erasure.lookAgain(ended, now >= lastLook ? null : lastLook);
 }
 
 async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promise<boolean> {
@@ -86,6 +89,8 @@ async function erasePair(parts: Parts, ended: EndedUser, otherId: string): Promi
     } else if (pair.state === 'pending' || pair.state === 'accepted') {
       const action = pair.state === 'pending' ? 'withdraw' : 'disconnect';
       await act(parts, { userId: pair.requesterId!, action, actorId }, read);
+    } else if (pair.state === 'declined') {
+      await parts.store.change(pair, withoutRequest(pair));
     } else {
       const { range, last } = pairEvents(pair);
       await eraseEvents({ bus: parts.bus, outbox: parts.store.outbox }, range, {

@@ -14,8 +14,6 @@ export function pairOfRow(
   const respondedAt = new Date(row.connectedAt ?? row.requestedAt);
   return {
     ...strangers(projectId, requesterId, receiverId),
-    rev: 1,
-    seq: 0,
     state: row.state,
     requesterId,
     receiverId,

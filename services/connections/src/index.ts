@@ -1,2 +1,2 @@
+export { connectionsMove } from './move.ts';
 export { type ConnectionsOptions, startConnections } from './service.ts';
-export { connectionsMove } from './store/move.ts';

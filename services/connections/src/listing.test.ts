@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Entry, entriesOf, entryKey, isPlace, listRange, placeOf, totalsChange } from './listing.ts';
+import {
+  type Entry,
+  entriesChange,
+  entriesOf,
+  entryKey,
+  isPlace,
+  listRange,
+  placeOf,
+  totalsChange,
+} from './listing.ts';
 import { decide, type PairState } from './machine.ts';
 import { advance, type Pair, partOf, strangers, withBlock, withoutBlock } from './pair.ts';
 
@@ -59,7 +68,7 @@ describe('totalsChange', () => {
         const totals: Record<string, number> = {};
         for (const { userId, action } of steps) {
           const after = next(pair, userId, action);
-          for (const { ownerId, add } of totalsChange(pair, after)) {
+          for (const { ownerId, add } of totalsChange(entriesChange(pair, after))) {
             for (const [list, by] of Object.entries(add)) {
               totals[`${ownerId} ${list}`] = (totals[`${ownerId} ${list}`] ?? 0) + by;
             }

@@ -56,27 +56,35 @@ function connectionEntries(pair: Pair): Entry[] {
   ];
 }
 
+/** Rows by their keys. */
+type Rows = ReadonlyMap<string, Entry>;
+
 /** The rows a change of a pair takes away and those it adds; what stands before and after is in neither. */
-export function entriesChange(before: Pair, after: Pair): { removed: Entry[]; added: Entry[] } {
-  const [old, now] = [entriesOf(before), entriesOf(after)];
-  const [oldKeys, nowKeys] = [new Set(old.map(entryKey)), new Set(now.map(entryKey))];
+export function entriesChange(before: Pair, after: Pair): { removed: Rows; added: Rows } {
+  const rowsOf = (pair: Pair): Rows => new Map(entriesOf(pair).map((entry) => [entryKey(entry), entry]));
+  const [old, now] = [rowsOf(before), rowsOf(after)];
   return {
-    removed: old.filter((entry) => !nowKeys.has(entryKey(entry))),
-    added: now.filter((entry) => !oldKeys.has(entryKey(entry))),
+    removed: new Map([...old].filter(([key]) => !now.has(key))),
+    added: new Map([...now].filter(([key]) => !old.has(key))),
   };
 }
 
-/** What a change of a pair does to each of the two users' totals. */
-export function totalsChange(before: Pair, after: Pair): { ownerId: string; add: Partial<Totals> }[] {
+/** What a change of rows does to each of the two users' totals. */
+export function totalsChange({
+  removed,
+  added,
+}: {
+  removed: Rows;
+  added: Rows;
+}): { ownerId: string; add: Partial<Totals> }[] {
   const sums = new Map<string, Partial<Totals>>();
-  const count = (entry: Entry, by: 1 | -1) => {
-    const add = sums.get(entry.ownerId) ?? {};
-    add[entry.list] = (add[entry.list] ?? 0) + by;
-    sums.set(entry.ownerId, add);
+  const count = ({ ownerId, list }: Entry, by: 1 | -1) => {
+    const add = sums.get(ownerId) ?? {};
+    add[list] = (add[list] ?? 0) + by;
+    sums.set(ownerId, add);
   };
-  const { removed, added } = entriesChange(before, after);
-  for (const entry of removed) count(entry, -1);
-  for (const entry of added) count(entry, 1);
+  for (const entry of removed.values()) count(entry, -1);
+  for (const entry of added.values()) count(entry, 1);
   return [...sums].map(([ownerId, add]) => ({ ownerId, add }));
 }
 
@@ -114,12 +122,14 @@ export function listRange(of: { projectId: string; ownerId: string; list: ListNa
   return { from: `${list}|`, to: `${list}}` };
 }
 
-/** The list that a row's key is of. */
-export function listOfKey(key: string): { projectId: string; ownerId: string; list: ListName } {
-  const [projectId = '', ownerId = '', letter] = key.split('|');
-  const list = lists.find((name) => letters[name] === letter);
+const listOf = new Map<string | undefined, ListName>(lists.map((list) => [letters[list], list]));
+
+/** What a row's key says: whose list it is of, which one, and what stands there since when (Unix ms). */
+export function placed(key: string): Pick<Entry, 'projectId' | 'ownerId' | 'list' | 'id'> & { at: number } {
+  const [projectId = '', ownerId = '', letter, time, id = ''] = key.split('|');
+  const list = listOf.get(letter);
   if (!list) throw new Error('A row is of no list.');
-  return { projectId, ownerId, list };
+  return { projectId, ownerId, list, id, at: lastMs - Number(time) };
 }
 
 /** The key of an entry's row. */

@@ -15,8 +15,6 @@ export interface Pair {
   /** The two users' ids, in the order of their text. */
   lower: string;
   higher: string;
-  /** Goes up with every change; 0 before the first. */
-  rev: number;
   /** The `seq` of the last event; 0 before the first. */
   seq: number;
   state: PairState;
@@ -40,7 +38,7 @@ export function inOrder(one: string, other: string): { lower: string; higher: st
 
 /** A pair nothing is known of. */
 export function strangers(projectId: string, one: string, other: string): Pair {
-  return { projectId, ...inOrder(one, other), rev: 0, seq: 0, state: 'none', blocks: [], ...blank };
+  return { projectId, ...inOrder(one, other), seq: 0, state: 'none', blocks: [], ...blank };
 }
 
 /** The other one of a pair. */
@@ -54,26 +52,13 @@ export function partOf(pair: Pair, userId: string): Part | null {
   return pair.receiverId === userId ? 'receiver' : null;
 }
 
-/** A pair whose request was declined. */
-export type DeclinedPair = Pair & {
-  connectionId: string;
-  requesterId: string;
-  requestedAt: Date;
-  respondedAt: Date;
-};
-
-/** Tells whether a pair's request was declined. */
-export function isDeclined(pair: Pair): pair is DeclinedPair {
-  return pair.state === 'declined';
-}
-
 /** Makes the pair a transition leads to. `message` is that of a request. */
 export function advance(
   pair: Pair,
   transition: Transition,
   by: { userId: string; at: Date; message: string | null },
 ): Pair {
-  const next = { ...pair, state: transition.to, seq: pair.seq + 1, rev: pair.rev + 1 };
+  const next = { ...pair, state: transition.to, seq: pair.seq + 1 };
   if (transition.to === 'none') return { ...next, ...blank };
   if (!transition.begins) return { ...next, respondedAt: by.at };
   return {
@@ -94,7 +79,7 @@ export function advance(
 export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | null {
   if (pair.blocks.some(({ blockerId }) => blockerId === by.userId)) return null;
   const block = { id: randomUUID(), blockerId: by.userId, at: by.at };
-  const next = { ...pair, seq: pair.seq + 1, rev: pair.rev + 1, blocks: [...pair.blocks, block] };
+  const next = { ...pair, seq: pair.seq + 1, blocks: [...pair.blocks, block] };
   return pair.state === 'declined' ? next : { ...next, state: 'none', ...blank };
 }
 
@@ -102,7 +87,12 @@ export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | 
 export function withoutBlock(pair: Pair, userId: string): Pair | null {
   const blocks = pair.blocks.filter(({ blockerId }) => blockerId !== userId);
   if (blocks.length === pair.blocks.length) return null;
-  return { ...pair, seq: pair.seq + 1, rev: pair.rev + 1, blocks };
+  return { ...pair, seq: pair.seq + 1, blocks };
+}
+
+/** Makes the pair whose request is forgotten, without an event: it had ended before. */
+export function withoutRequest(pair: Pair): Pair {
+  return { ...pair, state: 'none', ...blank };
 }
 
 const blank = {

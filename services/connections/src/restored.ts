@@ -23,7 +23,7 @@ export function blocksBeforeRestore(epoch: number): EventSubscription<AppContext
         data: { blockerId, blockedId, connectionId: null },
         occurredAt: new Date(),
       });
-      const id = derivedId('restated', `${epoch}`, projectId, blockerId, blockedId, `${pair.rev}`);
+      const id = derivedId('restated', `${epoch}`, projectId, blockerId, blockedId, `${pair.seq}`);
       await app.store.outbox.restate([{ ...event, id }]);
       app.relay.kick();
     },

@@ -1,12 +1,13 @@
 import { fold } from '@kith/service';
 import { type Entry, placeOf } from './listing.ts';
 import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
+import type { SearchKey } from './store/profiles.ts';
 import { walk } from './walk.ts';
 
 /** What people are looked for by; `query` is folded and not empty. */
 export interface PeopleSearch {
   query: string;
-  fields: readonly ('username' | 'name')[];
+  fields: readonly SearchKey[];
 }
 
 /** Reads a search from a list's query; none where nothing is left to look for. */
@@ -35,7 +36,7 @@ export async function searchList(
   let total = 0;
   for await (const entries of walk(store, list)) {
     const userIds = entries.map(({ userId }) => userId);
-    const keys = await store.profiles.searchKeys(range.projectId, userIds);
+    const keys = await store.profiles.searchKeys(range.projectId, userIds, search.fields);
     for (const entry of entries) {
       const key = keys.get(entry.userId);
       if (!key || hidden.has(entry.userId)) continue;

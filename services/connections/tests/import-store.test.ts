@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
 import { availableEngines, createStore } from '@kith/testing';
-import { MongoClient } from 'mongodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LivePair } from '../src/act.ts';
 import { pairOfRow } from '../src/import-pair.ts';
 import { type ConnectionStore, type ImportOutcome, openStore } from '../src/store/index.ts';
-import { migrations } from '../src/store/sqlite-schema.ts';
 
 type Place = Awaited<ReturnType<typeof createStore>>;
 
@@ -118,54 +115,3 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     }
   });
 });
-
-describe.each(availableEngines())('a store from before ids were unique in a project, on %s', (engine) => {
-  let place: Place;
-  beforeEach(async () => {
-    place = await createStore(engine);
-  });
-  afterEach(() => place[Symbol.asyncDispose]());
-
-  it('is brought up to date with what is in it', async () => {
-    const projectId = randomUUID();
-    const [kept, ended] = [pairOf(projectId, randomUUID()), pairOf(projectId, randomUUID())];
-    await layDown(place, [kept, { ...ended, state: 'none', connectionId: null }, pairWithout(projectId)]);
-    const store = await openStore(place.config);
-    try {
-      expect(await store.pairByConnection(projectId, kept.connectionId)).toMatchObject({ lower: kept.lower });
-      const elsewhere = randomUUID();
-      expect(await store.import(elsewhere, [pairOf(elsewhere, kept.connectionId)])).toEqual(['stored']);
-      expect(await store.import(projectId, [pairOf(projectId, kept.connectionId)])).toEqual(['id-taken']);
-    } finally {
-      await store.close();
-    }
-  });
-});
-
-type Stored = Omit<LivePair, 'connectionId'> & { connectionId: string | null };
-
-function pairWithout(projectId: string): Stored {
-  return { ...pairOf(projectId, randomUUID()), state: 'none', connectionId: null };
-}
-
-/** Stores pairs as a version before did, under its indexes. */
-async function layDown({ config }: Place, pairs: readonly Stored[]): Promise<void> {
-  if (config.kind === 'mongo') {
-    await using client = new MongoClient(config.url);
-    const stored = client.db(config.database).collection<Stored & { _id: string }>('pairs');
-    const partialFilterExpression = { connectionId: { $exists: true } };
-    await stored.createIndex({ connectionId: 1 }, { name: 'connection', partialFilterExpression });
-    await stored.insertMany(
-      pairs.map((pair) => ({ _id: `${pair.projectId}|${pair.lower}|${pair.higher}`, ...pair })),
-    );
-    return;
-  }
-  using db = new DatabaseSync(config.file);
-  for (const script of migrations.slice(0, 2)) db.exec(script);
-  db.exec('PRAGMA user_version = 2');
-  const insert = db.prepare(
-    `INSERT INTO pairs (project_id, lower, higher, rev, seq, state, connection_id) VALUES (?, ?, ?, 1, 0, ?, ?)`,
-  );
-  for (const { projectId, lower, higher, state, connectionId } of pairs)
-    insert.run(projectId, lower, higher, state, connectionId);
-}

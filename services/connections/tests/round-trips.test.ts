@@ -20,7 +20,7 @@ import {
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pairOfRow } from '../src/import-pair.ts';
-import { type Entry, type ListName, lists } from '../src/listing.ts';
+import { type Entry, lists } from '../src/listing.ts';
 import { listHandler } from '../src/operations/list.ts';
 import { listBlocksHandler } from '../src/operations/list-blocks.ts';
 import { listOfUserHandler } from '../src/operations/list-of-user.ts';
@@ -30,7 +30,7 @@ import { withBlock } from '../src/pair.ts';
 import type { ConnectionStore } from '../src/store/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { unknownUser } from '../src/unknown-user.ts';
-import { storeLongList } from './support/long-list.ts';
+import { storeLongLists } from './support/long-list.ts';
 import { eventOf } from './support/pairs.ts';
 
 const handlers = [listHandler, listSentHandler, listReceivedHandler, listBlocksHandler, listOfUserHandler];
@@ -42,6 +42,7 @@ const specs = {
 } as const;
 /** Beyond what a list skips at once with reading its total. */
 const long = 20_100;
+const shorter = { sent: 300, received: 300, blocks: 300 } as const;
 
 describe.each(availableEngines())('what a list asks of its database, %s', (engine) => {
   const ends = new AsyncDisposableStack();
@@ -59,17 +60,13 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     store = ends.adopt(await openStore(watched.config), (opened) => opened.close());
     const relay = { kick: () => undefined } as unknown as Relay;
     bus = ends.use(await serveAlone(handlers, (own) => ({ store, bus: own, relay })));
-    const of = { projectId, ownerId: ann };
-    const pages: Entry[] = [];
-    for (const list of Object.keys(specs) as ListName[]) {
-      const stored = await storeLongList(config, {
-        ...of,
-        list,
-        count: list === 'established' ? long : 300,
-      });
-      if (list === 'established') connections = stored;
-      pages.push(...stored.slice(0, 160), ...stored.slice(19_900));
-    }
+    const stored = await storeLongLists(
+      config,
+      { projectId, ownerId: ann },
+      { ...shorter, established: long },
+    );
+    connections = stored.established;
+    const pages = Object.values(stored).flatMap((some) => [...some.slice(0, 160), ...some.slice(19_900)]);
     const users = [ann, ...pages.map(({ userId }) => userId)];
     const profiles = users.map((id) => ({ seq: 1, user: unknownUser(projectId, id, new Date(0)) }));
     await store.profiles.keepAll(profiles);
@@ -94,7 +91,7 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
   /** At most two trips, the rows a range of their key, and the profiles of a page one question. */
   async function expectFlat(trips: Read[][]): Promise<void> {
     expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
-    const rows = trips.flat().filter(({ table }) => table === 'edges');
+    const rows = trips.flat().filter(({ table }) => table === 'entries');
     expect(rows.length).toBeGreaterThan(0);
     for (const { plan } of rows) expect(await plan()).toMatchObject({ isKeyRange: true });
     const joined = trips[1]?.filter(({ table }) => table === 'profiles') ?? [];

@@ -1,5 +1,5 @@
 import { type Limit, operations } from '@kith/contracts';
-import { commonConfig, flag, wholeNumber } from '@kith/service';
+import { commonConfig, flag, tokenConfig, wholeNumber } from '@kith/service';
 import { z } from 'zod';
 
 const oneWeek = 7 * 24 * 3600;
@@ -65,8 +65,7 @@ export const gatewayConfig = z.object({
     .string()
     .optional()
     .describe('token of the `/admin` endpoints; without it they refuse all'),
-  TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
-  TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens'),
+  ...tokenConfig.shape,
   ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),
   DRAIN_MS: wholeNumber(0, 600_000)
     .optional()

@@ -1,4 +1,5 @@
 import type { Bus, Relay } from '@kith/service';
+import type { ErasureList } from './erasure-list.ts';
 import type { Notices } from './notices.ts';
 import type { Passwords } from './passwords.ts';
 import type { IdentityStore } from './store/index.ts';
@@ -10,6 +11,8 @@ export interface AppContext {
   store: IdentityStore;
   /** How often the database was restored from a backup. */
   epoch: number;
+  /** When that was last, Unix ms; 0 where it never was. */
+  restoredAt: number;
   /** For asking connections about blocks. */
   bus: Bus;
   tokens: AccessTokens;
@@ -17,6 +20,8 @@ export interface AppContext {
   /** `aud` of the tokens that projects' own back ends sign, too. */
   tokenAudience: string;
   notices: Notices;
+  /** Where erasures are noted outside of the database. */
+  erasures: ErasureList;
   passwords: Passwords;
   /** Kicked after each commit that stored an event. */
   relay: Relay;

@@ -1,9 +1,14 @@
-import { storingServiceConfig } from '@kith/service';
+import { storingServiceConfig, tokenConfig } from '@kith/service';
 import { z } from 'zod';
 
 /** The environment of the service as a process of its own. */
 export const identityConfig = z.object({
   ...storingServiceConfig.shape,
-  TOKEN_ISSUER: z.string().default('kith').describe('`iss` of the access tokens identity signs'),
-  TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of signed tokens: the own domain'),
+  ...tokenConfig.shape,
+  ERASURES_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'file in which each erasure of a user is noted, for restoring a backup from before it; on another disk than the database, and shared by all replicas of identity',
+    ),
 });

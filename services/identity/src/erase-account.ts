@@ -1,9 +1,7 @@
+import { untilMade } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { endSessionsOf } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';
-
-// Each loss means that another change of the same user got through.
-const attempts = 100;
 
 /**
  * Deletes an account and ends its sessions; what other services hold of it goes by the event (SPEC B2). `false` when there is
@@ -13,16 +11,18 @@ const attempts = 100;
  */
 export async function eraseAccount(
   app: AppContext,
-  { projectId, userId }: { projectId: string; userId: string },
+  { projectId, userId, deadline }: { projectId: string; userId: string; deadline?: number },
   onLeft: (error: unknown) => void = () => {},
 ): Promise<boolean> {
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const user = await app.store.users.find(projectId, userId);
-    if (!user) return false;
-    if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale') continue;
+  const attempt = async () => {
+    const user = await app.store.users.account(projectId, userId);
+    if (!user) return { result: false };
+    await app.erasures.note({ projectId, userId });
+    if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale')
+      return undefined;
     app.relay.kick();
     await endSessionsOf(app, { projectId, userId }, 'deleted').catch(onLeft);
-    return true;
-  }
-  throw new Error('The user was changed by others again and again.');
+    return { result: true };
+  };
+  return untilMade(attempt, { deadline });
 }

@@ -7,5 +7,6 @@ await runServiceMain('identity', identityConfig, (runtime, config) =>
     store: { kind: 'mongo', url: config.MONGODB_URL, database: `${config.KITH_PREFIX}_identity` },
     tokenIssuer: config.TOKEN_ISSUER,
     tokenAudience: config.TOKEN_AUDIENCE,
+    erasuresFile: config.ERASURES_FILE,
   }),
 );

@@ -29,7 +29,7 @@ export const usersBeforeRestore: EventSubscription<AppContext> = subscription({
     if (event.type === sessionRevoked.type) return revokeAgain(app, event as EventOf<typeof sessionRevoked>);
     const { id: userId } = aggregate;
     if (event.type === userDeleted.type) await eraseAccount(app, { projectId, userId });
-    else if (!(await app.store.users.find(projectId, userId))) await tellLost(app, { projectId, userId });
+    else if (!(await app.store.users.account(projectId, userId))) await tellLost(app, { projectId, userId });
   },
 });
 

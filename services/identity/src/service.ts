@@ -9,6 +9,7 @@ import {
 import type { AppContext } from './app.ts';
 import { blockEvents } from './blocks.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
+import { ErasureList } from './erasure-list.ts';
 import { Notices } from './notices.ts';
 import { changePasswordHandler } from './operations/change-password.ts';
 import { checkUsernameHandler } from './operations/check-username.ts';
@@ -59,6 +60,8 @@ export interface IdentityOptions {
   tokenIssuer?: string;
   /** `aud` of access tokens. */
   tokenAudience?: string;
+  /** Path of the list that erasures are noted in, if one is kept. */
+  erasuresFile?: string | undefined;
   /** Times of the signing keys' lives, where they are to differ. */
   keyTimes?: Partial<KeyTimes>;
   /** How often the service looks for sessions that processes which died have left open, in ms; 5 s by default. */
@@ -85,15 +88,17 @@ export async function startIdentity(
   );
   const notices = new Notices(runtime.bus, runtime.log);
   const passwords = new Passwords();
-  const epoch = (await store.outbox.fact('epoch'))?.number ?? 0;
+  const { number: epoch, restoredAt = 0 } = (await store.outbox.fact('epoch')) ?? { number: 0 };
   const app: AppContext = {
     bus: runtime.bus,
     store,
     epoch,
+    restoredAt,
     tokens,
     keys,
     tokenAudience,
     notices,
+    erasures: new ErasureList(options.erasuresFile),
     passwords,
     relay,
   };

@@ -60,7 +60,7 @@ export async function revokeSession(
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
   const { projectId, userId, reason } = ending;
-  const user = await app.store.users.find(projectId, userId);
+  const user = await app.store.users.account(projectId, userId);
   for (const session of await app.store.sessions.live(projectId, userId)) {
     if (!user || !isOfNow(session, user)) await revokeSession(app, session, reason);
   }
@@ -92,7 +92,7 @@ export async function finishEndings(app: AppContext): Promise<void> {
  * the session is made good here. Throws `auth/suspended`, or `code`.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
-  const user = await app.store.users.find(session.projectId, session.userId);
+  const user = await app.store.users.account(session.projectId, session.userId);
   if (user && isOfNow(session, user)) return;
   await revokeSession(app, session, 'ended');
   throw new ApiError(user && !user.isActive ? 'auth/suspended' : code);

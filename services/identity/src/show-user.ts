@@ -16,6 +16,12 @@ export async function seesProfiles(app: AppContext, { projectId, caller }: Reade
   return project?.publicProfiles ?? false;
 }
 
+/** Adds the last sign-in to a user who was found by name, if the user itself asks: nobody else sees it. */
+export async function asShown(app: AppContext, { caller }: Reader, user: User | null): Promise<User | null> {
+  if (!user || caller?.userId !== user.id) return user;
+  return (await app.store.users.withSignIns([user]))[0] ?? null;
+}
+
 /**
  * Answers a user's public profile; to the user itself the own one (SPEC B2). Throws `user/not-found`, also where
  * profiles are not public and nobody is signed in.

@@ -11,7 +11,7 @@ export function startUpkeep(
   const { times, everyMs, log } = options;
   const sessions = async () => {
     await finishEndings(app);
-    await app.store.sessions.purge(new Date());
+    await app.store.sweep();
   };
   return [
     new Sweeper(sessions, { everyMs, log }),

@@ -33,7 +33,7 @@ test.each(availableEngines())('no log line and no row gives a secret away on %s'
   expect(lines.join('')).toContain('"msg":"served"');
   const [user] = dump.users ?? [];
   const [key] = dump.keys ?? [];
-  const { d, p, q } = JSON.parse(String(key?.privateJwk));
+  const { d = '', p = '', q = '' } = (key?.privateJwk ?? {}) as Partial<Record<string, string>>;
   const hashes = [
     String(user?.passwordHash),
     ...(dump.sessions ?? []).map(({ tokenHash }) => String(tokenHash)),

@@ -83,11 +83,11 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
       const owner = { projectId: user.projectId, userId };
       blankedCount += await changeFeed(app, owner, async (feed) => {
         // A row without its feed is of one that is being erased.
-        if (feed.rev === 0) return { result: 0 };
-        const found = await Promise.all(own.map(({ id }) => app.store.find(owner, id)));
-        const put = found
-          .filter((entry) => entry?.metadata.initiatorId === user.userId)
-          .flatMap((entry) => (entry ? [{ ...entry, metadata: blanked(entry.metadata) }] : []));
+        if (!feed.read) return { result: 0 };
+        const ids = own.map(({ id }) => id);
+        const put = (await app.store.find(owner, ids))
+          .filter(({ metadata }) => metadata.initiatorId === user.userId)
+          .map((entry) => ({ ...entry, metadata: blanked(entry.metadata) }));
         return put.length === 0 ? { result: 0 } : { change: { feed, put }, result: put.length };
       });
     }

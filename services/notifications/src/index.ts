@@ -1,3 +1,3 @@
 export { notificationsConfig } from './config.ts';
+export { notificationsMove } from './move.ts';
 export { type NotificationsOptions, startNotifications } from './service.ts';
-export { notificationsMove } from './store/move.ts';

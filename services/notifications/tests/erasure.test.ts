@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
 import {
   markAllNotificationsAsRead,
   openFeed,
@@ -8,8 +7,7 @@ import {
   userUpdated,
 } from '@kith/contracts';
 import { ask, makeEvent, Turns } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
-import { MongoClient } from 'mongodb';
+import { availableEngines, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';
 import { eraseDue } from '../src/eraser.ts';
@@ -23,23 +21,9 @@ const tenMinutes = 10 * 60_000;
 
 /** All that the store holds, as one text, but for the marks of those whose accounts have ended. */
 async function contentOf({ place }: World): Promise<string> {
-  if (place.kind === 'sqlite') {
-    using db = new DatabaseSync(place.file, { readOnly: true });
-    const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-    const rows = tables
-      .filter(({ name }) => name !== 'ended_users')
-      .map(({ name }) =>
-        db.prepare(`SELECT * FROM ${name}${name === 'profiles' ? " WHERE user <> ''" : ''}`).all(),
-      );
-    return JSON.stringify(rows);
-  }
-  await using client = new MongoClient(place.url);
-  const db = client.db(place.database);
-  const collections = await db.collections();
-  const rows = collections
-    .filter(({ collectionName }) => collectionName !== 'endedUsers')
-    .map((one) => one.find(one.collectionName === 'profiles' ? { user: { $exists: true } } : {}).toArray());
-  return JSON.stringify(await Promise.all(rows));
+  const { endedUsers: _, profiles = [], ...others } = await dumpStore(place);
+  const isMark = (row: Record<string, unknown>) => String(row.doc ?? row.d).startsWith('{"user":null');
+  return JSON.stringify([others, profiles.filter((row) => !isMark(row))]);
 }
 
 const common = ({ id, projectId }: PublicUser, seq: number) => ({

@@ -12,14 +12,14 @@ import { type Page, World } from './support/world.ts';
 async function dropProfiles({ place }: World): Promise<void> {
   if (place.kind === 'sqlite') {
     using db = new DatabaseSync(place.file, { timeout: 5_000 });
-    db.exec("DELETE FROM profiles WHERE user <> ''");
+    db.exec('DELETE FROM profiles WHERE expires IS NULL');
     return;
   }
   await using client = new MongoClient(place.url);
   await client
     .db(place.database)
     .collection('profiles')
-    .deleteMany({ user: { $exists: true } });
+    .deleteMany({ expiresAt: { $exists: false } });
 }
 
 describe.each(availableEngines())('the own copy of profiles (%s)', (engine) => {

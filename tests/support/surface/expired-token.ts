@@ -18,10 +18,23 @@ export async function expiredToken(platform: TestPlatform, accessToken: string):
 async function privateKeyOf(platform: TestPlatform, kid: string): Promise<JWK> {
   if (!platform.engines) {
     using db = new DatabaseSync(join(platform.dataFolder, 'identity.sqlite'), { readOnly: true });
-    const row = db.prepare('SELECT privateJwk FROM keys WHERE kid = ?').get(kid);
-    return JSON.parse(String(row?.privateJwk));
+    const rows = db.prepare('SELECT doc FROM keys').all();
+    return keyIn(
+      rows.map(({ doc }) => String(doc)),
+      kid,
+    );
   }
   await using client = new MongoClient(platform.engines.mongodbUrl);
-  const keys = client.db(`${platform.prefix}_identity`).collection<{ privateJwk: string }>('keys');
-  return JSON.parse((await keys.findOne({ kid }))?.privateJwk ?? '');
+  const keys = client.db(`${platform.prefix}_identity`).collection<{ d?: string }>('keys');
+  const stored = await keys.find().toArray();
+  return keyIn(
+    stored.map(({ d = 'null' }) => d),
+    kid,
+  );
+}
+
+function keyIn(documents: readonly string[], kid: string): JWK {
+  const key = documents.map((text) => JSON.parse(text)).find((one) => one?.kid === kid);
+  if (!key) throw new Error(`There is no key ${kid}.`);
+  return key.privateJwk;
 }

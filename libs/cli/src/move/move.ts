@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
 import type { DataFolder } from '@kith/platform';
-import { type MovedTable, type ServiceMove, StartError } from '@kith/service';
+import { StartError } from '@kith/service';
+import type { MovedTable, ServiceMove } from '@kith/service/documents';
 import { version } from '../version.ts';
 import { Checksum, isFirm } from './checksum.ts';
 import { handOver } from './hand-over.ts';

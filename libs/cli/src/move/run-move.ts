@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { openDataFolder, platformConfig } from '@kith/platform';
 import { createLogger, readConfig, StartError } from '@kith/service';
 import { type Given, optional, type Surroundings } from '../command.ts';
+import { printCounts } from '../counts.ts';
 import { resolvePath } from '../platform-access.ts';
-import { print } from '../table.ts';
 import { moveConfig } from './config.ts';
 import { moveData } from './move.ts';
 import { untilQuiet } from './quiet.ts';
@@ -36,14 +36,7 @@ export async function runMove(given: Given, around: Surroundings): Promise<numbe
       await untilQuiet(folder, { config, log, without });
     }
     const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);
-    print(around, counts, {
-      json: given.options.json === true,
-      columns: {
-        service: ({ service }) => service,
-        collection: ({ collection }) => collection,
-        documents: ({ documents }) => String(documents),
-      },
-    });
+    printCounts(around, counts, { json: given.options.json === true });
     return 0;
   } finally {
     folder.release();

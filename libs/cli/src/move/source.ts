@@ -2,14 +2,8 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
 import type { DataFolder } from '@kith/platform';
-import {
-  eventKey,
-  type MovedRow,
-  type MovedTable,
-  movedEvents,
-  type ServiceMove,
-  StartError,
-} from '@kith/service';
+import { eventKey, StartError } from '@kith/service';
+import { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from '@kith/service/documents';
 
 const batch = 500;
 

@@ -1,5 +1,5 @@
-import type { ServiceMove } from '@kith/service';
 import { redactUrl, StartError } from '@kith/service';
+import type { ServiceMove } from '@kith/service/documents';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { Checksum, isFirm } from './checksum.ts';
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDataFolder } from '@kith/platform';
-import { noteRestored, readConfig, type ServiceMove, StartError } from '@kith/service';
+import { readConfig, StartError } from '@kith/service';
+import { noteRestored, type ServiceMove } from '@kith/service/documents';
 import { type Given, optional, type Surroundings, UsageError } from '../command.ts';
 import { serviceMoves } from '../move/services.ts';
 import { resolvePath } from '../platform-access.ts';

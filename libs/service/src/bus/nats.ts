@@ -241,6 +241,19 @@ export class NatsBus implements Bus {
     });
   }
 
+  /** Every durable of the events, what it takes, and the position up to which it has had all of that. */
+  async consumers(): Promise<{ durable: string; subjects: string[]; position: number }[]> {
+    await this.#ensureStreams();
+    const found: { durable: string; subjects: string[]; position: number }[] = [];
+    for await (const { name, config, ack_floor } of this.#jsm.consumers.list(
+      streamNames(this.prefix).events,
+    )) {
+      const subjects = config.filter_subjects ?? [config.filter_subject ?? '>'];
+      found.push({ durable: name, subjects, position: ack_floor.stream_seq });
+    }
+    return found;
+  }
+
   async backlog(durable: string): Promise<Backlog> {
     return readBacklog(this.#jsm, this.prefix, durable);
   }

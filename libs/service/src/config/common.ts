@@ -30,6 +30,12 @@ export const commonConfig = z.object({
     ),
 });
 
+/** What access tokens say of who made them and for whom: the same for identity, the gateway and backups. */
+export const tokenConfig = z.object({
+  TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
+  TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens: the own domain'),
+});
+
 /** What a process of the distributed form needs to reach the bus. */
 export const natsConfig = z.object({
   NATS_URL: z

@@ -38,6 +38,10 @@ export interface Collection<D> {
   search?: Readonly<Record<string, (doc: D) => string>>;
   /** When a document goes by itself, Unix ms; `null` is never. */
   expires?(doc: D): number | null;
+  /** Records, by the database's clock, when a target was last changed; `changedWithin` reads it. */
+  dated?: true;
+  /** Changes of these targets carry no events, so the outbox skips the collection. */
+  silent?: true;
 }
 
 /** A collection of whatever documents. */
@@ -51,7 +55,7 @@ export interface Counters<Field extends string = string> {
 }
 
 /** What the store keeps beside what is declared. */
-const reserved = ['events', 'marks', 'facts', 'layout', 'schema'];
+const reserved = ['events', 'marks', 'facts', 'layout', 'schema', 'installation', 'moves', 'consumers'];
 
 /** Declares a collection; what is wrong with it is told when the process starts. Throws `TypeError`. */
 export function collection<D>(declared: Collection<D>): Collection<D> {
@@ -92,12 +96,13 @@ export function counters<Field extends string>(declared: Counters<Field>): Count
 /** How what is declared is stored: what is stored otherwise needs a migration. */
 export function layoutOf(declared: AnyCollection | Counters): string {
   if ('fields' in declared) return JSON.stringify({ kind: 'counters', fields: declared.fields });
-  const { kind, indexes = {}, search = {}, expires } = declared;
+  const { kind, indexes = {}, search = {}, expires, dated } = declared;
   return JSON.stringify({
     kind,
     indexes: Object.entries(indexes).map(([index, { unique = false }]) => [index, unique]),
     search: Object.keys(search),
     expires: expires !== undefined,
+    dated,
   });
 }
 

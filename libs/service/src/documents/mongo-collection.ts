@@ -1,9 +1,9 @@
-import DataLoader from 'dataloader';
-import type { Db, Filter, IndexDescription, Collection as MongoCollection } from 'mongodb';
+import type { Db, Document, Filter, IndexDescription, Collection as MongoCollection } from 'mongodb';
 import { outboxIndex } from '../events/mongo-outbox.ts';
 import { goneIndex, type TargetFields, unsettledIndex } from '../settle/plan.ts';
-import type { AnyCollection, Collection } from './collection.ts';
-import type { Range } from './documents.ts';
+import { type AnyCollection, asDeclared, type Collection } from './collection.ts';
+import { knownTotal, type Range, type Search, type Stored } from './documents.ts';
+import { MongoById } from './mongo-by-id.ts';
 
 /**
  * A document as it is stored: what the service makes of it in `d`, as JSON, which has any names of fields, and beside it what it is found by. Without `shape` it is
@@ -18,6 +18,8 @@ export interface MongoDocument {
   /** Texts that are searched, by field. */
   s?: Record<string, string>;
   expiresAt?: Date;
+  /** When a target of a `dated` collection was last changed, by the database's clock. */
+  changedAt?: Date;
   rev: number;
   /** Of a target without content: since when. */
   emptyAt?: Date;
@@ -28,8 +30,6 @@ export interface MongoDocument {
 
 export type MongoTarget = MongoDocument & TargetFields;
 
-/** Most ids that one question names. */
-const someIds = 1_000;
 /** Everything that content consists of. */
 export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 /** Filter for what is there. */
@@ -54,8 +54,30 @@ export function keysOf<D>({ indexes = {} }: Collection<D>, id: string, doc: D): 
   return Object.fromEntries(keys.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
+/**
+ * The place of a new target, which no read shows. A unique key is taken by the commit alone: otherwise a place that is given up
+ * would keep it from others.
+ */
+export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
+  const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
+  const ordered = keys.filter(([index]) => !of.indexes?.[index]?.unique);
+  // Above what one that was deleted long ago ended with: late writers of its rows go by that.
+  return { _id: id, rev: Date.now(), emptyAt: new Date(), k: Object.fromEntries(ordered) };
+}
+
+/** A stored document as it is read. */
+export function readOf<D>(of: Collection<D>, stored: MongoDocument): Stored<D> & { stored: MongoDocument } {
+  const { _id: id, shape = 0, d = 'null' } = stored;
+  return { id, doc: asDeclared(of, JSON.parse(d), shape), stored };
+}
+
+/** What a document was read from. */
+export function targetOf(read: Stored<unknown>): MongoTarget {
+  return (read as Stored<unknown> & { stored: MongoTarget }).stored;
+}
+
 /** The indexes of a collection. */
-export function indexesOf({ kind, indexes = {}, expires }: AnyCollection): IndexDescription[] {
+export function indexesOf({ kind, indexes = {}, expires, silent }: AnyCollection): IndexDescription[] {
   const declared = Object.entries(indexes).map(([index, { unique }]): IndexDescription => {
     const field = `k.${index}`;
     const partialFilterExpression = { [field]: { $exists: true } };
@@ -70,7 +92,8 @@ export function indexesOf({ kind, indexes = {}, expires }: AnyCollection): Index
   return [
     ...declared,
     ...(expires ? [partial('expiresAt')] : []),
-    ...(kind === 'target' ? [unsettledIndex, outboxIndex, partial('emptyAt')] : []),
+    ...(kind === 'target' ? [unsettledIndex, partial('emptyAt')] : []),
+    ...(kind === 'target' && !silent ? [outboxIndex] : []),
     ...(kind === 'row' ? [goneIndex] : []),
   ];
 }
@@ -79,40 +102,60 @@ export function indexesOf({ kind, indexes = {}, expires }: AnyCollection): Index
 export class MongoReads<D> {
   readonly collection: Collection<D>;
   readonly stored: MongoCollection<MongoDocument>;
-  readonly #byId: DataLoader<string, MongoDocument | null>;
+  readonly #byId: MongoById<MongoDocument>;
+  readonly #projection: Document | undefined;
 
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
     this.stored = db.collection(collection.name);
-    this.#byId = new DataLoader((ids) => this.#findTogether(ids), {
-      cache: false,
-      maxBatchSize: someIds,
-      batchScheduleFn: (ask) => setImmediate(ask),
-    });
+    // Nothing but its content is asked of what decides no change.
+    this.#projection = collection.kind === 'target' ? undefined : { shape: 1, d: 1 };
+    this.#byId = new MongoById(this.stored, ({ shape }) => shape !== undefined, this.#projection);
   }
 
-  /** What is asked for by id in one turn of the loop, by whatever requests, is one question. */
-  async find(ids: readonly string[]): Promise<MongoDocument[]> {
-    const found = await this.#byId.loadMany(ids);
-    const failed = found.find((one) => one instanceof Error);
-    if (failed) throw failed;
-    return found.filter((one) => one !== null) as MongoDocument[];
-  }
-
-  async #findTogether(ids: readonly string[]): Promise<(MongoDocument | null)[]> {
-    const found = await this.#all({ _id: { $in: [...new Set(ids)] } }, { batchSize: ids.length });
-    const byId = new Map(found.map((one) => [one._id, one]));
-    return ids.map((id) => byId.get(id) ?? null);
+  find(ids: readonly string[]): Promise<MongoDocument[]> {
+    return this.#byId.find(ids);
   }
 
   async findBy(index: string, keys: readonly string[]): Promise<MongoDocument[]> {
-    return this.#all({ [this.#field(index)]: { $in: [...keys] } }, { sort: { _id: 1 } });
+    const batchSize = batchFor(keys);
+    return this.#all({ [this.#field(index)]: { $in: [...keys] } }, { sort: { _id: 1 }, batchSize });
+  }
+
+  async existing(index: string, keys: readonly string[]): Promise<Set<string>> {
+    if (keys.length === 0) return new Set();
+    const field = this.#field(index);
+    const projection = { _id: 0, [field]: 1 };
+    const found = await this.#all({ [field]: { $in: [...keys] } }, { projection, batchSize: batchFor(keys) });
+    return new Set(found.flatMap(({ k }) => k?.[index] ?? []));
+  }
+
+  /** Some of those with one of these keys, with the places of targets that are being made. */
+  async some(index: string, keys: readonly string[], limit: number): Promise<MongoDocument[]> {
+    const filter = { [this.#field(index)]: { $in: [...keys] } } as Filter<MongoDocument>;
+    return this.stored.find(filter, { limit, batchSize: limit }).toArray();
+  }
+
+  async texts<F extends string>(
+    ids: readonly string[],
+    fields: readonly F[],
+  ): Promise<Map<string, Record<F, string>>> {
+    if (ids.length === 0) return new Map();
+    const projection = Object.fromEntries(fields.map((field) => [this.#text(field), 1]));
+    const found = await this.#all({ _id: { $in: [...ids] } }, { projection, batchSize: ids.length });
+    const textsOf = ({ s = {} }: MongoDocument) =>
+      Object.fromEntries(fields.map((field) => [field, s[field] ?? ''])) as Record<F, string>;
+    return new Map(found.map((one) => [one._id, textsOf(one)]));
   }
 
   async range({ limit, skip = 0, backwards, ...ends }: Range, index?: string) {
     const field = this.#field(index);
     const sort = orderOf(field, backwards);
-    return this.#all({ [field]: between(ends) }, { sort, skip, limit, batchSize: limit });
+    const options = { sort, limit, batchSize: limit, ...(skip > 0 && { skip }) };
+    return this.#all(
+      { [field]: between(ends) },
+      { ...options, ...(this.#projection && { projection: this.#projection }) },
+    );
   }
 
   async count(ends: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
@@ -123,24 +166,24 @@ export class MongoReads<D> {
   }
 
   async search(
-    { limit, skip = 0, backwards, ...ends }: Range,
-    {
-      text,
-      fields,
-      starts,
-      index,
-    }: { text: string; fields: readonly string[]; starts?: true; index?: string },
+    range: Range,
+    { text, fields, starts, index, after, uncounted }: Search,
   ): Promise<{ found: MongoDocument[]; total: number }> {
+    const { limit, skip = 0, backwards, ...ends } = range;
     const field = this.#field(index);
-    const pattern = (starts ? '^' : '') + text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-    const filter = {
-      [field]: between(ends),
+    // A BSON pattern cannot contain the character NUL.
+    const literal = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00');
+    const pattern = (starts ? '^' : '') + literal;
+    const within = (above: string) => ({
+      [field]: between({ ...ends, above }),
       $or: fields.map((name) => ({ [this.#text(name)]: { $regex: pattern } })),
       ...isThere,
-    } as Filter<MongoDocument>;
-    const total = await this.stored.countDocuments(filter);
+    });
     const sort = orderOf(field, backwards);
-    const found = skip >= total ? [] : await this.#all(filter, { sort, skip, limit });
+    const found = await this.#all(within(after ?? ends.above), { sort, skip, limit });
+    const total =
+      knownTotal(range, found.length, { after, uncounted }) ??
+      (await this.stored.countDocuments(within(ends.above) as Filter<MongoDocument>));
     return { found, total };
   }
 
@@ -163,6 +206,11 @@ export class MongoReads<D> {
   }
 }
 
+/** One batch for one document a key: a server's first batch holds 101 by default. */
+function batchFor(keys: readonly string[]): number {
+  return Math.max(keys.length, 101);
+}
+
 /** By the field, then by id. */
 function orderOf(field: string, backwards: true | undefined): Record<string, 1 | -1> {
   const way = backwards ? -1 : 1;
@@ -170,6 +218,6 @@ function orderOf(field: string, backwards: true | undefined): Record<string, 1 |
 }
 
 /** Filter for what lies between two ends. */
-function between({ above, below, except = [] }: Pick<Range, 'above' | 'below' | 'except'>) {
+export function between({ above, below, except = [] }: Pick<Range, 'above' | 'below' | 'except'>) {
   return { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
 }

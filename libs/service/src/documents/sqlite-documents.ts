@@ -9,9 +9,11 @@ import {
   type Copy,
   checkedChanges,
   type Documents,
+  oldestLayout,
   type Range,
   type Refusal,
   refuseTargets,
+  type Search,
   type Stored,
   standingOf,
 } from './documents.ts';
@@ -42,7 +44,7 @@ export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents 
       ...{ name: one.name, layout: layoutOf(one), statements: SqliteCounters.statementsOf(one) },
     })),
   ];
-  const db = openSqlite({ file, synchronous, migrations: [layoutTable] });
+  const db = openSqlite({ file, synchronous, migrations: [layoutTable], oldest: oldestLayout });
   try {
     bringUpToDate(db, file, tables);
     return new SqliteDocuments(db, collections, counters);
@@ -110,6 +112,14 @@ class SqliteDocuments implements Documents {
     return found;
   }
 
+  async texts<F extends string>(
+    of: AnyCollection,
+    ids: readonly string[],
+    fields: readonly F[],
+  ): Promise<Map<string, Record<F, string>>> {
+    return this.#tableOf(of).texts(ids, fields);
+  }
+
   async sums<F extends string>(
     of: Counters<F>,
     ids: readonly string[],
@@ -141,7 +151,7 @@ class SqliteDocuments implements Documents {
   async search<D>(
     of: Collection<D>,
     range: Range,
-    how: { text: string; fields: readonly string[]; starts?: true; index?: string },
+    how: Search,
   ): Promise<{ found: Stored<D>[]; total: number }> {
     const { rows, total } = this.#tableOf(of).search(range, how);
     return { found: rows.map((row) => read(of, row)), total };
@@ -149,7 +159,12 @@ class SqliteDocuments implements Documents {
 
   async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
     const checked = checkedChanges(changes);
-    const all = () => checked.map((one) => this.#make(one));
+    const all = () => {
+      const following = new SqliteFollowing();
+      const outcomes = checked.map((one) => this.#make(one, following));
+      following.write();
+      return outcomes;
+    };
     return checked.length < bulk ? transaction(this.#db, all) : bulkTransaction(this.#db, all);
   }
 
@@ -158,7 +173,7 @@ class SqliteDocuments implements Documents {
     const checked = copies.map((copy) => ({ ...copy, doc: of.schema.parse(copy.doc) }));
     const all = () => {
       for (const { id, doc, epoch, version } of checked) {
-        table.put(id, newRev(), doc, standingOf({ epoch, version }));
+        table.keep(id, newRev(), doc, standingOf({ epoch, version }));
       }
     };
     if (copies.length < bulk) transaction(this.#db, all);
@@ -174,41 +189,111 @@ class SqliteDocuments implements Documents {
     return transaction(this.#db, () => table.removeRange(above, below, limit));
   }
 
+  async existing(of: AnyCollection, index: string, keys: readonly string[]): Promise<Set<string>> {
+    return new Set(this.#tableOf(of).existing(index, keys));
+  }
+
+  /** Nothing is ever left to settle. */
+  async settle(): Promise<void> {}
+
+  async remaining<D>(
+    of: Collection<D>,
+    index: string,
+    keys: readonly string[],
+    limit: number,
+  ): Promise<Stored<D>[]> {
+    const table = this.#tableOf(of);
+    const found: TableRow[] = [];
+    for (const key of keys) {
+      found.push(...table.some(index, key, limit - found.length));
+      if (found.length === limit) break;
+    }
+    return found.map((row) => read(of, row));
+  }
+
+  async clearRows(
+    of: AnyCollection,
+    ranges: readonly Pick<Range, 'above' | 'below'>[],
+    limit: number,
+  ): Promise<number> {
+    refuseTargets(of);
+    const table = this.#tableOf(of);
+    return transaction(this.#db, () => {
+      let left = limit;
+      for (const { above, below } of ranges) {
+        if (left === 0) break;
+        left -= table.removeRange(above, below, left);
+      }
+      return limit - left;
+    });
+  }
+
+  async eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number> {
+    const table = this.#tableOf(of);
+    const erased = ({ id, rev }: Read<D>) => table.removeVersion(id, rev);
+    return transaction(this.#db, () => targets.filter((one) => erased(one as Read<D>)).length);
+  }
+
+  async erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean> {
+    const table = this.#tableOf(of);
+    if (typeof target !== 'string') return table.removeVersion(target.id, (target as Read<D>).rev);
+    table.remove(target);
+    return true;
+  }
+
+  async clearIds(of: AnyCollection, ids: readonly string[]): Promise<void> {
+    refuseTargets(of);
+    const table = this.#tableOf(of);
+    transaction(this.#db, () => {
+      for (const id of ids) table.remove(id);
+    });
+  }
+
+  async changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean> {
+    return this.#tableOf(of).changedSince(target.id, (target as Read<D>).rev, Date.now() - ms);
+  }
+
   async sweep(): Promise<void> {
     const now = Date.now();
     for (const table of this.#tables.values()) if (table.collection.expires) table.expire(now);
   }
 
   async check(): Promise<void> {
-    this.#db.prepare('SELECT 1').get();
+    this.#db.prepare('SELECT count(*) FROM layout').get();
   }
 
   async close(): Promise<void> {
-    this.#db.close();
+    if (this.#db.isOpen) this.#db.close();
   }
 
-  /** Inside a transaction: everything is looked at first, so that a refused change has written nothing. */
-  #make({ in: of, target, set, below, rows = [], counters = [], events = [] }: AnyChange): 'made' | Refusal {
+  /** Inside a transaction. A refused change has written nothing. */
+  #make(change: AnyChange, following: SqliteFollowing): 'made' | Refusal {
+    const { rows = [], counters = [], events = [] } = change;
+    const refusal = this.#setTarget(change);
+    if (refusal !== undefined) return refusal;
+    for (const row of rows) following.put(this.#tableOf(row.in), row);
+    for (const sum of counters) following.add(this.#countersOf(sum.in), sum);
+    for (const event of events) this.outbox.add(event);
+    return 'made';
+  }
+
+  #setTarget({ in: of, target, set, below }: AnyChange): Refusal | undefined {
     const table = this.#tableOf(of);
     const isNew = typeof target === 'string';
     const id = isNew ? target : target.id;
+    // Most of what is new has nothing in its way: what it is comes to light without a look.
+    if (isNew && set !== null && !below && table.insert(id, newRev(), set)) return undefined;
     const current = table.find(id);
     if (isNew && current) return 'there';
     if (!isNew && current?.rev !== (target as Read<unknown>).rev) return 'changed';
-    if (below?.keys.some((key) => table.findBy(below.index, key).length === 0)) return 'orphan';
-    const taken = set === null ? undefined : table.takenBy(id, set);
-    if (taken !== undefined) return { taken };
-
-    if (set === null) table.remove(id);
-    else table.put(id, newRev(), set);
-    for (const { in: rowsOf, id: rowId, put } of rows) {
-      const its = this.#tableOf(rowsOf);
-      if (put === null) its.remove(rowId);
-      else its.put(rowId, newRev(), put);
+    if (below && below.keys.length > 0) {
+      const there = new Set(table.existing(below.index, below.keys));
+      if (below.keys.some((key) => !there.has(key))) return 'orphan';
     }
-    for (const { in: sums, id: counterId, add } of counters) this.#countersOf(sums).add(counterId, add);
-    for (const event of events) this.outbox.add(event);
-    return 'made';
+    if (set === null) return void table.remove(id);
+    if (!current && table.insert(id, newRev(), set)) return undefined;
+    const taken = current ? table.replace(current, newRev(), set, Date.now()) : table.takenBy(id, set);
+    return taken === undefined ? undefined : { taken };
   }
 
   #tableOf<D>({ name }: Collection<D>): SqliteTable<D> {
@@ -222,6 +307,41 @@ class SqliteDocuments implements Documents {
     if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
     return counters;
   }
+}
+
+/**
+ * The rows and sums of changes in one transaction, written at its end in the order of their ids: many that lie side by side touch
+ * fewer pages than each would in its turn.
+ */
+class SqliteFollowing {
+  readonly #rows = new Map<SqliteTable<unknown>, Map<string, unknown>>();
+  readonly #sums = new Map<SqliteCounters, Map<string, Record<string, number>>>();
+
+  put(table: SqliteTable<unknown>, { id, put }: { id: string; put: unknown }): void {
+    const rows = this.#rows.get(table) ?? new Map<string, unknown>();
+    this.#rows.set(table, rows.set(id, put));
+  }
+
+  add(counters: SqliteCounters, { id, add }: { id: string; add: Readonly<Record<string, number>> }): void {
+    const sums = this.#sums.get(counters) ?? new Map<string, Record<string, number>>();
+    const sum = sums.get(id) ?? {};
+    for (const [field, by] of Object.entries(add)) sum[field] = (sum[field] ?? 0) + by;
+    this.#sums.set(counters, sums.set(id, sum));
+  }
+
+  write(): void {
+    for (const [table, rows] of this.#rows) {
+      for (const [id, put] of inOrder(rows)) {
+        if (put === null) table.remove(id);
+        else table.put(id, newRev(), put);
+      }
+    }
+    for (const [counters, sums] of this.#sums) for (const [id, sum] of inOrder(sums)) counters.add(id, sum);
+  }
+}
+
+function inOrder<T>(byId: ReadonlyMap<string, T>): [string, T][] {
+  return [...byId].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 function newRev(): number {

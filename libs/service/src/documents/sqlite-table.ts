@@ -1,14 +1,20 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AnyCollection, Collection, Counters } from './collection.ts';
-import type { Range } from './documents.ts';
+import { knownTotal, type Range, type Search } from './documents.ts';
 
 /** A row of a collection's table. */
 export interface TableRow {
   id: string;
+  /** Of a target. */
   rev: number;
   shape: number;
   doc: string;
 }
+
+type Value = string | number | null;
+
+/** Rows as arrays are made in two thirds of the time. */
+const asArrays = { asArrays: true } as const;
 
 /** Above every text that begins alike: the last code point. */
 const end = '\u{10ffff}';
@@ -22,6 +28,14 @@ export class SqliteTable<D> {
   readonly #db: DatabaseSync;
   readonly #indexes: readonly string[];
   readonly #texts: readonly string[];
+  /** The columns of a `TableRow`. A version is asked of targets alone. */
+  readonly #content: string;
+  readonly #put: StatementSync;
+  readonly #insert: StatementSync;
+  /** `name = ?` of each column. */
+  readonly #assignments: readonly string[];
+  /** Of each unique index its column, and who else has a key there. */
+  readonly #unique: readonly { index: string; at: number; held: StatementSync }[];
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync, collection: Collection<D>) {
@@ -29,10 +43,28 @@ export class SqliteTable<D> {
     this.collection = collection;
     this.#indexes = Object.keys(collection.indexes ?? {});
     this.#texts = Object.keys(collection.search ?? {});
+    this.#content = `id, shape, doc${collection.kind === 'target' ? ', rev' : ''}`;
+    const columns = columnsOf(collection).map(quoted);
+    const set = columns.slice(1).map((name) => `${name} = excluded.${name}`);
+    const isNewer =
+      collection.kind === 'copy' ? 'WHERE (excluded.epoch, excluded.newest) > (epoch, newest)' : '';
+    const insert = `INSERT INTO ${quoted(collection.name)} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+    this.#put = db.prepare(`${insert} ON CONFLICT (id) DO UPDATE SET ${set.join(', ')} ${isNewer}`);
+    this.#insert = db.prepare(`${insert} ON CONFLICT DO NOTHING`);
+    this.#assignments = columns.map((name) => `${name} = ?`);
+    this.#unique = this.#indexes
+      .filter((index) => collection.indexes?.[index]?.unique)
+      .map((index) => ({
+        index,
+        at: columns.indexOf(this.#column(index)),
+        held: db.prepare(
+          `SELECT 1 FROM ${quoted(collection.name)} WHERE ${this.#column(index)} = ? AND id <> ?`,
+        ),
+      }));
   }
 
   /** The statements that make the table and its indexes, in their order. */
-  static statementsOf({ name, kind, indexes = {}, search = {} }: AnyCollection): string[] {
+  static statementsOf({ name, kind, indexes = {}, search = {}, dated }: AnyCollection): string[] {
     const columns = [
       ...[
         'id TEXT NOT NULL PRIMARY KEY',
@@ -41,145 +73,198 @@ export class SqliteTable<D> {
         'doc TEXT NOT NULL',
       ],
       'expires INTEGER',
+      ...(dated ? ['changed INTEGER'] : []),
       ...(kind === 'copy' ? ['epoch INTEGER NOT NULL', 'newest INTEGER NOT NULL'] : []),
-      ...Object.keys(indexes).map((index) => `${keyColumn(index)} TEXT`),
-      ...Object.keys(search).map((field) => `${textColumn(field)} TEXT NOT NULL`),
+      ...Object.keys(indexes).map((index) => `${quoted(keyColumn(index))} TEXT`),
+      ...Object.keys(search).map((field) => `${quoted(textColumn(field))} TEXT NOT NULL`),
     ];
     return [
-      `CREATE TABLE ${tableOf(name)} (${columns.join(', ')})`,
-      `CREATE INDEX "${name} expires" ON ${tableOf(name)} (expires) WHERE expires IS NOT NULL`,
+      `CREATE TABLE ${quoted(name)} (${columns.join(', ')})`,
+      `CREATE INDEX "${name} expires" ON ${quoted(name)} (expires) WHERE expires IS NOT NULL`,
       ...Object.entries(indexes).map(([index, { unique }]) => {
-        const column = keyColumn(index);
-        const on = `ON ${tableOf(name)} (${unique ? column : `${column}, id`}) WHERE ${column} IS NOT NULL`;
+        const column = quoted(keyColumn(index));
+        const on = `ON ${quoted(name)} (${unique ? column : `${column}, id`}) WHERE ${column} IS NOT NULL`;
         return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX "${name} ${index}" ${on}`;
       }),
     ];
   }
 
   find(id: string): TableRow | undefined {
-    return this.#prepared(`SELECT id, rev, shape, doc FROM :table WHERE id = ?`).get(id) as
-      | TableRow
-      | undefined;
+    const select = this.#prepared('find', () => `SELECT ${this.#content} FROM :table WHERE id = ?`, asArrays);
+    const row = select.get(id);
+    return row && rowOf(row);
   }
 
   findBy(index: string, key: string): TableRow[] {
-    const column = this.#column(index);
-    const sql = `SELECT id, rev, shape, doc FROM :table WHERE ${column} = ? ORDER BY id`;
-    return this.#prepared(sql).all(key) as unknown as TableRow[];
+    const sql = () => `SELECT ${this.#content} FROM :table WHERE ${this.#column(index)} = ? ORDER BY id`;
+    return this.#prepared(`by ${index}`, sql, asArrays).all(key).map(rowOf);
+  }
+
+  texts<F extends string>(ids: readonly string[], fields: readonly F[]): Map<string, Record<F, string>> {
+    const columns = () => fields.map((field) => this.#text(field)).join(', ');
+    const sql = () => `SELECT id, ${columns()} FROM :table WHERE id IN (SELECT value FROM json_each(?))`;
+    const select = this.#prepared(`texts ${fields.join()}`, sql, asArrays);
+    const rows = select.all(JSON.stringify(ids)) as unknown as string[][];
+    return new Map(
+      rows.map(([id, ...texts]) => {
+        const named = fields.map((field, at) => [field, texts[at]]);
+        return [id as string, Object.fromEntries(named) as Record<F, string>];
+      }),
+    );
+  }
+
+  existing(index: string, keys: readonly string[]): string[] {
+    const sql = () => `SELECT 1 FROM :table WHERE ${this.#column(index)} = ? LIMIT 1`;
+    const select = this.#prepared(`existing ${index}`, sql);
+    return keys.filter((key) => select.get(key) !== undefined);
+  }
+
+  /** Some of those with a key. */
+  some(index: string, key: string, limit: number): TableRow[] {
+    const sql = () => `SELECT ${this.#content} FROM :table WHERE ${this.#column(index)} = ? LIMIT ?`;
+    return this.#prepared(`some ${index}`, sql, asArrays).all(key, limit).map(rowOf);
   }
 
   range({ above, below, limit, skip = 0, backwards, except = [] }: Range, index?: string): TableRow[] {
-    const column = this.#column(index);
-    const order = backwards ? 'DESC' : 'ASC';
-    const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
-    const sql = `SELECT id, rev, shape, doc FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}
-      ORDER BY ${column} ${order}, id ${order} LIMIT ? OFFSET ?`;
+    const sql = () => {
+      const column = this.#column(index);
+      const order = backwards ? 'DESC' : 'ASC';
+      const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
+      return `SELECT ${this.#content} FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}
+        ORDER BY ${column} ${order}, id ${order} LIMIT ? OFFSET ?`;
+    };
+    const select = this.#prepared(`range ${index} ${backwards} ${except.length > 0}`, sql, asArrays);
     const names = except.length > 0 ? [JSON.stringify(except)] : [];
-    return this.#prepared(sql).all(above, below, ...names, limit, skip) as unknown as TableRow[];
+    return select.all(above, below, ...names, limit, skip).map(rowOf);
   }
 
   count({ above, below, except = [] }: Omit<Range, 'limit' | 'skip'>, index?: string): number {
     const column = this.#column(index);
-    const sql = `SELECT count(*) AS n FROM :table WHERE ${column} > ? AND ${column} < ?
-      AND ${column} NOT IN (SELECT value FROM json_each(?))`;
-    return (this.#prepared(sql).get(above, below, JSON.stringify(except)) as { n: number }).n;
+    // Asked of each row, so only where there is something to pass over.
+    const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
+    const sql = `SELECT count(*) AS n FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}`;
+    const names = except.length > 0 ? [JSON.stringify(except)] : [];
+    return (this.#prepared(sql, () => sql).get(above, below, ...names) as { n: number }).n;
   }
 
   search(
     range: Range,
-    {
-      text,
-      fields,
-      starts,
-      index,
-    }: { text: string; fields: readonly string[]; starts?: true; index?: string },
+    { text, fields, starts, index, after, uncounted }: Search,
   ): { rows: TableRow[]; total: number } {
     const column = this.#column(index);
     const has = (field: string) => {
       const name = this.#text(field);
       return starts ? `(${name} >= :text AND ${name} < :text || '${end}')` : `instr(${name}, :text) > 0`;
     };
-    const from = `FROM :table WHERE ${column} > :above AND ${column} < :below
-      AND ${column} NOT IN (SELECT value FROM json_each(:except)) AND (${fields.map(has).join(' OR ')})`;
     const { above, below, limit, skip = 0, backwards, except = [] } = range;
-    const asked = { above, below, except: JSON.stringify(except), text };
-    const { n } = this.#prepared(`SELECT count(*) AS n ${from}`).get(asked) as { n: number };
-    const page = `SELECT id, rev, shape, doc ${from} ORDER BY ${column} ${backwards ? 'DESC, id DESC' : 'ASC, id ASC'} LIMIT :limit OFFSET :skip`;
-    if (skip >= n) return { rows: [], total: n };
-    const rows = this.#prepared(page).all({ ...asked, limit, skip });
-    return { rows: rows as unknown as TableRow[], total: n };
+    const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(:except))` : '';
+    const from = `FROM :table WHERE ${column} > :above AND ${column} < :below ${passed}
+      AND (${fields.map(has).join(' OR ')})`;
+    const asked = { above, below, text, ...(except.length > 0 && { except: JSON.stringify(except) }) };
+    const page = `SELECT ${this.#content} ${from} ORDER BY ${column} ${backwards ? 'DESC, id DESC' : 'ASC, id ASC'} LIMIT :limit OFFSET :skip`;
+    const rows = this.#prepared(page, () => page, asArrays)
+      .all({ ...asked, above: after ?? above, limit, skip })
+      .map(rowOf);
+    const total =
+      knownTotal(range, rows.length, { after, uncounted }) ??
+      (this.#prepared(`count ${from}`, () => `SELECT count(*) AS n ${from}`).get(asked) as { n: number }).n;
+    return { rows, total };
   }
 
-  /** Puts a document in its place, over the one that is there. */
-  put(id: string, rev: number, doc: D, standing?: { epoch: number; newest: number }): void {
-    const { columns, values } = this.#valuesOf(id, rev, doc);
-    const more = standing ? ['epoch', 'newest'] : [];
-    const all = [...columns, ...more];
-    const set = all.slice(1).map((name) => `${name} = excluded.${name}`);
-    const isNewer = standing ? 'WHERE (excluded.epoch, excluded.newest) > (epoch, newest)' : '';
-    const sql = `INSERT INTO :table (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})
-      ON CONFLICT (id) DO UPDATE SET ${set.join(', ')} ${isNewer}`;
-    this.#prepared(sql).run(...values, ...(standing ? [standing.epoch, standing.newest] : []));
+  /** Puts a document in its place, over the one that is there. `changed`: when, for an existing one, Unix ms. */
+  put(id: string, rev: number, doc: D, changed: number | null = null): void {
+    this.#put.run(...valuesOf(this.collection, { id, rev, doc, changed }));
+  }
+
+  /**
+   * Replaces a document, changed at a time (Unix ms), unless another has one of its unique keys: names that index then. Writes
+   * only columns that differ, because each one costs its index.
+   */
+  replace(current: TableRow, rev: number, doc: D, changed: number): string | undefined {
+    const { id, shape } = current;
+    const after = valuesOf(this.collection, { id, rev, doc, changed });
+    const isOfShape = shape === this.collection.version;
+    // What is of another shape is written whole.
+    const before = isOfShape
+      ? valuesOf(this.collection, { id, rev: current.rev, doc: JSON.parse(current.doc) })
+      : [id];
+    const differing = [...after.keys()].filter((at) => before[at] !== after[at]);
+    const taken = this.#takenBy(id, after, differing);
+    if (taken !== undefined) return taken;
+    const set = differing.map((at) => this.#assignments[at]).join(', ');
+    const values = differing.map((at) => after[at] as Value);
+    this.#prepared(set, () => `UPDATE :table SET ${set} WHERE id = ?`).run(...values, id);
+    return undefined;
+  }
+
+  /** Inserts a document; returns `false` if its id or one of its unique keys is taken. */
+  insert(id: string, rev: number, doc: D): boolean {
+    return this.#insert.run(...valuesOf(this.collection, { id, rev, doc })).changes === 1;
+  }
+
+  /** The first unique index in which another document has the key of this one. */
+  takenBy(id: string, doc: D): string | undefined {
+    return this.#takenBy(id, valuesOf(this.collection, { id, rev: 0, doc }));
+  }
+
+  changedSince(id: string, rev: number, since: number): boolean {
+    const sql = 'SELECT 1 FROM :table WHERE id = ? AND rev = ? AND changed >= ?';
+    return this.#prepared(sql, () => sql).get(id, rev, since) !== undefined;
+  }
+
+  /** Puts a copy in its place, over one that is older. */
+  keep(id: string, rev: number, doc: D, { epoch, newest }: { epoch: number; newest: number }): void {
+    this.#put.run(...valuesOf(this.collection, { id, rev, doc }), epoch, newest);
   }
 
   remove(id: string): void {
-    this.#prepared('DELETE FROM :table WHERE id = ?').run(id);
+    this.#prepared('remove', () => 'DELETE FROM :table WHERE id = ?').run(id);
+  }
+
+  /** Takes a document away that is as it was read; tells whether it was. */
+  removeVersion(id: string, rev: number): boolean {
+    const sql = 'DELETE FROM :table WHERE id = ? AND rev = ?';
+    return this.#prepared(sql, () => sql).run(id, rev).changes === 1;
   }
 
   /** Takes away so many of a range of ids; tells how many. */
   removeRange(above: string, below: string, limit: number): number {
     const sql =
       'DELETE FROM :table WHERE id IN (SELECT id FROM :table WHERE id > ? AND id < ? ORDER BY id LIMIT ?)';
-    return Number(this.#prepared(sql).run(above, below, limit).changes);
+    return Number(this.#prepared(sql, () => sql).run(above, below, limit).changes);
   }
 
   expire(now: number): void {
-    this.#prepared('DELETE FROM :table WHERE expires < ?').run(now);
+    this.#prepared('expire', () => 'DELETE FROM :table WHERE expires < ?').run(now);
   }
 
-  /** The first unique index in which another document has this one's key. */
-  takenBy(id: string, doc: D): string | undefined {
-    return this.#indexes.find((index) => {
-      const declared = this.collection.indexes?.[index];
-      const key = declared?.unique ? declared.key(doc, id) : null;
-      if (key === null || key === undefined) return false;
-      return this.findBy(index, key).some((row) => row.id !== id);
-    });
-  }
-
-  #valuesOf(id: string, rev: number, doc: D): { columns: string[]; values: (string | number | null)[] } {
-    const { indexes = {}, search = {}, version, expires } = this.collection;
-    return {
-      columns: [
-        ...['id', 'rev', 'shape', 'doc', 'expires'],
-        ...this.#indexes.map(keyColumn),
-        ...this.#texts.map(textColumn),
-      ],
-      values: [
-        ...[id, rev, version, JSON.stringify(doc), expires?.(doc) ?? null],
-        ...this.#indexes.map((index) => indexes[index]?.key(doc, id) ?? null),
-        ...this.#texts.map((field) => search[field]?.(doc) ?? ''),
-      ],
-    };
+  /** Looks into these columns alone, if given: a document's own keys of before are nobody else's. */
+  #takenBy(id: string, values: readonly Value[], columns?: readonly number[]): string | undefined {
+    return this.#unique.find(({ at, held }) => {
+      const key = values[at] ?? null;
+      return key !== null && columns?.includes(at) !== false && held.get(key, id) !== undefined;
+    })?.index;
   }
 
   #column(index?: string): string {
     if (index === undefined) return 'id';
     if (!this.#indexes.includes(index)) throw new TypeError(`${this.collection.name} has no index ${index}.`);
-    return keyColumn(index);
+    return quoted(keyColumn(index));
   }
 
   #text(field: string): string {
     if (!this.#texts.includes(field))
       throw new TypeError(`${this.collection.name} is not searched by ${field}.`);
-    return textColumn(field);
+    return quoted(textColumn(field));
   }
 
-  #prepared(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
+  /** A statement by its name, which is put together more quickly than its text. */
+  #prepared(name: string, sql: () => string, how: { asArrays?: true } = {}): StatementSync {
+    let statement = this.#statements.get(name);
     if (!statement) {
-      statement = this.#db.prepare(sql.replaceAll(':table', tableOf(this.collection.name)));
-      this.#statements.set(sql, statement);
+      statement = this.#db.prepare(sql().replaceAll(':table', quoted(this.collection.name)));
+      statement.setReturnArrays(how.asArrays === true);
+      this.#statements.set(name, statement);
     }
     return statement;
   }
@@ -194,24 +279,24 @@ export class SqliteCounters {
 
   constructor(db: DatabaseSync, { name, fields }: Counters) {
     this.#fields = fields;
-    const columns = fields.map(keyColumn);
+    const columns = fields.map((field) => quoted(keyColumn(field)));
     const sums = columns.map((column) => `${column} = ${column} + excluded.${column}`);
     this.#add = db.prepare(
-      `INSERT INTO ${tableOf(name)} (id, ${columns.join(', ')}) VALUES (?${', ?'.repeat(fields.length)})
+      `INSERT INTO ${quoted(name)} (id, ${columns.join(', ')}) VALUES (?${', ?'.repeat(fields.length)})
          ON CONFLICT (id) DO UPDATE SET ${sums.join(', ')}`,
     );
-    const named = fields.map((field) => `${keyColumn(field)} AS "${field}"`);
-    this.#select = db.prepare(`SELECT ${named.join(', ')} FROM ${tableOf(name)} WHERE id = ?`);
+    const named = fields.map((field) => `${quoted(keyColumn(field))} AS "${field}"`);
+    this.#select = db.prepare(`SELECT ${named.join(', ')} FROM ${quoted(name)} WHERE id = ?`);
     this.#remove = db.prepare(
-      `DELETE FROM ${tableOf(name)} WHERE id IN
-         (SELECT id FROM ${tableOf(name)} WHERE id > ? AND id < ? ORDER BY id LIMIT ?)`,
+      `DELETE FROM ${quoted(name)} WHERE id IN
+         (SELECT id FROM ${quoted(name)} WHERE id > ? AND id < ? ORDER BY id LIMIT ?)`,
     );
   }
 
   static statementsOf({ name, fields }: Counters): string[] {
-    const columns = fields.map((field) => `${keyColumn(field)} INTEGER NOT NULL`);
+    const columns = fields.map((field) => `${quoted(keyColumn(field))} INTEGER NOT NULL`);
     return [
-      `CREATE TABLE ${tableOf(name)} (id TEXT NOT NULL PRIMARY KEY, ${columns.join(', ')}) WITHOUT ROWID`,
+      `CREATE TABLE ${quoted(name)} (id TEXT NOT NULL PRIMARY KEY, ${columns.join(', ')}) WITHOUT ROWID`,
     ];
   }
 
@@ -229,14 +314,42 @@ export class SqliteCounters {
   }
 }
 
-function tableOf(name: string): string {
-  return `"d ${name}"`;
+/** The columns of a collection's table, in their order. */
+export function columnsOf({ kind, indexes = {}, search = {}, dated }: AnyCollection): string[] {
+  return [
+    ...['id', 'rev', 'shape', 'doc', 'expires', ...(dated ? ['changed'] : [])],
+    ...Object.keys(indexes).map(keyColumn),
+    ...Object.keys(search).map(textColumn),
+    ...(kind === 'copy' ? ['epoch', 'newest'] : []),
+  ];
 }
 
-function keyColumn(index: string): string {
-  return `"by ${index}"`;
+/** What stands in them, but for where a copy stands. */
+export function valuesOf<D>(
+  { indexes = {}, search = {}, version, expires, dated }: Collection<D>,
+  { id, rev, doc, changed = null }: { id: string; rev: number; doc: D; changed?: number | null },
+): Value[] {
+  return [
+    ...[id, rev, version, JSON.stringify(doc), expires?.(doc) ?? null, ...(dated ? [changed] : [])],
+    ...Object.values(indexes).map(({ key }) => key(doc, id)),
+    ...Object.values(search).map((text) => text(doc)),
+  ];
+}
+
+/** The column of an index, or of a counter's sum. */
+export function keyColumn(name: string): string {
+  return `by ${name}`;
 }
 
 function textColumn(field: string): string {
-  return `"text ${field}"`;
+  return `text ${field}`;
+}
+
+function quoted(name: string): string {
+  return `"${name}"`;
+}
+
+function rowOf(columns: unknown): TableRow {
+  const [id, shape, doc, rev = 0] = columns as [string, number, string, number?];
+  return { id, rev, shape, doc };
 }

@@ -135,12 +135,8 @@ export class MongoOutbox implements Outbox {
     );
   }
 
-  async published({ from, to, telling }: EventRange, limit: number): Promise<PublishedEvent[]> {
-    const filter = {
-      _id: { $gt: from, $lt: to },
-      unpublished: { $exists: false } as const,
-      ...(telling && { event: { $regex: telling.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&') } }),
-    };
+  async published(range: EventRange, limit: number): Promise<PublishedEvent[]> {
+    const filter = { ...eventsIn(range), unpublished: { $exists: false } as const };
     const rows = await this.#events.find(filter, { sort: { _id: 1 }, limit }).toArray();
     return rows.map((row) => {
       const { first, last } = row;
@@ -149,6 +145,16 @@ export class MongoOutbox implements Outbox {
         span: first === undefined || last === undefined ? undefined : { first, last },
       };
     });
+  }
+
+  async holds(range: EventRange, { unpublished }: { unpublished?: true } = {}): Promise<boolean> {
+    // First where events come from: what is not there any more is among the copies.
+    for (const aggregates of this.#aggregates) {
+      const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
+      if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;
+    }
+    const filter = { ...eventsIn(range), ...(unpublished && { unpublished: { $exists: true } as const }) };
+    return (await this.#events.findOne(filter, { projection: { _id: 1 } })) !== null;
   }
 
   async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
@@ -265,6 +271,17 @@ export class MongoOutbox implements Outbox {
       conflicts.map((copy) => ({ ...copy, _id: `${copy._id}|${idOf(copy)}`, conflict: true as const })),
     );
   }
+}
+
+function eventsIn(range: EventRange): Filter<EventDocument> {
+  const { key, ...telling } = entriesIn(range);
+  return { _id: key, ...telling };
+}
+
+/** Filter for events as they stand in an aggregate's document. */
+function entriesIn({ from, to, telling }: EventRange) {
+  const text = telling?.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return { key: { $gt: from, $lt: to }, ...(text && { event: { $regex: text } }) };
 }
 
 function storedOf({ _id, event, at, conflict }: EventDocument): StoredEvent {

@@ -51,6 +51,8 @@ export interface Outbox {
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
   /** Some of the published events of a range, by their keys. */
   published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
+  /** Whether there is an event of a range; with `unpublished`, one that is not published yet. */
+  holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
   /** Sets what a published event says from now on, where its new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
@@ -78,6 +80,8 @@ export interface Facts {
 /** How often a database was restored from a backup (docs/adr/0028). */
 export interface Epoch {
   number: number;
+  /** When it was restored last, Unix ms; absent where that was before it was noted. */
+  restoredAt?: number;
   /** What follows from the last restore is not done yet. */
   isNew?: boolean;
 }

@@ -40,6 +40,7 @@ export class SqliteOutbox implements Outbox {
   readonly #select: StatementSync;
   readonly #mark: StatementSync;
   readonly #published: StatementSync;
+  readonly #holds: StatementSync;
   readonly #amend: StatementSync;
   readonly #forget: StatementSync;
   readonly #highest: StatementSync;
@@ -61,6 +62,9 @@ export class SqliteOutbox implements Outbox {
     this.#published = db.prepare(
       `SELECT key, event, at FROM events
          WHERE key > ? AND key < ? AND published = 1 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
+    );
+    this.#holds = db.prepare(
+      'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
     );
     this.#amend = db.prepare('UPDATE events SET event = ? WHERE key = ?');
     this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published = 1');
@@ -104,6 +108,13 @@ export class SqliteOutbox implements Outbox {
 
   async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {
     return this.#published.all(from, to, telling, limit).map(storedOf);
+  }
+
+  async holds(
+    { from, to, telling = '' }: EventRange,
+    { unpublished }: { unpublished?: true } = {},
+  ): Promise<boolean> {
+    return this.#holds.get(from, to, telling, unpublished ? 0 : 1) !== undefined;
   }
 
   async amend(key: string, event: EventEnvelope, position: number): Promise<void> {

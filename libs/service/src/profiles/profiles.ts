@@ -1,5 +1,8 @@
 import type { PublicUser } from '@kith/contracts';
+import { z } from 'zod';
 import type { Bus } from '../bus/bus.ts';
+import { type Collection, collection } from '../documents/collection.ts';
+import type { Documents } from '../documents/documents.ts';
 
 /** A user's public profile with the order of the event that brought it: its epoch and `seq` (`eventOrder`). */
 export interface Profile {
@@ -7,25 +10,11 @@ export interface Profile {
   user: PublicUser;
 }
 
-/** A service's own copy of public users (ARCHITECTURE, decision 4). */
-export interface ProfileCopy {
-  /** The profiles there are of these users, by id. */
-  find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>>;
-  /** Keeps a profile, unless the one that is held is as new or newer. */
-  keep(profile: Profile): Promise<void>;
-  /** Keeps many, each as `keep` does. */
-  keepAll(profiles: readonly Profile[]): Promise<void>;
-}
-
-/** A copy that marks users whose accounts have ended. */
-export interface ProfileStore extends ProfileCopy {
-  /**
-   * Takes away what is held of a user whose account has ended. In its place a mark without content stands for as long
-   * as events can be on the way, so that a late one does not bring the user back. Repeating it changes nothing.
-   */
-  forget(of: { projectId: string; userId: string; seq: number }): Promise<void>;
-  /** Which of these users are marked as forgotten. */
-  forgotten(projectId: string, userIds: readonly string[]): Promise<Set<string>>;
+/** A user's public profile as it is stored, or a mark in its place: of a user whose account has ended. */
+export interface StoredProfile {
+  user: PublicUser | null;
+  /** When a mark goes, Unix ms. */
+  goesAt?: number;
 }
 
 /** What keeping a copy takes: where it is, and the bus to ask identity on. A service's own context has both. */
@@ -35,4 +24,72 @@ export interface ProfileParts {
 }
 
 /** How long the mark of a forgotten user is kept, in ms: longer than any of its events can be on the way (7 days). */
-export const keepForgottenMs = 8 * 24 * 3600 * 1000;
+const keepForgottenMs = 8 * 24 * 3600 * 1000;
+
+/** A service's own copy of public users, by `<project>|<user>`. */
+export const profileCollection: Collection<StoredProfile> = collection({
+  name: 'profiles',
+  kind: 'copy',
+  version: 1,
+  // The event that brought it was held against its schema.
+  schema: z.object({ user: z.custom<PublicUser>().nullable(), goesAt: z.int().optional() }),
+  expires: ({ goesAt }) => goesAt ?? null,
+});
+
+/** A service's own copy of public users (ARCHITECTURE, decision 4), with marks of those whose accounts have ended. */
+export class ProfileCopy {
+  readonly #documents: Documents;
+  readonly #collection: Collection<StoredProfile>;
+
+  /** @param of With what else a service keeps of each, texts that they are found by say. */
+  constructor(documents: Documents, of: Collection<StoredProfile> = profileCollection) {
+    this.#documents = documents;
+    this.#collection = of;
+  }
+
+  /** The profiles there are of these users, by id. */
+  async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
+    const users = [...(await this.#read(projectId, userIds))].flatMap(([id, { user }]) =>
+      user ? [[id, user] as const] : [],
+    );
+    return new Map(users);
+  }
+
+  /** Keeps a profile, unless the one that is held is as new or newer. */
+  keep(profile: Profile): Promise<void> {
+    return this.keepAll([profile]);
+  }
+
+  /** Keeps many, each as `keep` does. */
+  keepAll(profiles: readonly Profile[]): Promise<void> {
+    return this.#documents.keep(
+      this.#collection,
+      profiles.map(({ seq, user }) => ({
+        ...{ id: `${user.projectId}|${user.id}`, doc: { user }, epoch: 0, version: seq },
+      })),
+    );
+  }
+
+  /**
+   * Takes away what is held of a user whose account has ended. In its place a mark without content stands for as long
+   * as events can be on the way, so that a late one does not bring the user back. Repeating it changes nothing.
+   */
+  async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
+    const doc = { user: null, goesAt: Date.now() + keepForgottenMs };
+    const mark = { id: `${projectId}|${userId}`, doc, epoch: 0, version: 'mark' } as const;
+    await this.#documents.keep(this.#collection, [mark]);
+  }
+
+  /** Which of these users are marked as forgotten. */
+  async forgotten(projectId: string, userIds: readonly string[]): Promise<Set<string>> {
+    const marks = [...(await this.#read(projectId, userIds))].filter(([, { user }]) => user === null);
+    return new Set(marks.map(([id]) => id));
+  }
+
+  async #read(projectId: string, userIds: readonly string[]): Promise<Map<string, StoredProfile>> {
+    const prefix = `${projectId}|`;
+    const ids = userIds.map((userId) => prefix + userId);
+    const found = await this.#documents.get(this.#collection, ids);
+    return new Map([...found].map(([id, { doc }]) => [id.slice(prefix.length), doc]));
+  }
+}

@@ -1,19 +1,20 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Collection, Db, Document } from 'mongodb';
-import { despiteDeadlocks, failedWrites, matchingWrites } from '../store/failed-writes.ts';
-import type { Change, CounterFields, Intent, Plan, RowFields, TargetFields } from './plan.ts';
-import { mergeCounters, type Settler, type Step, trustMs } from './settler.ts';
+import type { AnyBulkWriteOperation, Collection, Db, Document } from 'mongodb';
+import { despiteDeadlocks, failedWrites, matchingWrites, writeAll } from '../store/failed-writes.ts';
+import type { Change, CounterFields, Intent, Plan, RowFields, RowWrite, TargetFields } from './plan.ts';
+import { commitOf, mergeCounters, type Settler, type Step, trustMs } from './settler.ts';
 import { goneRow } from './write-row.ts';
 
-/** A change that tells no event and only puts rows; its target exists, or is made where `make` is given. */
-export interface ManyChange extends Pick<Change, 'target' | 'set' | 'counters'> {
+/** One of many changes; its target exists, or is made where `make` is given. */
+export interface ManyChange extends Omit<Change, 'events'> {
   make?: Document;
-  rows: readonly (Change['rows'][number] & { put: Document })[];
+  events?: Change['events'];
 }
 
 /**
  * Makes many changes as `Settler.change` makes one, with the same steps and guarantees, each step one write for all of
- * them. Tells for each whether it was made. All targets are in one collection, all rows in one, all counters in one.
+ * them. Tells for each whether it was made: one that was not has lost its target, a unique key, or a deadlock to another.
+ * All targets are in one collection, and each is changed once.
  */
 export async function changeAll(
   db: Db,
@@ -38,10 +39,10 @@ export async function changeAll(
   await onStep('announced');
   const matched = await matchingWrites(
     targets,
-    planned.map(({ change: { target, set }, plan }) => ({
+    planned.map(({ change, plan }) => ({
       updateOne: {
-        filter: { _id: target.id, rev: target.rev, unsettled: { $exists: false } },
-        update: { $set: { ...set, unsettled: plan, unsettledAt: now, rev: plan.rev, lastOp: plan.op } },
+        filter: { _id: change.target.id, rev: change.target.rev, unsettled: { $exists: false } },
+        update: commitOf(change, plan, now),
       },
     })),
   );
@@ -78,36 +79,40 @@ interface Planned {
   plan: Plan;
 }
 
+/** What changes add to one counter. */
+interface Count {
+  intents: Omit<Intent, 'at'>[];
+  inc: Record<string, number>;
+}
+
 /** Every counter gets its intents in one write. Rejects when a counter was erased meanwhile, or gets no room. */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
-  const intents = new Map<string, Intent[]>();
-  for (const { change, plan } of planned) {
-    const { in: name, id: target, rev: fromRev } = change.target;
-    for (const { id } of plan.counters) {
-      intents.set(id, [...(intents.get(id) ?? []), { op: plan.op, in: name, target, fromRev, at }]);
-    }
+  for (const [name, counts] of countsOf(planned)) {
+    const counters = db.collection<CounterFields>(name);
+    const all = inOrder(counts).map(([_id, { intents }]) => ({
+      _id,
+      pending: intents.map((intent): Intent => ({ ...intent, at })),
+    }));
+    const ids = all.map(({ _id }) => _id);
+    await settler.makeRoom(name, ids);
+    const found = await counters.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
+    const known = new Set(found.map(({ _id }) => _id));
+    const refused = await failedWrites(
+      counters,
+      all.filter(({ _id }) => !known.has(_id)),
+    );
+    const there = new Set([...known, ...refused]);
+    const pushes = all.filter(({ _id }) => there.has(_id));
+    if (pushes.length === 0) continue;
+    const { matchedCount } = await counters.bulkWrite(
+      pushes.map(({ _id, pending }) => ({
+        updateOne: { filter: { _id }, update: { $push: { pending: { $each: pending } } } },
+      })),
+      { ordered: false },
+    );
+    // A change that commits without its intent would never be counted.
+    if (matchedCount < pushes.length) throw new Error('A counter was erased meanwhile.');
   }
-  const counters = countersOf(db, planned);
-  if (!counters) return;
-  const all = inOrder(intents);
-  const ids = all.map(([id]) => id);
-  await settler.makeRoom(counters.collectionName, ids);
-  const found = await counters.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
-  const known = new Set(found.map(({ _id }) => _id));
-  const refused = await failedWrites(
-    counters,
-    all.flatMap(([_id, pending]) => (known.has(_id) ? [] : [{ _id, pending }])),
-  );
-  const there = [...known, ...refused].sort();
-  if (there.length === 0) return;
-  const { matchedCount } = await counters.bulkWrite(
-    there.map((_id) => ({
-      updateOne: { filter: { _id }, update: { $push: { pending: { $each: intents.get(_id) ?? [] } } } },
-    })),
-    { ordered: false },
-  );
-  // A change that commits without its intent would never be counted.
-  if (matchedCount < there.length) throw new Error('A counter was erased meanwhile.');
 }
 
 async function committedOf(
@@ -124,54 +129,63 @@ async function committedOf(
 
 /** Only to be tidy: without a commit an intent counts for nothing. */
 async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
-  const counters = countersOf(db, planned);
-  if (!counters) return;
-  await matchingWrites(
-    counters,
-    inOrder(countsOf(planned)).map(([_id, { ops }]) => ({
-      updateOne: { filter: { _id }, update: { $pull: { pending: { op: { $in: ops } } } } },
-    })),
+  for (const [name, counts] of countsOf(planned)) {
+    await matchingWrites(
+      db.collection<CounterFields>(name),
+      inOrder(counts).map(([_id, { intents }]) => ({
+        updateOne: { filter: { _id }, update: { $pull: { pending: { op: { $in: opsOf(intents) } } } } },
+      })),
+    );
+  }
+}
+
+/** Writes all rows; `false` when some were not written, or when it is too late to. */
+async function putRows(db: Db, planned: readonly Planned[], until: number): Promise<boolean> {
+  const rows = planned.flatMap(({ change, plan }) => change.rows.map((row) => ({ ...row, rev: plan.rev })));
+  const written = [...Map.groupBy(rows, (row) => row.in)].map(([name, some]) =>
+    putRowsIn(db.collection<RowFields>(name), some, until),
   );
+  return !(await Promise.all(written)).includes(false);
 }
 
 /**
- * Puts the rows as `writeRow` does: first hidden, then shown; `false` when some were not put, or when it is too late to.
- * What a place is taken with holds the row already, so that one update shows them all. It is told from everybody else's
- * by its `rev`: below any other, and of this call alone.
+ * Writes rows of one collection as `writeRow` does: those that are put first hidden, then shown. What a place is taken with
+ * holds the row already, so that few updates show them all. It is told from everybody else's by its `rev`: below any
+ * other, and of this call alone. Without its `shape` no list of documents shows it.
  */
-async function putRows(db: Db, planned: readonly Planned[], until: number): Promise<boolean> {
-  const rows = planned.flatMap(({ change, plan }) => change.rows.map((row) => ({ ...row, rev: plan.rev })));
-  const [first] = rows;
-  if (!first) return true;
-  const stored = db.collection<RowFields>(first.in);
+async function putRowsIn(
+  stored: Collection<RowFields>,
+  rows: readonly (RowWrite & { rev: number })[],
+  until: number,
+): Promise<boolean> {
   const hidden = -randomInt(2, 2 ** 48 - 1);
   if (Date.now() > until) return false;
   const taken = new Set(
     await failedWrites(
       stored,
-      rows.map(({ id, put }) => ({ ...put, _id: id, ...goneRow(), rev: hidden })),
+      rows.flatMap(({ id, put }) => {
+        if (!put) return [];
+        const { shape: _, ...content } = put;
+        return [{ ...content, _id: id, ...goneRow(), rev: hidden }];
+      }),
     ),
   );
   if (Date.now() > until) return false;
-  const replaced = await matchingWrites(
-    stored,
-    rows.flatMap(({ id, put, rev }) =>
-      taken.has(id)
-        ? [{ replaceOne: { filter: { _id: id, rev: { $lt: rev } }, replacement: { ...put, rev } } }]
-        : [],
-    ),
-  );
-  const own = Map.groupBy(
-    rows.filter(({ id }) => !taken.has(id)),
-    ({ rev }) => rev,
-  );
-  let shown = 0;
-  for (const [rev, some] of own) {
+  const isOwn = ({ id, put }: RowWrite) => put !== null && !taken.has(id);
+  const replacements = rows
+    .filter((row) => !isOwn(row))
+    .map(({ id, put, rev }): AnyBulkWriteOperation<RowFields> => {
+      const replacement = { ...(put ?? goneRow()), rev };
+      return { replaceOne: { filter: { _id: id, rev: { $lt: rev } }, replacement } };
+    });
+  const alike = Map.groupBy(rows.filter(isOwn), ({ rev, put }) => `${rev} ${put?.shape}`);
+  const shown = [...alike.values()].map((some): AnyBulkWriteOperation<RowFields> => {
+    const { rev, put } = some[0]!;
     const filter = { _id: { $in: some.map(({ id }) => id) }, rev: hidden };
-    const update = { $set: { rev }, $unset: { gone: '' as const, expireAt: '' as const } };
-    shown += (await despiteDeadlocks(() => stored.updateMany(filter, update))).matchedCount;
-  }
-  return replaced + shown === rows.length;
+    const set = { rev, ...(put?.shape !== undefined && { shape: put.shape }) };
+    return { updateMany: { filter, update: { $set: set, $unset: { gone: '', expireAt: '' } } } };
+  });
+  return (await writeAll(stored, [...replacements, ...shown])) === rows.length;
 }
 
 /** Adds to each counter and removes its intents in one update; `false` when another has removed some of them. */
@@ -181,18 +195,20 @@ async function countAll(
   onStep: (step: Step) => void | Promise<void>,
 ): Promise<boolean> {
   await onStep('rows');
-  const counters = countersOf(db, planned);
-  if (!counters) return true;
-  const sums = countsOf(planned);
-  const matched = await matchingWrites(
-    counters,
-    inOrder(sums).map(([_id, { ops, inc }]) => {
-      const update: Document = { $inc: inc, $pull: { pending: { op: { $in: ops } } } };
-      return { updateOne: { filter: { _id, 'pending.op': { $all: ops } }, update } };
-    }),
-  );
+  let isWhole = true;
+  for (const [name, counts] of countsOf(planned)) {
+    const matched = await matchingWrites(
+      db.collection<CounterFields>(name),
+      inOrder(counts).map(([_id, { intents, inc }]) => {
+        const ops = opsOf(intents);
+        const update: Document = { $inc: inc, $pull: { pending: { op: { $in: ops } } } };
+        return { updateOne: { filter: { _id, 'pending.op': { $all: ops } }, update } };
+      }),
+    );
+    isWhole &&= matched === counts.size;
+  }
   await onStep('counters');
-  return matched === sums.size;
+  return isWhole;
 }
 
 /** In one order in every process: writes of many that are in another's lists too wait for them, and not in a ring. */
@@ -200,21 +216,22 @@ function inOrder<T>(byId: ReadonlyMap<string, T>): [string, T][] {
   return [...byId].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** What changes add to each counter. */
-function countsOf(planned: readonly Planned[]): Map<string, { ops: string[]; inc: Record<string, number> }> {
-  const sums = new Map<string, { ops: string[]; inc: Record<string, number> }>();
-  for (const { plan } of planned) {
-    for (const { id, inc } of plan.counters) {
-      const sum = sums.get(id) ?? { ops: [], inc: {} };
-      sum.ops.push(plan.op);
-      for (const [field, by] of Object.entries(inc)) sum.inc[field] = (sum.inc[field] ?? 0) + by;
-      sums.set(id, sum);
+/** What changes add to each counter, by collection and id. */
+function countsOf(planned: readonly Planned[]): Map<string, Map<string, Count>> {
+  const all = new Map<string, Map<string, Count>>();
+  for (const { change, plan } of planned) {
+    const { in: collection, id: target, rev: fromRev } = change.target;
+    for (const { in: name, id, inc } of plan.counters) {
+      const counts = all.get(name) ?? new Map<string, Count>();
+      const count = counts.get(id) ?? { intents: [], inc: {} };
+      count.intents.push({ op: plan.op, in: collection, target, fromRev });
+      for (const [field, by] of Object.entries(inc)) count.inc[field] = (count.inc[field] ?? 0) + by;
+      all.set(name, counts.set(id, count));
     }
   }
-  return sums;
+  return all;
 }
 
-function countersOf(db: Db, planned: readonly Planned[]): Collection<CounterFields> | undefined {
-  const first = planned.flatMap(({ plan }) => plan.counters)[0];
-  return first && db.collection<CounterFields>(first.in);
+function opsOf(intents: readonly { op: string }[]): string[] {
+  return intents.map(({ op }) => op);
 }

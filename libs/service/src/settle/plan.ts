@@ -68,6 +68,8 @@ export interface Change {
   set: Document;
   /** Fields that go with it. */
   unset?: readonly string[];
+  /** Name of a field to set to the database's time. */
+  stamp?: string | undefined;
   events: readonly EventEnvelope[];
   /** At most one write a row. */
   rows: readonly RowWrite[];

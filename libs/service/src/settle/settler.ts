@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Document } from 'mongodb';
 import { ApiError } from '../errors.ts';
 import { outboxUpdate } from '../events/mongo-outbox.ts';
 import { isMongoDeadlock, isMongoDuplicate } from '../store/mongo.ts';
@@ -86,21 +86,13 @@ export class Settler {
 
   async #make(change: Change, plan: Plan): Promise<boolean> {
     const { target } = change;
-    const { rows, counters } = plan;
-    const follows = rows.length > 0 || counters.length > 0;
+    const { counters } = plan;
     await this.#announceAll(counters, plan.op, target);
     await this.#onStep('announced');
-    const outbox = outboxUpdate(change.events);
     const now = new Date(this.#now());
-    const unsettled = follows ? { unsettled: plan, unsettledAt: now } : {};
-    const unset = Object.fromEntries((change.unset ?? []).map((field) => [field, '' as const]));
     const commit = this.#targets(target.in).updateOne(
       { _id: target.id, rev: target.rev, unsettled: { $exists: false } },
-      {
-        $set: { ...change.set, ...unsettled, ...outbox.$set, rev: plan.rev, lastOp: plan.op },
-        ...(change.unset?.length ? { $unset: unset } : {}),
-        ...(outbox.$push ? { $push: outbox.$push as never } : {}),
-      },
+      commitOf(change, plan, now),
     );
     const { matchedCount } = await commit.catch(async (error: unknown) => {
       // Refused by a unique key, or given up for another's sake: nothing of it is stored, and never will be.
@@ -114,7 +106,7 @@ export class Settler {
       return false;
     }
     await this.#onStep('committed');
-    if (follows) await this.#rollForward(target, plan.op, { plan, readAt: now.getTime() });
+    if (follows(plan)) await this.#rollForward(target, plan.op, { plan, readAt: now.getTime() });
     return true;
   }
 
@@ -324,6 +316,31 @@ export class Settler {
   #counters(name: string): Collection<CounterFields> {
     return this.#db.collection<CounterFields>(name);
   }
+}
+
+/** The update of a target that makes a change and leaves in it what is to follow. */
+export function commitOf(
+  {
+    set,
+    unset = [],
+    stamp,
+    events = [],
+  }: Pick<Change, 'set' | 'unset' | 'stamp'> & Partial<Pick<Change, 'events'>>,
+  plan: Plan,
+  at: Date,
+): Document {
+  const outbox = outboxUpdate(events);
+  const unsettled = follows(plan) ? { unsettled: plan, unsettledAt: at } : {};
+  return {
+    $set: { ...set, ...unsettled, ...outbox.$set, rev: plan.rev, lastOp: plan.op },
+    ...(unset.length > 0 && { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
+    ...(stamp && { $currentDate: { [stamp]: true } }),
+    ...(outbox.$push && { $push: outbox.$push }),
+  };
+}
+
+function follows({ rows, counters }: Plan): boolean {
+  return rows.length > 0 || counters.length > 0;
 }
 
 function noRoom(): ApiError {

@@ -68,23 +68,28 @@ export async function matchingWrites<T extends Document>(
   }
 }
 
-/** Makes updates, each for itself; those that were given up to end a deadlock are made again. Throws for any other failure. */
+/**
+ * Makes updates, each for itself, and tells how many matched; those that were given up to end a deadlock are made again. Throws for any
+ * other failure.
+ */
 export async function writeAll<T extends Document>(
   collection: Collection<T>,
   updates: readonly AnyBulkWriteOperation<T>[],
-): Promise<void> {
+): Promise<number> {
   let left = updates;
+  let matchedCount = 0;
   for (let attempt = 1; left.length > 0; attempt++) {
     try {
-      await collection.bulkWrite(left, { ordered: false });
-      return;
+      return matchedCount + (await collection.bulkWrite(left, { ordered: false })).matchedCount;
     } catch (error) {
-      const { failures } = refusalsOf(error);
+      const { failures, matched } = refusalsOf(error);
+      matchedCount += matched;
       const givenUp = failures.filter(({ code }) => code === mongoDeadlock);
       if (givenUp.length < failures.length || attempt === attempts) throw error;
       left = givenUp.flatMap(({ index }) => left[index] ?? []);
     }
   }
+  return matchedCount;
 }
 
 /** Times that a write is given up to end a deadlock; of those in it, one is made each time. */

@@ -12,12 +12,15 @@ import { StartError } from '../errors.ts';
 import { traceCommands } from '../telemetry/mongo-spans.ts';
 import { tracing } from '../telemetry/tracing.ts';
 import { within } from '../within.ts';
+import { olderLayout } from './older-layout.ts';
 import './mongo-driver.ts';
 
 /** A service's collections and indexes, declared in one place and ensured at start. */
 export interface MongoSchema {
   /** Raised when stored documents change shape; a service refuses to run on a newer one. */
   version: number;
+  /** Older ones are refused. */
+  oldest?: number;
   collections: Readonly<Record<string, readonly IndexDescription[]>>;
 }
 
@@ -143,6 +146,7 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
       `The database ${db.databaseName} was written by a newer version of Kith (schema ${stored.version}).`,
     );
   }
+  if (stored && stored.version < (schema.oldest ?? 1)) throw olderLayout(db.databaseName, stored.version);
   for (const [name, indexes] of Object.entries(schema.collections)) {
     if (indexes.length > 0) await db.collection(name).createIndexes([...indexes]);
   }

@@ -4,12 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../errors.ts';
 import { tracing } from '../telemetry/tracing.ts';
 import { refuseMoved, schemaVersion } from './moved.ts';
+import { olderLayout } from './older-layout.ts';
 
 export interface SqliteOptions {
   /** Path, or `:memory:`. */
   file: string;
-  /** SQL scripts; the n-th brings schema version n-1 to n (kept in `user_version`). */
+  /** SQL scripts; the n-th brings the schema from one version to the next (kept in `user_version`). */
   migrations: readonly string[];
+  /** The version that the first script brings to; 1 where absent. Older ones are refused. */
+  oldest?: number;
   /** `normal` survives the process's death, `full` the machine's too; `full` where absent. */
   synchronous?: Synchronous | undefined;
   /** How often the log is written back and cut to nothing, in ms. */
@@ -25,7 +28,7 @@ const synchronousOf = new WeakMap<DatabaseSync, Synchronous>();
 
 /** Opens a database file, readable by its owner alone, in WAL mode, and brings its schema up to date. */
 export function openSqlite(options: SqliteOptions): DatabaseSync {
-  const { file, migrations, synchronous = 'full' } = options;
+  const { file, synchronous = 'full' } = options;
   try {
     // SQLite gives its -wal and -shm files the mode of the database file.
     if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
@@ -35,7 +38,7 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
     db.exec('PRAGMA secure_delete = ON');
     tidy(db, file, options.tidyEveryMs ?? 10_000);
     synchronousOf.set(db, synchronous);
-    migrate(db, file, migrations);
+    migrate(db, file, options);
     return db;
   } catch (error) {
     if (error instanceof StartError) throw error;
@@ -64,17 +67,18 @@ function tidy(db: DatabaseSync, file: string, everyMs: number): void {
   timer.unref();
 }
 
-function migrate(db: DatabaseSync, file: string, migrations: readonly string[]): void {
+function migrate(db: DatabaseSync, file: string, { migrations, oldest = 1 }: SqliteOptions): void {
   const version = schemaVersion(db);
   refuseMoved(file, version);
-  if (version > migrations.length) {
+  if (version >= oldest + migrations.length) {
     throw new StartError(`The database ${file} was written by a newer version of Kith (schema ${version}).`);
   }
+  if (version > 0 && version < oldest) throw olderLayout(file, version);
   for (const [index, script] of migrations.entries()) {
-    if (index < version) continue;
+    if (oldest + index <= version) continue;
     transaction(db, () => {
       db.exec(script);
-      db.exec(`PRAGMA user_version = ${index + 1}`);
+      db.exec(`PRAGMA user_version = ${oldest + index}`);
     });
   }
 }

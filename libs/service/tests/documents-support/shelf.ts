@@ -28,6 +28,7 @@ export const boxes: Collection<Box> = collection({
     id: { key: (_, id) => id },
     label: { key: ({ owner, label }) => (label ? `${owner}|${label}` : null), unique: true },
     owner: { key: ({ owner }, id) => `${owner}|${id}` },
+    parent: { key: ({ parents }) => parents.at(-1) ?? null },
   },
   search: { label: ({ label }) => label.toLowerCase() },
   expires: ({ endsAt }) => endsAt,

@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
-import { type Bus, Metrics, MongoOutbox, Relay, Settler } from '@kith/service';
+import { type Bus, Metrics, Relay } from '@kith/service';
 import fc from 'fast-check';
 import type { Logger } from 'pino';
 import { expect } from 'vitest';
+import { MongoOutbox } from '../../src/events/mongo-outbox.ts';
 import { besideKey } from '../../src/events/outbox.ts';
+import { Settler } from '../../src/settle/settler.ts';
 import {
   flip,
   type Lamp,

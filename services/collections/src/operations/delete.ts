@@ -13,7 +13,7 @@ export const deleteCollection = handler(spec, async (request, app: AppContext) =
     if (current.parentId === null) throw new ApiError('collection/not-found');
     const deleted = changed(current, {});
     const event = collectionEvent(collectionDeleted, deleted);
-    if (!(await app.store.delete(current.rev, deleted, event))) return null;
+    if (!(await app.store.delete(current, deleted, event))) return null;
     app.relay.kick();
     return deleted;
   });

@@ -15,7 +15,7 @@ export const rename = handler(spec, async (request, app: AppContext) => {
     if (current.name === name) return toCollection(current);
     const renamed = changed(current, { name });
     const event = collectionEvent(collectionRenamed, renamed);
-    if (!(await app.store.replace(current.rev, renamed, event))) return null;
+    if (!(await app.store.replace(current, renamed, event))) return null;
     app.relay.kick();
     return toCollection(renamed);
   });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityRecord } from '../entity.ts';
+import { rangeBehind } from './place.ts';
 
 const positionPattern = /^\d{15}\|[\w-]{43}$/;
 
@@ -16,20 +17,46 @@ export function isEntityPosition(text: string): boolean {
 
 type Home = Pick<CollectionRecord, 'projectId' | 'id'>;
 
-/** The keys a collection's rows lie between; a row's key is `from` and its position. */
-export function entityRange({ projectId, id }: Home): { from: string; to: string } {
-  // The character after the bar.
-  return { from: `${projectId}|${id}|`, to: `${projectId}|${id}}` };
-}
-
 /** The key of an entity's row, new each time it is added (docs/adr/0006). */
-export function entityPlace(collection: Home, entity: EntityRecord): string {
-  return entityRange(collection).from + entityPosition(entity);
+export function entityPlace({ projectId, id }: Home, entity: EntityRecord): string {
+  return `${projectId}|${id}|${entityPosition(entity)}`;
 }
 
-/** What an owner's rows of one entity share. */
-export function savedKey({ projectId, userId }: Owner, entityId: string): string {
-  return `${projectId}|${userId}|${digest(entityId)}`;
+/** When the entity at a place was added. */
+export function addedAtOf(place: string): number {
+  // The time has 15 digits, the digest 43 characters: a page asks this of each of its rows.
+  return Number(place.slice(-59, -44));
+}
+
+/** What a place says. */
+export function placedEntity(place: string) {
+  const [projectId = '', collectionId = '', , hash = ''] = place.split('|');
+  return { projectId, collectionId, addedAt: addedAtOf(place), hash };
+}
+
+/** The keys of a collection's rows. */
+export function entityRange({ projectId, id }: Home): { above: string; below: string } {
+  return rangeBehind(`${projectId}|${id}|`, '');
+}
+
+/** What the row of an entity in a collection is found by. */
+export function savedKey(collection: Owner & Home, entityId: string): string {
+  return `${savedPrefix(collection, digest(entityId))}${collection.id}`;
+}
+
+/** The same, of the row at a place. */
+export function savedKeyAt(place: string, userId: string): string {
+  const { projectId, collectionId, hash } = placedEntity(place);
+  return `${savedPrefix({ projectId, userId }, hash)}${collectionId}`;
+}
+
+/** The keys of all rows of an entity that are in an owner's collections. */
+export function savedRange(owner: Owner, entityId: string): { above: string; below: string } {
+  return rangeBehind(savedPrefix(owner, digest(entityId)), '');
+}
+
+function savedPrefix({ projectId, userId }: Owner, hash: string): string {
+  return `${projectId}|${userId}|${hash}|`;
 }
 
 /** Of fixed length and without separators, as the ids of entities are not: they are any text. */

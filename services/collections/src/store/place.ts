@@ -1,8 +1,10 @@
 import type { CollectionRecord, Owner } from '../collection.ts';
 
+type Range = { above: string; below: string };
+
 /** The key of a user's one root. */
 export function rootPlace(owner: Owner): string {
-  return `${owner.projectId}|${owner.userId}|root`;
+  return `${ownerPrefix(owner)}root`;
 }
 
 /** A collection's key, which is its place in its parent's list, oldest first (docs/adr/0006). */
@@ -11,23 +13,23 @@ export function placeOf(record: CollectionRecord): string {
   return `${listPrefix(record, record.parentId)}${positionOf(record)}`;
 }
 
+/** What a place says. The id and time are a collection's that is no root. */
+export function placed(place: string): Owner & { id: string; createdAt: number } {
+  const [projectId = '', userId = '', , createdAt, id = ''] = place.split('|');
+  return { projectId, userId, id, createdAt: Number(createdAt) };
+}
+
 /** Where a collection stands among its siblings: what a cursor carries. 15 digits of ms last for 30,000 years. */
 export function positionOf(record: CollectionRecord): string {
   return `${String(record.createdAt).padStart(15, '0')}|${record.id}`;
 }
 
 /**
- * The keys of a parent's list: above `from`, below `to`. The owner's prefix always stands before the position, so
- * that a forged one leaves the list empty or whole but never reaches into another.
+ * The keys of a parent's list. The owner's prefix always stands before the position, so that a forged one leaves the list
+ * empty or whole but never reaches into another.
  */
-export function listRange(
-  owner: Owner,
-  parentId: string,
-  after: string | null,
-): { from: string; to: string } {
-  const prefix = listPrefix(owner, parentId);
-  // `}` follows `|`.
-  return { from: `${prefix}${after ?? ''}`, to: `${prefix.slice(0, -1)}}` };
+export function listRange(owner: Owner, parentId: string, after: string | null): Range {
+  return rangeBehind(listPrefix(owner, parentId), after ?? '');
 }
 
 /** Where a collection stands among all of its owner's: what a walk over them goes on behind. */
@@ -35,10 +37,9 @@ export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);
 }
 
-/** The keys of all of an owner's collections: above `from`, below `to`. */
-export function ownerRange(owner: Owner, after: string): { from: string; to: string } {
-  const prefix = ownerPrefix(owner);
-  return { from: `${prefix}${after}`, to: `${prefix.slice(0, -1)}}` };
+/** The keys of all of an owner's collections. */
+export function ownerRange(owner: Owner, after: string): Range {
+  return rangeBehind(ownerPrefix(owner), after);
 }
 
 function ownerPrefix({ projectId, userId }: Owner): string {
@@ -47,4 +48,10 @@ function ownerPrefix({ projectId, userId }: Owner): string {
 
 function listPrefix(owner: Owner, parentId: string): string {
   return `${ownerPrefix(owner)}${parentId}|`;
+}
+
+/** The keys with a prefix that ends in a bar, behind one of them. */
+export function rangeBehind(prefix: string, after: string): Range {
+  // `}` follows `|`.
+  return { above: `${prefix}${after}`, below: `${prefix.slice(0, -1)}}` };
 }

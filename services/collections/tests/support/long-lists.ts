@@ -1,10 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/service';
+import { documentRow } from '@kith/service/documents';
 import { MongoClient } from 'mongodb';
 import type { CollectionRecord } from '../../src/collection.ts';
-import { entityPlace, savedKey } from '../../src/store/entity-place.ts';
-import { toRow } from '../../src/store/mongo-entities.ts';
+import { collectionsMove } from '../../src/move.ts';
+import { collections, entities } from '../../src/store/collections.ts';
+import { entityPlace } from '../../src/store/entity-place.ts';
 import { placeOf } from '../../src/store/place.ts';
+import { storedEntity, storedOf } from '../../src/store/record.ts';
 
 /** Saves so many entities in a collection as the store lays them down, past it, and gives their ids, oldest first. */
 export async function storeEntities(
@@ -12,35 +15,39 @@ export async function storeEntities(
   collection: CollectionRecord,
   count: number,
 ): Promise<string[]> {
-  const entities = Array.from({ length: count }, (_, at) => ({
-    entityId: `entity ${at}`,
-    addedAt: 1_000 * (at + 1),
-    metadata: null,
+  const saved = Array.from({ length: count }, (_, at) => ({
+    ...{ entityId: `entity ${at}`, addedAt: 1_000 * (at + 1), metadata: null },
   }));
+  const rows = saved.map((one) =>
+    documentRow(entities, entityPlace(collection, one), storedEntity(collection, one)),
+  );
+  const counted = { ...storedOf(collection), entityCount: count };
+  rows.push(documentRow(collections, placeOf(collection), counted));
   if (config.kind === 'sqlite') {
     using db = new DatabaseSync(config.file, { timeout: 5_000 });
-    const insert = db.prepare(`INSERT INTO entities VALUES (?, ?, ?, ?, ?, 'null')`);
     db.exec('BEGIN');
-    for (const entity of entities) {
-      const { entityId, addedAt } = entity;
-      const saved = savedKey(collection, entityId);
-      insert.run(entityPlace(collection, entity), saved, collection.id, entityId, addedAt);
+    for (const { table, row } of rows) {
+      const columns = Object.keys(row).map((name) => `"${name}"`);
+      const values = columns.map(() => '?');
+      db.prepare(`REPLACE INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`).run(
+        ...Object.values(row),
+      );
     }
-    db.prepare('UPDATE collections SET entity_count = ? WHERE place = ?').run(count, placeOf(collection));
     db.exec('COMMIT');
   } else {
     await using client = new MongoClient(config.url);
     const db = client.db(config.database);
-    const rows = entities.map((entity) => ({
-      _id: entityPlace(collection, entity),
-      ...toRow(collection, entity),
-      rev: 1,
-    }));
+    const documents = (name: string) => {
+      const moved = collectionsMove.tables.find(({ table }) => table === name);
+      return rows.flatMap(({ table, row }) => (table === name && moved ? [moved.document(row)] : []));
+    };
+    const all = documents('entities');
     for (let at = 0; at < count; at += 5_000) {
-      await db.collection<{ _id: string }>('entities').insertMany(rows.slice(at, at + 5_000));
+      await db.collection<(typeof all)[number]>('entities').insertMany(all.slice(at, at + 5_000));
     }
-    const collections = db.collection<{ _id: string }>('collections');
-    await collections.updateOne({ _id: placeOf(collection) }, { $set: { entityCount: count } });
+    for (const { _id, ...rest } of documents('collections')) {
+      await db.collection<{ _id: string | number }>('collections').replaceOne({ _id }, rest);
+    }
   }
-  return entities.map(({ entityId }) => entityId);
+  return saved.map(({ entityId }) => entityId);
 }

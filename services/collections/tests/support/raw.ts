@@ -20,7 +20,7 @@ export async function countStored(config: StoreConfig, owner: Owner): Promise<St
       Number(
         db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${key} > ? AND ${key} < ?`).get(from, to)?.n,
       );
-    const stored = { collections: count('collections', 'place'), entities: count('entities', 'saved') };
+    const stored = { collections: count('collections', 'id'), entities: count('entities', '"by saved"') };
     db.close();
     return stored;
   }
@@ -30,7 +30,7 @@ export async function countStored(config: StoreConfig, owner: Owner): Promise<St
     collections: await db
       .collection<{ _id: string }>('collections')
       .countDocuments({ _id: { $gt: from, $lt: to } }),
-    entities: await db.collection('entities').countDocuments({ saved: { $gt: from, $lt: to } }),
+    entities: await db.collection('entities').countDocuments({ 'k.saved': { $gt: from, $lt: to } }),
   };
 }
 

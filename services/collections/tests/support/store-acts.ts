@@ -4,12 +4,14 @@ import { changed, collectionEvent, newCollection, type Owner } from '../../src/c
 import { entityEvent } from '../../src/entity.ts';
 import type { CollectionStore } from '../../src/store/index.ts';
 
-/** Stores a collection below another, or a root. */
+/** Stores a collection below another, or a root; gives it as the store does. */
 export async function makeBelow(store: CollectionStore, owner: Owner, parentId: string | null) {
   const parent = parentId === null ? null : await store.find(owner, parentId);
   const made = newCollection(owner, { name: 'x', parent });
   expect(await store.insert(made, collectionEvent(collectionCreated, made))).toBe(true);
-  return made;
+  const read = await store.find(owner, made.id);
+  if (!read) throw new Error('not there');
+  return read;
 }
 
 /** Saves an entity; `false` where the collection is not there, or another change came first. */
@@ -32,7 +34,7 @@ export async function erase(store: CollectionStore, owner: Owner, id: string): P
   const before = await store.find(owner, id);
   if (!before) throw new Error('not there');
   const after = changed(before, {});
-  expect(await store.delete(before.rev, after, collectionEvent(collectionDeleted, after))).toBe(true);
+  expect(await store.delete(before, after, collectionEvent(collectionDeleted, after))).toBe(true);
 }
 
 /** Purges until nothing is left to do; events are taken out as a relay would. */

@@ -6,8 +6,8 @@ import { pairOfConnection } from '../pair-of-connection.ts';
 
 /** Declines a pending request; an unknown id, another project's and a stranger's are answered alike (SPEC B3). */
 export const declineHandler = handler(declineConnection, async (request, app: AppContext) => {
-  const { projectId, caller, params } = request;
-  const by = { userId: caller.userId, action: 'decline' } as const;
+  const { projectId, caller, params, deadline } = request;
+  const by = { userId: caller.userId, action: 'decline', deadline } as const;
   const { life } = await act(app, by, () => pairOfConnection(app, projectId, params.connectionId));
   return { id: life.connectionId, status: 'declined' as const, respondedAt: life.respondedAt!.toISOString() };
 });

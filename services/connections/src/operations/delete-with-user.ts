@@ -8,12 +8,13 @@ import type { Pair } from '../pair.ts';
 
 /** Withdraws the caller's request, declines the other's or ends the connection, whichever there is (SPEC B3). */
 export const deleteWithUserHandler = handler(deleteConnectionWithUser, async (request, app: AppContext) => {
-  const { projectId, caller } = request;
+  const { projectId, caller, deadline } = request;
   const { userId } = request.params;
   if (userId === caller.userId) throw new ApiError('connection/self-disconnect');
-  const by = { userId: caller.userId, action: (pair: Pair) => endingFor(caller.userId, pair) };
-  const { action, life } = await act(app, by, () => app.store.pairOf(projectId, caller.userId, userId));
-  if (action === 'withdraw' || action === 'disconnect') return { message: endings[action], action };
+  const action = (pair: Pair) => endingFor(caller.userId, pair);
+  const by = { userId: caller.userId, action, deadline };
+  const { action: done, life } = await act(app, by, () => app.store.pairOf(projectId, caller.userId, userId));
+  if (done === 'withdraw' || done === 'disconnect') return { message: endings[done], action: done };
   return { id: life.connectionId, status: 'declined' as const, respondedAt: life.respondedAt!.toISOString() };
 });
 

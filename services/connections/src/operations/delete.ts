@@ -8,9 +8,9 @@ import { pairOfConnection } from '../pair-of-connection.ts';
 
 /** Withdraws a request (its requester) or ends a connection (either side); a stranger finds nothing (SPEC B3). */
 export const deleteHandler = handler(deleteConnection, async (request, app: AppContext) => {
-  const { projectId, caller, params } = request;
+  const { projectId, caller, params, deadline } = request;
   const ending = (pair: Pair) => (pair.state === 'pending' ? 'withdraw' : 'disconnect');
-  const by = { userId: caller.userId, action: ending } as const;
+  const by = { userId: caller.userId, action: ending, deadline } as const;
   const { action } = await act(app, by, () => pairOfConnection(app, projectId, params.connectionId));
   return { message: action === 'withdraw' ? endings.withdraw : endings.disconnect };
 });

@@ -5,13 +5,13 @@ import type { AppContext } from '../app.ts';
 
 /** Asks another user to connect; the order of the checks is that of SPEC B3. */
 export const requestHandler = handler(requestConnection, async (request, app: AppContext) => {
-  const { projectId, caller, body } = request;
+  const { projectId, caller, body, deadline } = request;
   const receiverId = request.params.userId;
   if (receiverId === caller.userId) throw new ApiError('connection/self-request');
   // The caller too: the receiver's list is to show them at once.
   const users = await findUsers(app, { projectId, userIds: [receiverId, caller.userId] }, request);
   if (users.size < 2) throw new ApiError('connection/user-not-found');
-  const by = { userId: caller.userId, action: 'request', message: body.message } as const;
+  const by = { userId: caller.userId, action: 'request', message: body.message, deadline } as const;
   const { life } = await act(app, by, () => app.store.pairOf(projectId, caller.userId, receiverId));
   return { id: life.connectionId, status: 'pending' as const, createdAt: life.requestedAt.toISOString() };
 });

@@ -5,11 +5,11 @@ import { unblock } from '../blocks.ts';
 
 /** Takes the caller's block of a user back (SPEC B3). */
 export const unblockHandler = handler(unblockUser, async (request, app: AppContext) => {
-  const { projectId, caller } = request;
+  const { projectId, caller, deadline } = request;
   const { userId } = request.params;
   if (userId === caller.userId) throw new ApiError('connection/self-block');
   const users = await findUsers(app, { projectId, userIds: [userId] }, request);
   if (users.size === 0) throw new ApiError('connection/user-not-found');
-  await unblock(app, { projectId, blockerId: caller.userId, blockedId: userId });
+  await unblock(app, { projectId, blockerId: caller.userId, blockedId: userId, deadline });
   return undefined;
 });

@@ -1,11 +1,15 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { Outbox, ProfileCopy, StoreConfig } from '@kith/service';
+import type { Documents, Outbox, StoreConfig } from '@kith/service';
+import { openDocuments } from '@kith/service/documents';
 import type { LivePair } from '../act.ts';
-import type { Entry, ListName, Totals } from '../listing.ts';
-import type { Pair } from '../pair.ts';
-import type { SearchKeys } from '../search-keys.ts';
-import { openMongoStore } from './mongo.ts';
-import { openSqliteStore } from './sqlite.ts';
+import { type Entry, type ListName, listRange, noTotals, type Totals } from '../listing.ts';
+import { type Pair, strangers } from '../pair.ts';
+import { changeOf } from './change.ts';
+import { declared, declines, entries, pairs, totals } from './collections.ts';
+import { Erasure } from './erasure.ts';
+import { pairId, rangeOf, totalsId } from './keys.ts';
+import { Profiles } from './profiles.ts';
+import { type Decline, declineOf, entryOf, pairOf } from './stored.ts';
 
 /** Which rows of a list are asked for: those after `skip` others, or after the row at a place. */
 export interface ListRange {
@@ -25,90 +29,124 @@ export interface ListPage {
   total: number;
 }
 
-/** The own copy of public users, with what they are found by. */
-export interface SearchableProfiles extends ProfileCopy {
-  /** What these users are found by, for those there is a profile of. */
-  searchKeys(projectId: string, userIds: readonly string[]): Promise<Map<string, SearchKeys>>;
-}
-
-/** A user whose account has ended; `endedAt` is when this service heard of it. */
-export interface EndedUser {
-  projectId: string;
-  userId: string;
-  endedAt: Date;
-}
-
-type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
-
-/** What it takes to erase a user whose account has ended (SPEC B2). */
-export interface ErasureStore {
-  /**
-   * Puts a mark in the place of a profile, and has the rest erased from now on. The mark keeps late events from bringing
-   * the profile back, and goes when none can come any more. Repeatable.
-   */
-  end(of: EndedUser & { seq: number }): Promise<void>;
-  /** Those whose rest is to be erased now. */
-  due(now: Date, limit: number): Promise<EndedUser[]>;
-  /** Sets when to look for something left next; `null` is never. */
-  lookAgain(of: UserKey, at: Date | null): Promise<void>;
-  /** Everybody a pair with a user is stored of. */
-  partners(of: UserKey): Promise<string[]>;
-  /**
-   * Removes a pair that nothing follows from. `false` while there are events of it but the last, or that is on its way,
-   * or when the pair has gone on.
-   */
-  removePair(pair: Pair): Promise<boolean>;
-  /** Removes the totals of a user who has no pairs. */
-  removeTotals(of: UserKey): Promise<void>;
-}
-
 /** What became of a pair that was to be imported; a pair is what is stored where its connection is there already. */
 export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | Pair;
 
-/** What connections keeps. Two implementations pass one suite, `tests/store.test.ts`. */
-export interface ConnectionStore {
+/** What connections keeps: a pair decides, lists and totals follow. */
+export class ConnectionStore {
   /** The events of pairs. */
   readonly outbox: Outbox;
-  readonly profiles: SearchableProfiles;
-  readonly erasure: ErasureStore;
+  readonly profiles: Profiles;
+  readonly erasure: Erasure;
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+    this.outbox = documents.outbox;
+    this.profiles = new Profiles(documents);
+    this.erasure = new Erasure(documents);
+  }
+
   /** Where two users stand; state `none` where nothing is stored. */
-  pairOf(projectId: string, one: string, other: string): Promise<Pair>;
+  async pairOf(projectId: string, one: string, other: string): Promise<Pair> {
+    const none = strangers(projectId, one, other);
+    const id = pairId(none);
+    const found = (await this.#documents.get(pairs, [id])).get(id);
+    return found ? pairOf(found) : none;
+  }
+
   /** The pair whose present life has this id. */
-  pairByConnection(projectId: string, connectionId: string): Promise<Pair | null>;
+  async pairByConnection(projectId: string, connectionId: string): Promise<Pair | null> {
+    const key = `${projectId}|${connectionId}`;
+    const [found] = (await this.#documents.by(pairs, 'connection', [key])).get(key) ?? [];
+    return found ? pairOf(found) : null;
+  }
+
   /**
-   * Stores a pair with the event of its change, and what follows of it in lists and totals. `false` when the pair
-   * has gone on since `before` was read.
+   * Stores a pair with the event of its change, if it tells one, and what follows of it in lists and totals. `false` when the
+   * pair has gone on since `before` was read.
    */
-  change(before: Pair, after: Pair, event: EventEnvelope): Promise<boolean>;
+  async change(before: Pair, after: Pair, event?: EventEnvelope): Promise<boolean> {
+    const change = { ...changeOf(before, after), events: event ? [event] : [] };
+    const [outcome] = await this.#documents.change([change]);
+    return outcome === 'made';
+  }
+
   /**
    * Stores pairs of another back end, one after the other, with what follows of them in lists and totals, and without
    * events. Tells of each, in their order, what became of it; what is stored already stays as it is. Of those that come
    * at once with one connection's id, one gets it.
    */
-  import(projectId: string, pairs: readonly LivePair[]): Promise<ImportOutcome[]>;
+  async import(projectId: string, given: readonly LivePair[]): Promise<ImportOutcome[]> {
+    const outcomes = await this.#documents.change(
+      given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
+    );
+    const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
+    // Perhaps of a process that died: nobody is to be told that it is there before all of it is.
+    const there = await this.#documents.get(pairs, ids, { settled: true });
+    return given.map((pair, at) => {
+      if (outcomes[at] === 'made') return 'stored';
+      if (outcomes[at] !== 'there') return 'id-taken';
+      const stored = there.get(pairId(pair));
+      return stored?.doc.request?.id === pair.connectionId ? pairOf(stored) : 'pair-taken';
+    });
+  }
+
   /** The pairs of a user and each of these others that are stored. */
-  pairsWith(projectId: string, userId: string, otherIds: readonly string[]): Promise<Pair[]>;
+  async pairsWith(projectId: string, userId: string, otherIds: readonly string[]): Promise<Pair[]> {
+    const ids = otherIds.map((otherId) => pairId(strangers(projectId, userId, otherId)));
+    return [...(await this.#documents.get(pairs, ids)).values()].map(pairOf);
+  }
+
   /** Pairs of all projects in which one blocks the other, by `<project>|<lower>|<higher>`, after that of a pair. */
-  blocked(after: string, limit: number): Promise<Pair[]>;
-  /**
-   * Pairs of a user whose request was declined, by the other user's id, after that of one. A declined request stands in
-   * no list: it costs a read of the user's pairs.
-   */
-  declined(
+  async blocked(after: string, limit: number): Promise<Pair[]> {
+    const found = await this.#documents.range(pairs, { above: after, below: '~', limit }, 'blocked');
+    return found.map(pairOf);
+  }
+
+  /** Declined requests of a user, by the other user's id, after that of one. */
+  async declined(
     of: { projectId: string; userId: string },
-    range: { after: string; limit: number },
-  ): Promise<Pair[]>;
-  list(range: ListRange): Promise<ListPage>;
+    { after, limit }: { after: string; limit: number },
+  ): Promise<Decline[]> {
+    const { above, below } = rangeOf(of);
+    const found = await this.#documents.range(declines, { above: above + after, below, limit });
+    return found.map(declineOf);
+  }
+
+  async list({ from, limit, without = [], ...of }: ListRange): Promise<ListPage> {
+    const keys = listRange(of);
+    const start = 'after' in from ? { above: keys.from + from.after } : { above: keys.from, skip: from.skip };
+    const { rows, total } = await this.#documents.page(
+      entries,
+      { ...start, below: keys.to, limit, except: without },
+      { in: totals, id: totalsId(of.projectId, of.ownerId), field: of.list },
+    );
+    return { entries: rows.map(entryOf), total };
+  }
+
   /** How many rows each list of a user has. */
-  totals(projectId: string, userId: string): Promise<Totals>;
-  /** Puts right what processes left behind when they died. */
-  sweep(): Promise<void>;
+  async totals(projectId: string, userId: string): Promise<Totals> {
+    const id = totalsId(projectId, userId);
+    return (await this.#documents.sums(totals, [id])).get(id) ?? noTotals;
+  }
+
+  /** Puts right what processes left behind when they died, and forgets what may be forgotten. */
+  sweep(): Promise<void> {
+    return this.#documents.sweep();
+  }
+
   /** Rejects when the database can not be used. */
-  check(): Promise<void>;
-  close(): Promise<void>;
+  check(): Promise<void> {
+    return this.#documents.check();
+  }
+
+  close(): Promise<void> {
+    return this.#documents.close();
+  }
 }
 
 /** Opens the store and brings its schema up to date. Throws `StartError`. */
 export async function openStore(config: StoreConfig): Promise<ConnectionStore> {
-  return config.kind === 'mongo' ? openMongoStore(config) : openSqliteStore(config);
+  return new ConnectionStore(await openDocuments(config, declared));
 }

@@ -1,11 +1,8 @@
 import { changePassword } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, handler, untilMade } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { finishEnding } from '../sessions.ts';
 import type { User } from '../store/index.ts';
-
-// Each loss means that another change of the same user got through.
-const attempts = 20;
 
 /** Changes the caller's password; its other sessions end with the same write (SPEC B1). */
 export const changePasswordHandler = handler(
@@ -14,8 +11,8 @@ export const changePasswordHandler = handler(
     const { projectId, caller, body, deadline } = request;
     let verified: string | null = null;
     let passwordHash: string | undefined;
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      const before = await app.store.users.find(projectId, caller.userId);
+    const attempt = async () => {
+      const before = await app.store.users.account(projectId, caller.userId);
       if (!before) throw new ApiError('auth/unauthorized');
       if (verified === null || before.passwordHash !== verified) {
         const right = await app.passwords.verify(body.password, before.passwordHash, deadline);
@@ -32,11 +29,13 @@ export const changePasswordHandler = handler(
         rev: before.rev + 1,
       };
       const reason = 'password-changed';
-      if ((await app.store.accounts.update(after, { event: null, ending: reason })) === 'stale') continue;
+      if ((await app.store.accounts.update(after, { event: null, ending: reason })) === 'stale')
+        return undefined;
       await finishEnding(app, { projectId, userId: after.id, epoch: after.sessionEpoch, reason });
-      return { success: true as const, message: 'The password is changed. Other sessions have ended.' };
-    }
-    throw new Error('The user was changed by others again and again.');
+      const message = 'The password is changed. Other sessions have ended.';
+      return { result: { success: true as const, message } };
+    };
+    return untilMade(attempt, { deadline });
   },
   { places: 'own' },
 );

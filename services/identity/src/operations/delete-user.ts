@@ -5,9 +5,9 @@ import { eraseAccount } from '../erase-account.ts';
 
 /** Erases the caller's account (SPEC B2). */
 export const deleteUserHandler = handler(deleteUser, async (request, app: AppContext) => {
-  const { projectId, caller, params } = request;
+  const { projectId, caller, params, deadline } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');
-  const isErased = await eraseAccount(app, { projectId, userId: params.userId }, (error) =>
+  const isErased = await eraseAccount(app, { projectId, userId: params.userId, deadline }, (error) =>
     request.log.warn({ err: error }, 'sessions of a deleted user are not revoked yet'),
   );
   if (!isErased) throw new ApiError('user/not-found');

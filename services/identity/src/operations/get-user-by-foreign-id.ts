@@ -1,9 +1,11 @@
 import { getUserByForeignId } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { showUser } from '../show-user.ts';
+import { asShown, showUser } from '../show-user.ts';
 
 /** Answers one user by the id of the project's own back end (SPEC B2). */
 export const getUserByForeignIdHandler = handler(getUserByForeignId, async (request, app: AppContext) =>
-  showUser(app, request, () => app.store.people.findByForeignId(request.projectId, request.query.foreignId)),
+  showUser(app, request, async () =>
+    asShown(app, request, await app.store.people.findByForeignId(request.projectId, request.query.foreignId)),
+  ),
 );

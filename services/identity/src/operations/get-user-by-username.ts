@@ -1,9 +1,11 @@
 import { getUserByUsername } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { showUser } from '../show-user.ts';
+import { asShown, showUser } from '../show-user.ts';
 
 /** Answers one user by username, in any case (SPEC B2). */
 export const getUserByUsernameHandler = handler(getUserByUsername, async (request, app: AppContext) =>
-  showUser(app, request, () => app.store.people.findByUsername(request.projectId, request.query.username)),
+  showUser(app, request, async () =>
+    asShown(app, request, await app.store.people.findByUsername(request.projectId, request.query.username)),
+  ),
 );

@@ -4,6 +4,12 @@ import type { AppContext } from '../app.ts';
 import { showUser } from '../show-user.ts';
 
 /** Answers a user's public profile; to the user itself the own one (SPEC B2). */
-export const getUserHandler = handler(getUser, async (request, app: AppContext) =>
-  showUser(app, request, () => app.store.users.find(request.projectId, request.params.userId)),
-);
+export const getUserHandler = handler(getUser, async (request, app: AppContext) => {
+  const { projectId, caller, params } = request;
+  const { users } = app.store;
+  return showUser(app, request, () =>
+    caller?.userId === params.userId
+      ? users.find(projectId, params.userId)
+      : users.account(projectId, params.userId),
+  );
+});

@@ -14,5 +14,6 @@ export const listProjectUsersHandler = handler(listProjectUsers, async (request,
     code: 'project/invalid-query',
     read: (range) => app.store.people.list(projectId, search, range),
   });
-  return { data: found.rows.map(ownUserOf), pagination: generalPaginationOf(found) };
+  const users = await app.store.users.withSignIns(found.rows);
+  return { data: users.map(ownUserOf), pagination: generalPaginationOf(found) };
 });

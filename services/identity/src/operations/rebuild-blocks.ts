@@ -5,6 +5,6 @@ import type { AppContext } from '../app.ts';
 /** Copies a page of connections' blocks; what is held and newer stays. */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
   const { blocks, next } = await ask(app.bus, blocksPage, { after: request.body.after }, request);
-  for (const block of blocks) await app.store.blocks.keep({ ...block, isBlocked: true });
+  await app.store.blocks.keep(...blocks.map((block) => ({ ...block, isBlocked: true })));
   return { copied: blocks.length, next };
 });

@@ -1,9 +1,9 @@
 import { requestNewAccessToken } from '@kith/contracts';
-import { ApiError, DeadlinePassed, handler } from '@kith/service';
+import { ApiError, DeadlinePassed, handler, untilMade } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { sessionAnswer, useOf } from '../open-session.ts';
 import { isOpen, revokeSession } from '../sessions.ts';
-import type { Session } from '../store/index.ts';
+import type { Rotation } from '../store/index.ts';
 import {
   hashFamily,
   hashRefreshToken,
@@ -13,8 +13,6 @@ import {
 } from '../tokens/refresh-token.ts';
 
 const graceMs = 30_000;
-// Each loss means that the session was rotated or revoked meanwhile.
-const attempts = 5;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. A retry, or a second tab, gets the same
@@ -27,7 +25,8 @@ export const requestNewAccessTokenHandler = handler(
     const family = hashFamily(refreshToken);
     if (!family) throw new ApiError('auth/unauthorized');
     let wasGood = false;
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    // A loss means that the session was rotated or revoked meanwhile.
+    const attempt = async () => {
       const now = new Date();
       const session = await app.store.sessions.findFamily(request.projectId, family);
       if (!session || session.expiresAt <= now) throw new ApiError('auth/unauthorized');
@@ -39,30 +38,33 @@ export const requestNewAccessTokenHandler = handler(
       if (hash === session.tokenHash) {
         wasGood = true;
         const successor = makeRefreshToken(refreshToken);
-        const next: Session = {
-          ...session,
+        const next: Rotation = {
           ...useOf(request, now),
           tokenHash: hashRefreshToken(successor),
-          rotated: { hash, sealed: sealSuccessor(successor, refreshToken), at: now },
+          rotated: { hash, sealed: sealSuccessor(successor, refreshToken) },
         };
-        if (await app.store.sessions.rotate(next, hash)) {
-          return sessionAnswer(app, user, next, successor, request);
+        if (await app.store.sessions.rotate(session, next)) {
+          return { result: await sessionAnswer(app, user, session, successor, request) };
         }
-        continue;
+        return undefined;
       }
       const { rotated } = session;
       if (rotated?.hash === hash && (await app.store.sessions.rotatedWithin(session, graceMs))) {
-        return sessionAnswer(app, user, session, openSuccessor(rotated.sealed, refreshToken), request);
+        const successor = openSuccessor(rotated.sealed, refreshToken);
+        return { result: await sessionAnswer(app, user, session, successor, request) };
       }
       // The database may have been slow, or silent, while whoever presented it has gone on with its successors: it was good
       // when it came in, and what is told of it reaches nobody, or a tab that is behind.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw new ApiError('auth/unauthorized');
       // What was read may be older than the token that was presented: then it was rotated meanwhile, and is judged anew.
-      if (await revokeSession(app, session, 'token-reused', session.tokenHash)) {
-        throw new ApiError('auth/token-reuse-detected');
+      // A restore takes back rotations since its backup: a token of one of those is unknown, and nobody has stolen it.
+      const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
+      if (await revokeSession(app, session, isFromBackup ? 'ended' : 'token-reused', session.tokenHash)) {
+        throw new ApiError(isFromBackup ? 'auth/unauthorized' : 'auth/token-reuse-detected');
       }
-    }
-    throw new Error('A refresh token was neither current nor used, again and again.');
+      return undefined;
+    };
+    return untilMade(attempt, request);
   },
 );

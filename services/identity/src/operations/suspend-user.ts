@@ -1,17 +1,14 @@
 import { restoreUser, suspendUser, userSuspended, userUpdated } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, handler, untilMade } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { finishEnding, tokensEnd } from '../sessions.ts';
 import type { User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
-// Each loss means that another change of the same user got through.
-const attempts = 100;
-
 /** Suspends a user: gateways are told at once, and its sessions end with the same write (SPEC B7). */
-export const suspendUserHandler = handler(suspendUser, async ({ params }, app: AppContext) => {
-  const { user, changed } = await setActive(app, params, false);
+export const suspendUserHandler = handler(suspendUser, async (request, app: AppContext) => {
+  const { user, changed } = await setActive(app, request, false);
   if (changed && user.suspendedAt) {
     const { projectId, id: userId, sessionEpoch: epoch } = user;
     app.notices.tell({ suspended: [{ userId, until: tokensEnd(user.suspendedAt).toISOString() }] });
@@ -21,21 +18,22 @@ export const suspendUserHandler = handler(suspendUser, async ({ params }, app: A
 });
 
 /** Lets a user sign in again; what was ended stays so (SPEC B7). */
-export const restoreUserHandler = handler(restoreUser, async ({ params }, app: AppContext) => {
-  const { user, changed } = await setActive(app, params, true);
+export const restoreUserHandler = handler(restoreUser, async (request, app: AppContext) => {
+  const { user, changed } = await setActive(app, request, true);
   if (changed) app.notices.tell({ restored: [user.id] });
   return ownUserOf(user);
 });
 
 async function setActive(
   app: AppContext,
-  { projectId, userId }: { projectId: string; userId: string },
+  { params, deadline }: { params: { projectId: string; userId: string }; deadline: number },
   isActive: boolean,
 ): Promise<{ user: User; changed: boolean }> {
-  for (let attempt = 0; attempt < attempts; attempt++) {
+  const { projectId, userId } = params;
+  const attempt = async () => {
     const before = await app.store.users.find(projectId, userId);
     if (!before) throw new ApiError('user/not-found');
-    if (before.isActive === isActive) return { user: before, changed: false };
+    if (before.isActive === isActive) return { result: { user: before, changed: false } };
     const updatedAt = new Date();
     const after: User = {
       ...before,
@@ -49,9 +47,9 @@ async function setActive(
     };
     const event = userEvent(isActive ? userUpdated : userSuspended, after, null);
     const ending = isActive ? null : 'suspended';
-    if ((await app.store.accounts.update(after, { event, ending })) === 'stale') continue;
+    if ((await app.store.accounts.update(after, { event, ending })) === 'stale') return undefined;
     app.relay.kick();
-    return { user: after, changed: true };
-  }
-  throw new Error('The user was changed by others again and again.');
+    return { result: { user: after, changed: true } };
+  };
+  return untilMade(attempt, { deadline });
 }

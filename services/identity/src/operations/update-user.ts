@@ -1,23 +1,20 @@
 import { updateUser, userUpdated } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { ApiError, handler, untilMade } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changesProfile, withProfile } from '../profile.ts';
 import type { User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
-// Each loss means that another change of the same user got through.
-const attempts = 100;
-
 /** Changes the caller's own profile (SPEC B2). What changes nothing is stored nowhere and makes no event. */
 export const updateUserHandler = handler(updateUser, async (request, app: AppContext) => {
   const { projectId, caller, params, body } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');
-  for (let attempt = 0; attempt < attempts; attempt++) {
+  const attempt = async () => {
     const before = await app.store.users.find(projectId, params.userId);
     if (!before) throw new ApiError('user/not-found');
     const profile = withProfile(body, before);
-    if (!changesProfile(profile, before)) return ownUserOf(before);
+    if (!changesProfile(profile, before)) return { result: ownUserOf(before) };
     const after: User = {
       ...before,
       ...profile,
@@ -27,9 +24,9 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
     };
     const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
-    if (outcome === 'stale') continue;
+    if (outcome === 'stale') return undefined;
     app.relay.kick();
-    return ownUserOf(after);
-  }
-  throw new Error('The user was changed by others again and again.');
+    return { result: ownUserOf(after) };
+  };
+  return untilMade(attempt, request);
 });

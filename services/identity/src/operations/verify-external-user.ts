@@ -1,5 +1,5 @@
 import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
-import { ApiError, handler, isTooDeep } from '@kith/service';
+import { ApiError, handler, isTooDeep, untilMade } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
@@ -7,9 +7,6 @@ import { changesProfile, type GivenProfile, withProfile } from '../profile.ts';
 import type { User } from '../store/index.ts';
 import { type ExternalUser, verifyExternalToken } from '../tokens/external-token.ts';
 import { userEvent } from '../user-events.ts';
-
-// Each loss means that another change of the same user got through.
-const attempts = 100;
 
 /**
  * Signs in whom the project's own back end vouches for. The user is created, or its profile updated, from what the
@@ -28,25 +25,28 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   });
   if (!external) throw new ApiError('auth/invalid-token');
   const now = new Date();
-  const user = await upsert(app, projectId, external, now);
+  const attempt = async () => {
+    const upserted = await upsert(app, projectId, external, now);
+    return upserted ? { result: upserted } : undefined;
+  };
+  const user = await untilMade(attempt, request);
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 
-async function upsert(app: AppContext, projectId: string, external: ExternalUser, now: Date): Promise<User> {
+/** Null when somebody else was faster. */
+async function upsert(
+  app: AppContext,
+  projectId: string,
+  external: ExternalUser,
+  now: Date,
+): Promise<User | null> {
   const { foreignId, userData } = external;
   const given = profileOf(userData);
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const before = await app.store.people.findByForeignId(projectId, foreignId);
-    if (before && !before.isActive) throw new ApiError('auth/suspended');
-    const after = before
-      ? await update(app, before, given, now)
-      : await create(
-          app,
-          newUser({ projectId, foreignId, email: null, passwordHash: null }, withProfile(given), now),
-        );
-    if (after) return after;
-  }
-  throw new Error('The user was changed by others again and again.');
+  const before = await app.store.people.findByForeignId(projectId, foreignId);
+  if (before && !before.isActive) throw new ApiError('auth/suspended');
+  if (before) return update(app, before, given, now);
+  const user = newUser({ projectId, foreignId, email: null, passwordHash: null }, withProfile(given), now);
+  return create(app, user);
 }
 
 /** Null when somebody else has made it meanwhile. */

@@ -1,3 +1,7 @@
+import type { Documents } from '@kith/service';
+import { blocks } from './collections.ts';
+import { lastIn, within } from './keys-of.ts';
+
 /** Whether one user blocks another, with the order of the event that told it (`eventOrder`). */
 export interface Block {
   projectId: string;
@@ -7,32 +11,52 @@ export interface Block {
   seq: number;
 }
 
+const batch = 1_000;
+/** Maximum number of users hidden from one user. */
+const most = 100_000;
+
 /** The own copy of the blocks, which connections owns. */
-export interface BlockStore {
-  /** Keeps what is told of a block, unless what is held is as new or newer. */
-  keep(block: Block): Promise<void>;
+export class Blocks {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Stores blocks, except where the stored one is as new or newer. */
+  async keep(...told: readonly Block[]): Promise<void> {
+    const copies = told.flatMap(({ isBlocked, seq, ...block }) =>
+      idsOf(block).map((id) => ({ id, doc: { isBlocked }, epoch: 0, version: seq })),
+    );
+    await this.#documents.keep(blocks, copies);
+  }
+
   /** Whom a user does not get to see: those it blocks and those who block it. */
-  hiddenFrom(projectId: string, userId: string): Promise<string[]>;
+  async hiddenFrom(projectId: string, userId: string): Promise<string[]> {
+    const found = await this.#documents.range(blocks, { ...within(projectId, userId), limit: most });
+    return found.filter(({ doc }) => doc.isBlocked).map(({ id }) => lastIn(id));
+  }
+
   /** Forgets every block of and by a user. */
-  forget(projectId: string, userId: string): Promise<void>;
+  async forget(projectId: string, userId: string): Promise<void> {
+    for (;;) {
+      const found = await this.#documents.range(blocks, { ...within(projectId, userId), limit: batch });
+      if (found.length === 0) return;
+      const own = found.map(({ id }) => id);
+      // The mirrors first: if the process dies here, the own rows still lead to them.
+      await this.#documents.clearIds(blocks, own.map(mirrorOf));
+      await this.#documents.clearIds(blocks, own);
+    }
+  }
 }
 
-/** A block as two rows, one for the list of each of the two. `by` is the block of the row's owner. */
-export function rowsOf({ projectId, blockerId, blockedId }: Block): { key: string; otherId: string }[] {
-  return [
-    { key: `${projectId}|${blockerId}|by|${blockedId}`, otherId: blockedId },
-    { key: `${projectId}|${blockedId}|of|${blockerId}`, otherId: blockerId },
-  ];
+/** The ids of a block, one in each user's list. `by` marks a block by the owner of the list. */
+function idsOf({ projectId, blockerId, blockedId }: Omit<Block, 'isBlocked' | 'seq'>): string[] {
+  return [`${projectId}|${blockerId}|by|${blockedId}`, `${projectId}|${blockedId}|of|${blockerId}`];
 }
 
-/** The keys that a user's rows lie between. */
-export function rangeOf(projectId: string, userId: string): { from: string; to: string } {
-  // The character after the bar.
-  return { from: `${projectId}|${userId}|`, to: `${projectId}|${userId}}` };
-}
-
-/** The key of the other user's row for the same block. */
-export function mirrorOf(key: string): string {
-  const [projectId, userId, side, otherId] = key.split('|');
+/** The id of the same block in the other user's list. */
+function mirrorOf(id: string): string {
+  const [projectId, userId, side, otherId] = id.split('|');
   return `${projectId}|${otherId}|${side === 'by' ? 'of' : 'by'}|${userId}`;
 }

@@ -1,35 +1,144 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Documents } from '@kith/service';
+import { endedIds } from '../user-ids.ts';
+import { endedUsers, hashKinds, users } from './collections.ts';
 import type { User } from './index.ts';
+import { nameKey, userKey, within } from './keys-of.ts';
+import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /** What became of a user that was to be stored; `there`: as who is stored under its id; `deleted`: one was, not long ago. */
-export type ImportOutcome =
-  | 'stored'
-  | { there: User }
-  | 'deleted'
-  | 'id-taken'
-  | 'foreign-id-taken'
-  | 'email-taken'
-  | 'username-taken';
+export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
+
+/** Stored at once: a transaction holds the loop. */
+const atOnce = 500;
+/** Rounds in a row without any outcome: each time, concurrent imports held the same ids. */
+const attempts = 10;
 
 /** Brings users of another back end in. They begin without events: `seq` 0 (docs/adr/0018). */
-export interface ImportStore {
+export class Imports {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
   /**
    * Stores new users and tells of each, in their order, what became of it; of several of one id the first is tried first.
    * Who is there stays as it is; nobody comes whose id or foreign id was that of an account that has ended.
    */
-  add(projectId: string, users: readonly User[]): Promise<ImportOutcome[]>;
+  async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
+    const outcomes = new Map<User, ImportOutcome>();
+    for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
+      if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
+      const before = outcomes.size;
+      await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
+      // In the embedded form nothing above waits.
+      await nextTurn();
+      inVain = outcomes.size === before ? inVain + 1 : 0;
+    }
+    return some.flatMap((user) => outcomes.get(user) ?? []);
+  }
+
   /** Notes kinds of password hashes as ones a project has, each that `mayAdd` to those it has, and gives all it has then. */
-  noteHashKinds(
+  async noteHashKinds(
     projectId: string,
     kinds: readonly string[],
     mayAdd: (known: readonly string[], kind: string) => boolean,
-  ): Promise<string[]>;
+  ): Promise<string[]> {
+    for (;;) {
+      const read = (await this.#documents.get(hashKinds, [projectId])).get(projectId);
+      const known = read?.doc.kinds ?? [];
+      const all = [...known];
+      for (const kind of kinds) if (!all.includes(kind) && mayAdd(all, kind)) all.push(kind);
+      if (all.length === known.length) return all;
+      const change = { in: hashKinds, target: read ?? projectId, set: { kinds: all } };
+      if ((await this.#documents.change([change]))[0] === 'made') return all;
+    }
+  }
+
   /** The kinds of password hashes that were imported into a project. */
-  hashKinds(projectId: string): Promise<string[]>;
+  async hashKinds(projectId: string): Promise<string[]> {
+    return (await this.#documents.get(hashKinds, [projectId])).get(projectId)?.doc.kinds ?? [];
+  }
+
   /** Stores another hash of a user's password in the place of one; nothing when that is no longer the stored one. */
-  replaceHash(user: Pick<User, 'projectId' | 'id'>, from: string, to: string): Promise<void>;
+  async replaceHash(
+    { projectId, id }: Pick<User, 'projectId' | 'id'>,
+    from: string,
+    to: string,
+  ): Promise<void> {
+    await changeUser(this.#documents, { projectId, id }, (doc) =>
+      doc.passwordHash === from ? { set: { ...doc, passwordHash: to } } : null,
+    );
+  }
+
   /** Which of these ids and foreign ids are users' of a project. */
-  known(
+  async known(
     projectId: string,
     of: { ids: readonly string[]; foreignIds: readonly string[] },
-  ): Promise<{ ids: string[]; foreignIds: { foreignId: string; id: string }[] }>;
+  ): Promise<{ ids: string[]; foreignIds: { foreignId: string; id: string }[] }> {
+    const ids = of.ids.map((id) => userKey(projectId, id));
+    const names = of.foreignIds.map((foreignId) => nameKey(projectId, foreignId));
+    const [byId, byForeignId] = await Promise.all([
+      ids.length > 0 ? this.#documents.get(users, ids) : undefined,
+      names.length > 0 ? this.#documents.by(users, 'foreignId', names) : undefined,
+    ]);
+    return {
+      ids: [...(byId?.values() ?? [])].map((one) => userOf(one).id),
+      foreignIds: [...(byForeignId?.values() ?? [])].flat().map((one) => {
+        const { id, foreignId } = userOf(one);
+        return { foreignId: foreignId ?? '', id };
+      }),
+    };
+  }
+
+  /** Tells what becomes of some users, at least of those whose ids nobody else is about to take. */
+  async #addSome(
+    projectId: string,
+    some: readonly User[],
+    outcomes: Map<User, ImportOutcome>,
+  ): Promise<void> {
+    const ids = some.map(({ id }) => id);
+    const holders = await this.#documents.by(users, 'id', ids);
+    // In this order: an account notes its ids before it ends.
+    const ended = await this.#ended(projectId, some);
+    const fresh = new Map<string, User>();
+    for (const user of some) {
+      const held = holders.get(user.id)?.map(userOf) ?? [];
+      const own = held.find((one) => one.projectId === projectId);
+      if (own) outcomes.set(user, { there: own });
+      else if (ended.has(user)) outcomes.set(user, 'deleted');
+      else if (held.length > 0) outcomes.set(user, 'id-taken');
+      // Later rows of the same id wait for the outcome of the first.
+      else if (!fresh.has(user.id)) fresh.set(user.id, user);
+    }
+    const added = [...fresh.values()];
+    const made = await this.#documents.change(
+      added.map((user) => ({ in: users, target: userKey(projectId, user.id), set: storedOf(user) })),
+    );
+    for (const [at, user] of added.entries()) {
+      const outcome = made[at];
+      if (outcome === 'made') outcomes.set(user, 'stored');
+      // If the id was taken meanwhile, the next round finds its holder.
+      else if (typeof outcome === 'object') outcomes.set(user, takenBy(outcome));
+    }
+    const stored = added.filter((user) => outcomes.get(user) === 'stored');
+    // An account that ended after the check has released its names: remove whoever got them.
+    for (const user of await this.#ended(projectId, stored)) {
+      const id = userKey(projectId, user.id);
+      const read = (await this.#documents.get(users, [id])).get(id);
+      if (read?.doc.rev === user.rev && read.doc.seq === user.seq) await this.#documents.erase(users, read);
+      outcomes.set(user, 'deleted');
+    }
+  }
+
+  /** Which users have an id, or a foreign id, of one whose account has ended. */
+  async #ended(projectId: string, some: readonly User[]): Promise<Set<User>> {
+    if (some.length === 0) return new Set();
+    const any = await this.#documents.range(endedUsers, { ...within(projectId), limit: 1 });
+    if (any.length === 0) return new Set();
+    const idsOf = new Map(some.map((user) => [user, endedIds(user).map((id) => userKey(projectId, id))]));
+    const found = await this.#documents.get(endedUsers, [...idsOf.values()].flat());
+    return new Set(some.filter((user) => idsOf.get(user)?.some((id) => found.has(id))));
+  }
 }

@@ -1,4 +1,7 @@
+import { type Documents, timeKey } from '@kith/service';
 import type { JWK } from 'jose';
+import { keys, revokedKeys, type StoredKey } from './collections.ts';
+import { everything } from './keys-of.ts';
 
 /** A key of access tokens. It signs from `signsFrom` until another one does, and verifies until its tokens are gone. */
 export interface SigningKey {
@@ -10,17 +13,63 @@ export interface SigningKey {
   createdAt: Date;
 }
 
-export interface KeyStore {
+/** More keys than there can be. */
+const most = 10_000;
+
+/** The signing keys of access tokens, and the ids of revoked ones. */
+export class Keys {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
   /** Stores a key unless its ordinal is taken. */
-  add(key: SigningKey): Promise<void>;
+  async add(key: SigningKey): Promise<void> {
+    await this.#documents.change([{ in: keys, target: idOf(key), set: storedOf(key) }]);
+  }
+
   /** All keys, newest first. */
-  list(): Promise<SigningKey[]>;
+  async list(): Promise<SigningKey[]> {
+    const found = await this.#documents.range(keys, { ...everything, limit: most, backwards: true });
+    return found.map(({ id, doc: { signsFrom, createdAt, ...key } }) => ({
+      ...{ ordinal: Number(id), ...key, signsFrom: new Date(signsFrom), createdAt: new Date(createdAt) },
+    }));
+  }
+
   /** Takes a key away, if its ordinal still is this one's. */
-  remove(key: Pick<SigningKey, 'ordinal' | 'kid'>): Promise<void>;
+  async remove(key: Pick<SigningKey, 'ordinal' | 'kid'>): Promise<void> {
+    const stored = await this.#find(key);
+    if (stored) await this.#documents.erase(keys, stored);
+  }
+
   /** Puts a key in the place of the one that has its ordinal, if that is still `kid`. */
-  replace(kid: string, key: SigningKey): Promise<void>;
+  async replace(kid: string, key: SigningKey): Promise<void> {
+    const target = await this.#find({ ordinal: key.ordinal, kid });
+    if (target) await this.#documents.change([{ in: keys, target, set: storedOf(key) }]);
+  }
+
   /** Notes for good that a key is revoked. Repeatable. */
-  revoke(kid: string, at: Date): Promise<void>;
+  async revoke(kid: string, at: Date): Promise<void> {
+    await this.#documents.keep(revokedKeys, [{ id: kid, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
+  }
+
   /** The ids of all revoked keys. */
-  revoked(): Promise<string[]>;
+  async revoked(): Promise<string[]> {
+    return (await this.#documents.range(revokedKeys, { ...everything, limit: most })).map(({ id }) => id);
+  }
+
+  async #find({ ordinal, kid }: Pick<SigningKey, 'ordinal' | 'kid'>) {
+    const id = idOf({ ordinal });
+    const stored = (await this.#documents.get(keys, [id])).get(id);
+    return stored?.doc.kid === kid ? stored : undefined;
+  }
+}
+
+function idOf({ ordinal }: Pick<SigningKey, 'ordinal'>): string {
+  return timeKey(ordinal);
+}
+
+function storedOf({ ordinal, signsFrom, createdAt, ...key }: SigningKey): StoredKey {
+  return { ...key, signsFrom: signsFrom.getTime(), createdAt: createdAt.getTime() };
 }

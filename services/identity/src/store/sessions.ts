@@ -1,7 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
-import type { ListPage, ListRange } from '../listing.ts';
+import type { Documents, Stored } from '@kith/service';
+import { type ListPage, type ListRange, placeOf } from '../listing.ts';
+import { type StoredSession, sessions } from './collections.ts';
+import { everything, lastIn, projectIn, revokedPlace, userKey, within } from './keys-of.ts';
+import { dateOf } from './user-document.ts';
 
-/** A session is a family of refresh tokens, of which one at a time is valid: the row stays, its hash changes. */
+/** A session is a family of refresh tokens, of which one at a time is valid: the session stays, its hash changes. */
 export interface Session {
   sid: string;
   projectId: string;
@@ -26,8 +31,13 @@ export interface RotatedToken {
   hash: string;
   /** The valid token, sealed under a key that only who has the rotated one can make. */
   sealed: string;
-  at: Date;
 }
+
+/** What a rotation changes. */
+export type Rotation = Pick<
+  Session,
+  'tokenHash' | 'rotated' | 'lastUsedAt' | 'expiresAt' | 'userAgent' | 'ip'
+>;
 
 export interface Revocation {
   at: Date;
@@ -37,33 +47,139 @@ export interface Revocation {
   judged?: string | undefined;
 }
 
-export interface SessionStore {
-  add(session: Session): Promise<void>;
-  find(projectId: string, userId: string, sid: string): Promise<Session | null>;
-  findFamily(projectId: string, familyHash: string): Promise<Session | null>;
+/** Sessions per read; a user has few. */
+const batch = 1_000;
+
+/** Sessions of users, and the list of revoked ones. */
+export class Sessions {
+  readonly #documents: Documents;
+  /** The document that each session was read from: a change compares its version. */
+  readonly #read = new WeakMap<Session, Stored<StoredSession>>();
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  async add(session: Session): Promise<void> {
+    const { sid, projectId, userId, createdAt, lastUsedAt, expiresAt, revokedAt, ...rest } = session;
+    const times = { createdAt: createdAt.getTime(), lastUsedAt: lastUsedAt.getTime() };
+    const ends = { expiresAt: expiresAt.getTime(), revokedAt: revokedAt?.getTime() ?? null };
+    const set = { ...rest, ...times, ...ends };
+    const [outcome] = await this.#documents.change([{ in: sessions, target: sessionKey(session), set }]);
+    if (outcome !== 'made') throw new Error(`There is a session with the new id ${sid}.`);
+  }
+
+  async find(projectId: string, userId: string, sid: string): Promise<Session | null> {
+    return (await this.#all(projectId, userId)).find((session) => session.sid === sid) ?? null;
+  }
+
+  async findFamily(projectId: string, familyHash: string): Promise<Session | null> {
+    const key = `${projectId}|${familyHash}`;
+    const [found] = (await this.#documents.by(sessions, 'family', [key])).get(key) ?? [];
+    return found ? this.#sessionOf(found) : null;
+  }
+
+  /** Stores a rotation; `false` if the session has been rotated, revoked or removed since it was read. */
+  async rotate(session: Session, next: Rotation): Promise<boolean> {
+    const target = await this.#asRead(session);
+    if (!target || target.doc.revokedAt !== null || target.doc.tokenHash !== session.tokenHash) return false;
+    const { tokenHash, rotated, userAgent, ip } = next;
+    const times = { lastUsedAt: next.lastUsedAt.getTime(), expiresAt: next.expiresAt.getTime() };
+    const set = { ...target.doc, tokenHash, rotated, userAgent, ip, ...times };
+    return (await this.#documents.change([{ in: sessions, target, set }]))[0] === 'made';
+  }
+
   /**
-   * Stores tokens, `lastUsedAt`, `expiresAt`, `userAgent` and `ip` if `from` is still the valid token's hash. The time of
-   * it is the database's, as replicas' clocks differ.
-   */
-  rotate(session: Session, from: string): Promise<boolean>;
-  /**
-   * Revokes for good with the event of it, and forgets device and sealed token. The row goes after `keepUntil`.
+   * Revokes for good with the event of it, and forgets device and sealed token. The session goes after `keepUntil`.
    * `false` for one that is gone or was revoked before, or whose valid token is not `judged`, where that is given.
    */
-  revoke(session: Session, of: Revocation): Promise<boolean>;
+  async revoke(session: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
+    const forgotten = { rotated: null, userAgent: null, ip: null };
+    const ended = { revokedAt: at.getTime(), expiresAt: keepUntil.getTime() };
+    for (let target = await this.#asRead(session); target; target = await this.#stored(session)) {
+      const { doc } = target;
+      if (doc.revokedAt !== null || (judged !== undefined && doc.tokenHash !== judged)) return false;
+      const set = { ...doc, ...forgotten, ...ended };
+      const [outcome] = await this.#documents.change([{ in: sessions, target, set, events: [event] }]);
+      if (outcome === 'made') return true;
+    }
+    return false;
+  }
+
   /** Whether the rotated token that a session is found with was rotated within the last `ms`, by the database's time. */
-  rotatedWithin(session: Session, ms: number): Promise<boolean>;
+  async rotatedWithin(session: Session, ms: number): Promise<boolean> {
+    const read = await this.#asRead(session);
+    // The last change of an open session is its rotation.
+    if (!read || !session.rotated || read.doc.rotated?.hash !== session.rotated.hash) return false;
+    return this.#documents.changedWithin(sessions, read, ms);
+  }
+
   /** A user's sessions that are not revoked. */
-  live(projectId: string, userId: string): Promise<Session[]>;
+  async live(projectId: string, userId: string): Promise<Session[]> {
+    return (await this.#all(projectId, userId)).filter(({ revokedAt }) => revokedAt === null);
+  }
+
   /** The same by pages, newest first, without those expired at `at`. */
-  list(of: { projectId: string; userId: string; at: Date }, range: ListRange): Promise<ListPage<Session>>;
+  async list(
+    { projectId, userId, at }: { projectId: string; userId: string; at: Date },
+    { from, limit }: ListRange,
+  ): Promise<ListPage<Session>> {
+    const open = (await this.live(projectId, userId)).filter(({ expiresAt }) => expiresAt > at);
+    const isAfter = ({ createdAt, sid }: Session) =>
+      'skip' in from || placeOf({ createdAt, id: sid }) > from.after;
+    const skip = 'skip' in from ? from.skip : 0;
+    return { rows: open.filter(isAfter).slice(skip, skip + limit), total: open.length };
+  }
+
   /** Sessions revoked after a `revokedPlace`, in the order of these. */
-  revoked(after: string, limit: number): Promise<{ sid: string; at: Date; place: string }[]>;
-  /** Takes away rows that are over at `at`. */
-  purge(at: Date): Promise<void>;
+  async revoked(after: string, limit: number): Promise<{ sid: string; at: Date; place: string }[]> {
+    const found = await this.#documents.range(sessions, { ...everything, above: after, limit }, 'revoked');
+    return found.map(({ id, doc }) => {
+      const [sid, at] = [lastIn(id), new Date(doc.revokedAt ?? 0)];
+      return { sid, at, place: revokedPlace(at, sid) };
+    });
+  }
+
+  /** All sessions of a user, revoked ones too, newest first. */
+  async #all(projectId: string, userId: string): Promise<Session[]> {
+    const all: Session[] = [];
+    for (let range = within(projectId, userId); ; ) {
+      const some = await this.#documents.range(sessions, { ...range, limit: batch });
+      all.push(...some.map((one) => this.#sessionOf(one)));
+      const last = some.at(-1);
+      if (!last || some.length < batch) return all;
+      range = { ...range, above: last.id };
+      await nextTurn();
+    }
+  }
+
+  async #asRead(session: Session): Promise<Stored<StoredSession> | undefined> {
+    return this.#read.get(session) ?? this.#stored(session);
+  }
+
+  async #stored(session: Session): Promise<Stored<StoredSession> | undefined> {
+    const id = sessionKey(session);
+    return (await this.#documents.get(sessions, [id])).get(id);
+  }
+
+  #sessionOf(read: Stored<StoredSession>): Session {
+    const { id, doc } = read;
+    const session = {
+      ...doc,
+      sid: lastIn(id),
+      projectId: projectIn(id),
+      userId: id.split('|')[1] ?? '',
+      createdAt: new Date(doc.createdAt),
+      lastUsedAt: new Date(doc.lastUsedAt),
+      expiresAt: new Date(doc.expiresAt),
+      revokedAt: dateOf(doc.revokedAt),
+    };
+    this.#read.set(session, read);
+    return session;
+  }
 }
 
-/** Where a revoked session stands among all, oldest first; without an id, where those of that time begin. */
-export function revokedPlace(at: Date, sid = ''): string {
-  return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
+/** The id of a session: its user, and its place in the user's list (docs/adr/0006). */
+function sessionKey({ projectId, userId, createdAt, sid }: Session): string {
+  return `${userKey(projectId, userId)}|${placeOf({ createdAt, id: sid })}`;
 }

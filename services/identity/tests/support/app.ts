@@ -1,6 +1,7 @@
 import { Relay } from '@kith/service';
 import { createRuntime, createStore, type EngineKind } from '@kith/testing';
 import type { AppContext } from '../../src/app.ts';
+import { ErasureList } from '../../src/erasure-list.ts';
 import { Notices } from '../../src/notices.ts';
 import { Passwords } from '../../src/passwords.ts';
 import { openStore } from '../../src/store/index.ts';
@@ -17,11 +18,13 @@ export async function makeApp(engine: EngineKind, undo: AsyncDisposableStack): P
     bus,
     store,
     epoch: 0,
+    restoredAt: 0,
     tokens: new AccessTokens(keys, { issuer: 'kith', audience: 'kith.dev' }),
     keys,
     relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),
     passwords: new Passwords(),
     notices: new Notices(bus, log),
+    erasures: new ErasureList(),
     tokenAudience: 'kith.dev',
   };
 }

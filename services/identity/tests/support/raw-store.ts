@@ -2,7 +2,13 @@ import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/service';
 import { MongoClient } from 'mongodb';
 
-/** Everything a store holds, by table or collection, read past the store's own code. */
+/** What an id says, by table or collection. */
+const idParts: Readonly<Record<string, readonly string[]>> = {
+  users: ['projectId', 'userId'],
+  sessions: ['projectId', 'userId', 'place', 'sid'],
+};
+
+/** Everything a store holds, by table or collection, read past the store's own code; documents with their fields. */
 export async function dumpStore(config: StoreConfig): Promise<Record<string, Record<string, unknown>[]>> {
   if (config.kind === 'mongo') return dumpMongo(config);
   using db = new DatabaseSync(config.file);
@@ -10,7 +16,13 @@ export async function dumpStore(config: StoreConfig): Promise<Record<string, Rec
     name: string;
   }[];
   return Object.fromEntries(
-    tables.map(({ name }) => [name, db.prepare(`SELECT * FROM ${name}`).all() as Record<string, unknown>[]]),
+    tables.map(({ name }) => [
+      name,
+      db
+        .prepare(`SELECT * FROM ${name}`)
+        .all()
+        .map((row) => opened(name, String(row.id), row)),
+    ]),
   );
 }
 
@@ -19,9 +31,17 @@ async function dumpMongo(config: StoreConfig & { kind: 'mongo' }) {
   const db = client.db(config.database);
   const dump: Record<string, Record<string, unknown>[]> = {};
   for (const { name } of await db.listCollections().toArray()) {
-    dump[name] = await db.collection(name).find().toArray();
+    const found = await db.collection(name).find().toArray();
+    dump[name] = found.map((row) => opened(name, String(row._id), row));
   }
   return dump;
+}
+
+function opened(name: string, id: string, row: Record<string, unknown>): Record<string, unknown> {
+  const text = row.doc ?? row.d;
+  const parts = id.split('|');
+  const said = Object.fromEntries((idParts[name] ?? []).map((part, at) => [part, parts[at]]));
+  return { ...row, ...said, ...(typeof text === 'string' && JSON.parse(text)) };
 }
 
 /** Makes all refresh tokens that were rotated seem rotated so much earlier. */
@@ -29,10 +49,10 @@ export async function ageRotations(config: StoreConfig, ms: number): Promise<voi
   if (config.kind === 'mongo') {
     await using client = new MongoClient(config.url);
     const sessions = client.db(config.database).collection('sessions');
-    const at = { $subtract: ['$rotated.at', ms] };
-    await sessions.updateMany({ rotated: { $ne: null } }, [{ $set: { 'rotated.at': at } }]);
+    const changedAt = { $subtract: ['$changedAt', ms] };
+    await sessions.updateMany({ changedAt: { $exists: true } }, [{ $set: { changedAt } }]);
     return;
   }
   using db = new DatabaseSync(config.file);
-  db.prepare('UPDATE sessions SET rotatedAt = rotatedAt - ?').run(ms);
+  db.prepare('UPDATE sessions SET changed = changed - ?').run(ms);
 }

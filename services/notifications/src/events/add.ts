@@ -34,7 +34,7 @@ export async function addNotification(
   const isNew = await changeFeed(app, owner, async (before) => {
     const isWithdrawn =
       type === 'connection-request' && (await app.store.isWithdrawn(projectId, connectionId));
-    if (isWithdrawn || (await app.store.find(owner, id))) return { result: false };
+    if (isWithdrawn || (await app.store.find(owner, [id])).length > 0) return { result: false };
     const { feed, entry } = append(before, notification);
     const created = makeEvent(notificationCreated, {
       projectId,

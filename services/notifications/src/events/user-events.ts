@@ -1,4 +1,4 @@
-import { eventOrder, userDeleted } from '@kith/contracts';
+import { userDeleted } from '@kith/contracts';
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
@@ -6,10 +6,10 @@ import type { AppContext } from '../app.ts';
 export const userEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-users',
   events: [userDeleted],
-  async apply({ projectId, aggregate, data }, app: AppContext) {
+  async apply({ projectId, data }, app: AppContext) {
     const user = { projectId, userId: data.id };
     // First what makes late events say nothing, then what looks for those that came before it.
-    await app.store.profiles.forget({ ...user, seq: eventOrder(aggregate) });
+    await app.store.profiles.forget(user);
     await app.store.erasure.mark(user, Date.now());
   },
 });

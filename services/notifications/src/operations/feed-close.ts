@@ -3,13 +3,14 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { closeStream } from '../feed.ts';
+import type { StoredFeed } from '../store/index.ts';
 
 /** Gives a stream's place back; one that has none any more changes nothing. */
-export const feedCloseHandler = internalHandler(closeFeed, (body, app: AppContext) => {
+export const feedCloseHandler = internalHandler(closeFeed, (body, app: AppContext, context) => {
   const { projectId, userId, streamId } = body;
-  return changeFeed(app, { projectId, userId }, (feed) =>
+  const decide = (feed: StoredFeed) =>
     feed.streams.includes(streamId)
       ? { change: { feed: closeStream(feed, streamId) }, result: {} }
-      : { result: {} },
-  );
+      : { result: {} };
+  return changeFeed(app, { projectId, userId }, decide, context);
 });

@@ -3,17 +3,19 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { openStream } from '../feed.ts';
+import type { StoredFeed } from '../store/index.ts';
 import { wake } from '../wake.ts';
 
 /** Gives a stream a place among the user's five; one that loses its own is woken, so that it ends (SPEC B5). */
-export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppContext) => {
+export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppContext, context) => {
   const { projectId, userId, streamId } = body;
   const owner = { projectId, userId };
-  const { seq, hasEvicted } = await changeFeed(app, owner, (before) => {
+  const decide = (before: StoredFeed) => {
     const feed = openStream(before, streamId);
     const result = { seq: feed.seq, hasEvicted: feed.streams.length <= before.streams.length };
     return { change: { feed }, result };
-  });
+  };
+  const { seq, hasEvicted } = await changeFeed(app, owner, decide, context);
   if (hasEvicted) await wake(app, owner);
   return { seq };
 });

@@ -3,13 +3,14 @@ import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { readAtOf, toItem } from '../feed.ts';
+import type { StoredFeed } from '../store/index.ts';
 
 /** Marks one notification of the caller's as read. What is read already stays as it is (SPEC B5). */
 export const markAsReadHandler = handler(markNotificationAsRead, (request, app: AppContext) => {
   const { projectId, caller, params } = request;
   const owner = { projectId, userId: caller.userId };
-  return changeFeed(app, owner, async (feed) => {
-    const entry = await app.store.find(owner, params.notificationId);
+  const decide = async (feed: StoredFeed) => {
+    const [entry] = await app.store.find(owner, [params.notificationId]);
     if (!entry) throw new ApiError('app-notification/not-found');
     if (readAtOf(entry, feed) !== null) return { result: toItem(entry, feed) };
     const read = { ...entry, readAt: Date.now() };
@@ -17,5 +18,6 @@ export const markAsReadHandler = handler(markNotificationAsRead, (request, app: 
       change: { feed: { ...feed, unread: feed.unread - 1 }, put: [read] },
       result: toItem(read, feed),
     };
-  });
+  };
+  return changeFeed(app, owner, decide, request);
 });

@@ -1,14 +1,24 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { Outbox, ProfileStore, StoreConfig } from '@kith/service';
-import type { Entry, Feed, Owner } from '../feed.ts';
-import { openMongoStore } from './mongo.ts';
-import { openSqliteStore } from './sqlite.ts';
+import {
+  type Documents,
+  type Outbox,
+  ProfileCopy,
+  type StoreConfig,
+  type Stored,
+  timeKey,
+} from '@kith/service';
+import { openDocuments } from '@kith/service/documents';
+import { type Entry, emptyFeed, type Feed, type Owner } from '../feed.ts';
+import { declared, entries, feeds, withdrawn } from './collections.ts';
+import { entryOf, storedOf } from './entry.ts';
+import { Erasure } from './erasure.ts';
+import { endOf, feedKey, placeOf } from './place.ts';
 
 /** A feed as it was read; all its notifications up to `seq` are there to be read. */
 export interface StoredFeed extends Feed {
   owner: Owner;
-  /** Goes up with every change: what a change compares before it sets. */
-  rev: number;
+  /** Absent where nothing is stored yet. */
+  read?: Stored<Feed> | undefined;
 }
 
 /** What becomes of a feed in one change. */
@@ -20,61 +30,109 @@ export interface FeedChange {
   event?: EventEnvelope;
 }
 
-/** A user whose account has ended, and what is held of it may not all be erased yet. */
-export interface EndedUser extends Owner {
-  /** Unix ms. */
-  endedAt: number;
-}
-
-/** Erases users whose accounts have ended (SPEC B2). Each step can be taken again and again. */
-export interface ErasureStore {
-  /** Marks a user as one to erase; who is marked already stays as it is. */
-  mark(user: Owner, endedAt: number): Promise<void>;
-  /** Some of those who are to be looked for by `now` (Unix ms), who waits longest first. */
-  due(now: number, limit: number): Promise<EndedUser[]>;
-  /** Sets when a user is looked for again (Unix ms); `null` takes the mark away. */
-  lookAgain(user: Owner, at: number | null): Promise<void>;
-  /** Some of others' entries that tell of a user. */
-  tellingOf(user: Owner, limit: number): Promise<Entry[]>;
-  /** Removes some of a user's own entries, without regard to the feed, which goes as well. Returns how many. */
-  removeEntries(user: Owner, limit: number): Promise<number>;
-  /** Removes a user's feed; `false` while there are events of it, or events unpublished that tell of the user. */
-  removeFeed(user: Owner): Promise<boolean>;
-}
-
-/** What notifications keeps. Two implementations pass one suite, `tests/store.test.ts`. */
-export interface NotificationStore {
+/** What notifications keeps: a user's feed decides, its entries follow. */
+export class NotificationStore {
   readonly outbox: Outbox;
   /** The own copy of public users. */
-  readonly profiles: ProfileStore;
-  readonly erasure: ErasureStore;
+  readonly profiles: ProfileCopy;
+  readonly erasure: Erasure;
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+    this.outbox = documents.outbox;
+    this.profiles = new ProfileCopy(documents);
+    this.erasure = new Erasure(documents);
+  }
+
   /** A user's feed; an empty one where nothing is stored. */
-  feed(owner: Owner): Promise<StoredFeed>;
+  async feed(owner: Owner): Promise<StoredFeed> {
+    const id = feedKey(owner);
+    const read = (await this.#documents.get(feeds, [id], { settled: true })).get(id);
+    return { ...(read?.doc ?? emptyFeed), owner, read };
+  }
+
   /** Stores a change whole, or gives `false` when the feed has gone on since it was read. */
-  change(before: StoredFeed, change: FeedChange): Promise<boolean>;
-  /** A notification of this owner's; anyone else's is none. */
-  find(owner: Owner, id: string): Promise<Entry | null>;
+  async change({ owner, read }: StoredFeed, change: FeedChange): Promise<boolean> {
+    const { seq, total, unread, expiredTo, marks, streams } = change.feed;
+    const row = (entry: Entry, put: ReturnType<typeof storedOf> | null) => ({
+      ...{ in: entries, id: placeOf(owner, entry.seq), put },
+    });
+    const outcomes = await this.#documents.change([
+      {
+        in: feeds,
+        target: read ?? feedKey(owner),
+        set: { seq, total, unread, expiredTo, marks, streams },
+        rows: [
+          ...(change.remove ?? []).map((entry) => row(entry, null)),
+          ...(change.put ?? []).map((entry) => row(entry, storedOf(entry))),
+        ],
+        events: change.event ? [change.event] : [],
+      },
+    ]);
+    return outcomes[0] === 'made';
+  }
+
+  /** The notifications of this owner's that have these ids; anyone else's are none. */
+  async find(owner: Owner, ids: readonly string[]): Promise<Entry[]> {
+    const keys = ids.map((id) => `${feedKey(owner)}|${id}`);
+    return [...(await this.#documents.by(entries, 'id', keys)).values()].flat().map(entryOf);
+  }
+
   /** The notification of a connection request. */
-  requestOf(owner: Owner, connectionId: string): Promise<Entry | null>;
+  async requestOf(owner: Owner, connectionId: string): Promise<Entry | null> {
+    const key = `${feedKey(owner)}|${connectionId}`;
+    const [found] = (await this.#documents.by(entries, 'requestOf', [key])).get(key) ?? [];
+    return found ? entryOf(found) : null;
+  }
+
   /** Entries with a sequence of at most `upTo`, newest first. */
-  newest(owner: Owner, range: { upTo: number; skip: number; limit: number }): Promise<Entry[]>;
+  async newest(owner: Owner, range: { upTo: number; skip: number; limit: number }): Promise<Entry[]> {
+    const { upTo, skip, limit } = range;
+    const places = { above: placeOf(owner, upTo + 1), below: endOf(owner) };
+    return (await this.#documents.range(entries, { ...places, skip, limit })).map(entryOf);
+  }
+
   /** Entries that follow `after`, up to `upTo`, oldest first. */
-  following(owner: Owner, range: { after: number; upTo: number; limit: number }): Promise<Entry[]>;
-  /** Some of those who have notifications that are not kept beyond `now` (Unix ms). */
-  ownersOfExpired(now: number): Promise<Owner[]>;
-  /** Some of a user's notifications that are not kept beyond `now`. */
-  expired(owner: Owner, now: number): Promise<Entry[]>;
+  async following(owner: Owner, range: { after: number; upTo: number; limit: number }): Promise<Entry[]> {
+    const { after, upTo, limit } = range;
+    const places = { above: placeOf(owner, upTo + 1), below: placeOf(owner, after) };
+    return (await this.#documents.range(entries, { ...places, limit, backwards: true })).map(entryOf);
+  }
+
+  /** Some notifications that are not kept beyond `now` (Unix ms), the oldest first. */
+  async expired(now: number, limit: number): Promise<Entry[]> {
+    const range = { above: '', below: timeKey(now), limit };
+    return (await this.#documents.range(entries, range, 'keepUntil')).map(entryOf);
+  }
+
   /** Remembers until `until` (Unix ms) that a connection's request is none any more. */
-  withdraw(projectId: string, connectionId: string, until: number): Promise<void>;
-  isWithdrawn(projectId: string, connectionId: string): Promise<boolean>;
+  async withdraw(projectId: string, connectionId: string, until: number): Promise<void> {
+    const id = `${projectId}|${connectionId}`;
+    await this.#documents.keep(withdrawn, [{ id, doc: { until }, epoch: 0, version: 1 }]);
+  }
+
+  async isWithdrawn(projectId: string, connectionId: string): Promise<boolean> {
+    const id = `${projectId}|${connectionId}`;
+    return (await this.#documents.get(withdrawn, [id])).has(id);
+  }
+
   /** Puts right what processes left behind when they died, and forgets what may be forgotten. */
-  sweep(): Promise<void>;
+  sweep(): Promise<void> {
+    return this.#documents.sweep();
+  }
+
   /** Rejects when the store can not be used. */
-  check(): Promise<void>;
-  close(): Promise<void>;
+  check(): Promise<void> {
+    return this.#documents.check();
+  }
+
+  close(): Promise<void> {
+    return this.#documents.close();
+  }
 }
 
 /** Opens the store of the configured kind and brings its schema up to date. Throws `StartError`. */
-export function openStore(config: StoreConfig): Promise<NotificationStore> {
-  return config.kind === 'mongo' ? openMongoStore(config) : openSqliteStore(config);
+export async function openStore(config: StoreConfig): Promise<NotificationStore> {
+  return new NotificationStore(await openDocuments(config, declared));
 }

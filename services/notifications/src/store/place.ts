@@ -1,8 +1,5 @@
 import type { Owner } from '../feed.ts';
 
-/** Most entries, and owners, that are looked at in one round of expiring. */
-export const expiryBatch = 100;
-
 const last = 999_999_999_999_999;
 
 /** The key of a user's feed. */
@@ -13,6 +10,17 @@ export function feedKey({ projectId, userId }: Owner): string {
 /** The key of an entry, which is its place in the feed, newest first (docs/adr/0006). Fixed width, so that text sorts it. */
 export function placeOf(owner: Owner, seq: number): string {
   return `${feedKey(owner)}|${String(last - Math.min(seq, last)).padStart(15, '0')}`;
+}
+
+/** The key of the feed that an entry's place is in. */
+export function ownerOf(place: string): string {
+  return place.slice(0, place.lastIndexOf('|'));
+}
+
+/** Whose entry stands at a place, and its sequence. */
+export function placed(place: string): Owner & { seq: number } {
+  const [projectId = '', userId = '', at] = place.split('|');
+  return { projectId, userId, seq: last - Number(at) };
 }
 
 /** Above the place of every entry of a feed. */

@@ -20,7 +20,7 @@ if (work.add) {
   const { feed, entry } = append(before, work.add);
   await store.change(before, { feed, put: [entry] });
 } else {
-  const entry = await store.find(work.owner, work.remove ?? '');
+  const [entry] = await store.find(work.owner, [work.remove ?? '']);
   if (!entry) throw new Error('It is not there.');
   await store.change(before, { feed: remove(before, [entry]), remove: [entry] });
 }

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { atLeast, figure, type Row, type RowResult, table } from './row.ts';
+
+const run = promisify(execFile);
+const own = fileURLToPath(new URL('../..', import.meta.url));
+const rounds = 3;
+/** What a version has to keep of what the one before had. */
+const least = 0.95;
+
+/** A figure of a row by which two versions are compared. */
+export interface Compared {
+  name: string;
+  value: number;
+  /** Whether more of it is better, as of a rate, or less, as of a time. */
+  better: 'more' | 'less';
+}
+
+/**
+ * Measures a row of another checkout and of this one in turn, each in a process of its own, and compares their figures: the median
+ * of the rounds' ratios, above 1 where this one is better.
+ */
+export async function measureBeside(
+  row: Row & Required<Pick<Row, 'compared'>>,
+  { before, isQuick, progress }: { before: string; isQuick: boolean; progress: (line: string) => void },
+): Promise<RowResult> {
+  const measured: Record<'before' | 'now', Map<string, Compared>>[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    const figures = { before: new Map<string, Compared>(), now: new Map<string, Compared>() };
+    // The other way round each time: a machine that gets slower or faster is so for both.
+    const turns = [['before', before] as const, ['now', own] as const];
+    for (const [name, checkout] of round % 2 === 1 ? turns : turns.toReversed()) {
+      progress(`${row.name}, round ${round} of ${rounds}: ${name} …`);
+      const words = ['bench/src/main.ts', '--only', row.name, '--json', ...(isQuick ? ['--quick'] : [])];
+      const { stdout } = await run(process.execPath, words, { cwd: checkout, maxBuffer: 1 << 26 });
+      const json = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+      figures[name] = new Map(row.compared(json[row.name]).map((one) => [one.name, one]));
+    }
+    measured.push(figures);
+  }
+  const names = [...(measured[0]?.now.keys() ?? [])].filter((name) => measured[0]?.before.has(name));
+  const compared = names.map((name) => {
+    const pairs = measured.map(({ before: old, now }) => [old.get(name)!, now.get(name)!] as const);
+    const ratios = pairs.map(([old, now]) =>
+      now.better === 'more' ? now.value / old.value : old.value / now.value,
+    );
+    const of = (at: 0 | 1) => median(pairs.map((pair) => pair[at].value));
+    return { name, before: of(0), now: of(1), ratio: median(ratios), ratios };
+  });
+  return {
+    json: Object.fromEntries(compared.map(({ name, ...rest }) => [name, rest])),
+    markdown: table(
+      ['figure', 'before', 'now', 'ratio', 'of the rounds'],
+      compared.map(({ name, before: old, now, ratio, ratios }) => [
+        ...[name, figure(old), figure(now), ratio.toFixed(2)],
+        ratios.map((one) => one.toFixed(2)).join(', '),
+      ]),
+    ),
+    verdicts: compared.map(({ name, ratio }) => atLeast(`${name}, of the version before`, ratio, least)),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}

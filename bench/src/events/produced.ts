@@ -1,0 +1,19 @@
+import type { EventEnvelope } from '@kith/contracts';
+import { type Collection, collection, type DocumentChange } from '@kith/service';
+import type { Declared } from '@kith/service/documents';
+import { z } from 'zod';
+
+/** What the events of the row tell of: as little as a service can store. */
+const users: Collection<object> = collection<object>({
+  name: 'users',
+  kind: 'target',
+  version: 1,
+  schema: z.object({}),
+});
+
+export const declared: Declared = { collections: [users] };
+
+/** The change that an event tells of. */
+export function changeOf(event: EventEnvelope): DocumentChange<object> {
+  return { in: users, target: event.id, set: {}, events: [event] };
+}

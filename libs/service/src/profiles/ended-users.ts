@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { type Collection, collection } from '../documents/collection.ts';
+import type { Documents } from '../documents/documents.ts';
+import { timeKey } from '../documents/time-key.ts';
+
+/** A user whose account has ended, and what is held of it may not all be erased yet. */
+export interface EndedUser {
+  projectId: string;
+  userId: string;
+  /** When the service heard of it, Unix ms. */
+  endedAt: number;
+}
+
+type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
+
+/** Users to erase, by `<project>|<user>`; `lookAt` is when each is looked for next. */
+export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }> = collection({
+  name: 'endedUsers',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({ endedAt: z.int(), lookAt: z.int() }),
+  indexes: { lookAt: { key: ({ lookAt }) => timeKey(lookAt) } },
+});
+
+/** A service's list of users whose accounts have ended (SPEC B2). Each step can be taken again and again. */
+export class EndedUsers {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Marks a user as one to erase; who is marked already stays as it is. */
+  async mark(user: UserKey, endedAt: number): Promise<void> {
+    const set = { endedAt, lookAt: endedAt };
+    await this.#documents.change([{ in: endedUserCollection, target: idOf(user), set }]);
+  }
+
+  /** Some of those who are to be looked for by `now` (Unix ms), who waits longest first. */
+  async due(now: number, limit: number): Promise<EndedUser[]> {
+    const range = { above: '', below: timeKey(now + 1), limit };
+    const found = await this.#documents.range(endedUserCollection, range, 'lookAt');
+    return found.map(({ id, doc }) => {
+      const [projectId = '', userId = ''] = id.split('|');
+      return { projectId, userId, endedAt: doc.endedAt };
+    });
+  }
+
+  /** Sets when a user is looked for again (Unix ms); `null` takes the mark away. Who was faster is right. */
+  async lookAgain(user: UserKey, at: number | null): Promise<void> {
+    const id = idOf(user);
+    if (at === null) return void (await this.#documents.erase(endedUserCollection, id));
+    const target = (await this.#documents.get(endedUserCollection, [id])).get(id);
+    if (!target) return;
+    const set = { ...target.doc, lookAt: at };
+    await this.#documents.change([{ in: endedUserCollection, target, set }]);
+  }
+}
+
+function idOf({ projectId, userId }: UserKey): string {
+  return `${projectId}|${userId}`;
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from './errors.ts';
+import { Turns } from './turns.ts';
+import { untilMade } from './until-made.ts';
+
+describe('a change that others are faster at', () => {
+  it('is made again until it is the first', async () => {
+    let attempts = 0;
+    const attempt = async () => (++attempts < 4 ? undefined : { result: attempts });
+    expect(await untilMade(attempt)).toBe(4);
+  });
+
+  it('is refused as not done before the deadline', async () => {
+    const deadline = Date.now() + 400;
+    const attempt = () => new Promise<undefined>((resolve) => setTimeout(resolve, 10, undefined));
+    await expect(untilMade(attempt, { deadline })).rejects.toMatchObject({
+      code: 'gateway/unavailable',
+    });
+    expect(Date.now()).toBeLessThan(deadline);
+  });
+
+  it('is one after the other of those who have lost', async () => {
+    const turns = new Turns();
+    const inTurn = (work: () => Promise<number>) => turns.run(['one'], work);
+    let atOnce = 0;
+    const both = [0, 1].map(() => {
+      let attempts = 0;
+      return untilMade(
+        async () => {
+          if (++attempts === 1) return undefined;
+          atOnce++;
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          const result = atOnce--;
+          return attempts < 4 ? undefined : { result };
+        },
+        { inTurn },
+      );
+    });
+    expect(await Promise.all(both)).toEqual([1, 1]);
+  });
+
+  it('fails as its attempt does', async () => {
+    const attempt = () => Promise.reject(new ApiError('user/not-found'));
+    await expect(untilMade(attempt)).rejects.toMatchObject({ code: 'user/not-found' });
+  });
+});

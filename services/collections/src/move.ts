@@ -1,0 +1,5 @@
+import { movedDocuments } from '@kith/service/documents';
+import { declared } from './store/collections.ts';
+
+/** Collections' data on its way to the distributed form. */
+export const collectionsMove = movedDocuments('collections', declared);

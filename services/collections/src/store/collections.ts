@@ -1,0 +1,74 @@
+import { type Collection, collection } from '@kith/service';
+import type { Declared } from '@kith/service/documents';
+import { z } from 'zod';
+import type { CollectionRecord } from '../collection.ts';
+import type { EntityRecord } from '../entity.ts';
+import { savedKeyAt } from './entity-place.ts';
+import { placed } from './place.ts';
+
+/** A collection as it is stored; the rest is in its place. Times are Unix ms. */
+export interface StoredCollection
+  extends Pick<CollectionRecord, 'name' | 'ancestors' | 'entityCount' | 'updatedAt' | 'seq'> {
+  /** A root's place contains neither. */
+  root?: Pick<CollectionRecord, 'id' | 'createdAt'> | undefined;
+  /** Set when it is deleted; it stays until everything below it is purged. */
+  deleted?: true | undefined;
+}
+
+/** An entity as it is stored; the rest is in its place. */
+export interface StoredEntity extends Pick<EntityRecord, 'entityId' | 'metadata'> {
+  userId: string;
+}
+
+const time = z.int();
+
+/** The collections, by `placeOf`. */
+export const collections: Collection<StoredCollection> = collection<StoredCollection>({
+  name: 'collections',
+  kind: 'target',
+  version: 1,
+  schema: z.object({
+    name: z.string(),
+    ancestors: z.array(z.string()),
+    entityCount: z.int().nonnegative(),
+    updatedAt: time,
+    seq: z.int(),
+    root: z.object({ id: z.string(), createdAt: time }).optional(),
+    deleted: z.literal(true).optional(),
+  }),
+  indexes: {
+    id: { key: (doc, place) => (doc.deleted ? null : idOf(doc, place)), unique: true },
+    parent: { key: ({ ancestors }) => ancestors.at(-1) ?? null },
+    deleted: { key: ({ deleted }, place) => (deleted ? place : null) },
+  },
+});
+
+/** What is saved in collections, by `entityPlace`. */
+export const entities: Collection<StoredEntity> = collection<StoredEntity>({
+  name: 'entities',
+  kind: 'row',
+  version: 1,
+  schema: z.object({
+    userId: z.string(),
+    entityId: z.string(),
+    metadata: z.custom<EntityRecord['metadata']>(),
+  }),
+  indexes: { saved: { key: ({ userId }, place) => savedKeyAt(place, userId) } },
+});
+
+/** Users whose accounts have ended lately, by `<project>|<user>`. */
+export const erased: Collection<{ until: number }> = collection<{ until: number }>({
+  name: 'erased',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ until: time }),
+  expires: ({ until }) => until,
+});
+
+/** All that collections stores. */
+export const declared: Declared = { collections: [collections, entities, erased] };
+
+/** A stored collection's id. */
+export function idOf({ root }: StoredCollection, place: string): string {
+  return root?.id ?? placed(place).id;
+}

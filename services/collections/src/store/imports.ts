@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { Documents } from '@kith/service';
+import type { CollectionRecord, Owner } from '../collection.ts';
+import type { EntityRecord } from '../entity.ts';
+import { importedRecord, withSaved } from '../imported.ts';
+import { collections, entities } from './collections.ts';
+import { entityPlace, savedKey } from './entity-place.ts';
+import { adding, entityOf, storedEntity, storedOf } from './record.ts';
+import type { Tree } from './tree.ts';
+
+/** What is to be saved in a collection, as it was found. */
+export interface EntityBatch {
+  collection: CollectionRecord;
+  /** Each once. */
+  entities: readonly EntityRecord[];
+}
+
+/** Brings collections of another back end in. None of it makes an event (docs/adr/0018). */
+export class Imports {
+  readonly #documents: Documents;
+  readonly #tree: Tree;
+
+  constructor(documents: Documents, tree: Tree) {
+    this.#documents = documents;
+    this.#tree = tree;
+  }
+
+  /** The roots of owners, by `userId`, made where there are none; none of an owner who is being erased. */
+  async roots(owners: readonly Owner[], at: number): Promise<Map<string, CollectionRecord>> {
+    if (owners.length === 0) return new Map();
+    const found = await this.#tree.roots(owners);
+    const missing = owners.filter(({ userId }) => !found.has(userId));
+    if (missing.length === 0) return found;
+    const root = { name: 'root', parent: null, at };
+    const made = missing.map((owner) => importedRecord(owner, { ...root, id: randomUUID() }));
+    await this.#documents.change(made.map(adding));
+    return this.#tree.roots(owners);
+  }
+
+  /** Those of these collections that are there, by their ids. */
+  find(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
+    return this.#tree.findAll(of);
+  }
+
+  /**
+   * Stores new collections whose parents are there, or come before them. Tells of each, in their order, what became of it;
+   * a collection is what is there already under its id.
+   */
+  async insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]> {
+    const outcomes = await this.#documents.change(records.map(adding));
+    const refused = records.filter((_, at) => outcomes[at] !== 'made');
+    const there = refused.length > 0 ? await this.find(refused) : new Map<string, CollectionRecord>();
+    return records.map((record, at) =>
+      outcomes[at] === 'made' ? 'stored' : (there.get(record.id) ?? 'deleted'),
+    );
+  }
+
+  /**
+   * Saves what is not saved yet. Of each batch those of its entities that were, as they are; null where the collection has
+   * gone on since it was found.
+   */
+  async save(batches: readonly EntityBatch[]): Promise<(EntityRecord[] | null)[]> {
+    const targets = batches.map(({ collection }) => this.#tree.readOf(collection));
+    await Promise.all(targets.map((target) => target && this.#documents.settle(collections, target)));
+    const keyed = batches.map(({ collection, entities: all }) =>
+      all.map((entity) => ({ entity, key: savedKey(collection, entity.entityId) })),
+    );
+    const keys = keyed.flatMap((all) => all.map(({ key }) => key));
+    const saved = await this.#documents.by(entities, 'saved', keys);
+    const outcomes: (EntityRecord[] | null)[] = keyed.map((all) =>
+      all.flatMap(({ key }) => (saved.get(key) ?? []).map(entityOf)),
+    );
+    const changes = batches.flatMap(({ collection }, at) => {
+      const added = keyed[at]?.flatMap(({ entity, key }) => (saved.has(key) ? [] : [entity])) ?? [];
+      const target = targets[at];
+      if (!target) outcomes[at] = null;
+      if (!target || added.length === 0) return [];
+      const rows = added.map((entity) => ({
+        ...{ in: entities, id: entityPlace(collection, entity), put: storedEntity(collection, entity) },
+      }));
+      return [{ at, change: { in: collections, target, set: storedOf(withSaved(collection, added)), rows } }];
+    });
+    const made = await this.#documents.change(changes.map(({ change }) => change));
+    for (const [index, { at }] of changes.entries()) if (made[index] !== 'made') outcomes[at] = null;
+    return outcomes;
+  }
+}

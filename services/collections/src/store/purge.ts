@@ -1,0 +1,70 @@
+import type { Documents, Stored } from '@kith/service';
+import { collections, entities, idOf, type StoredCollection } from './collections.ts';
+import { entityRange } from './entity-place.ts';
+import { placed } from './place.ts';
+
+/** Documents of one kind that a step touches: a few milliseconds on SQLite, which serves no request meanwhile. */
+const batch = 200;
+
+type Deleted = Stored<StoredCollection>;
+
+/**
+ * Erases deleted collections with everything below them, from the bottom up: whatever leads to a collection is erased after it.
+ * So a process may die at any point, and several may purge at once.
+ */
+export class Purge {
+  readonly #documents: Documents;
+  #walk: AsyncGenerator<void, boolean> | undefined;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Takes one step; `false` when nothing can be done for now. */
+  async step(): Promise<boolean> {
+    this.#walk ??= this.#eraseDeleted();
+    try {
+      const { done, value } = await this.#walk.next();
+      if (!done) return true;
+      this.#walk = undefined;
+      return value;
+    } catch (error) {
+      this.#walk = undefined;
+      throw error;
+    }
+  }
+
+  /** Returns whether anything could be erased. */
+  async *#eraseDeleted(): AsyncGenerator<void, boolean> {
+    let erased = 0;
+    for (let above: string | undefined = ''; above !== undefined; ) {
+      const range = { above, below: '~', limit: batch };
+      const found: Deleted[] = await this.#documents.range(collections, range, 'deleted');
+      above = found.length === batch ? found.at(-1)?.id : undefined;
+      if (found.length > 0) erased += yield* this.#erase(found);
+    }
+    return erased > 0;
+  }
+
+  /** Returns how many were erased: none that has unpublished events, or has anything left below it. */
+  async *#erase(some: readonly Deleted[]): AsyncGenerator<void, number> {
+    const ids = some.map(({ id, doc }) => idOf(doc, id));
+    let erased = 0;
+    for (;;) {
+      const below = await this.#documents.remaining(collections, 'parent', ids, batch);
+      yield;
+      if (below.length === 0) break;
+      const count = yield* this.#erase(below);
+      erased += count;
+      if (count === 0) return erased;
+    }
+    const holding = some.filter(({ doc }) => doc.entityCount > 0);
+    const ranges = holding.map(({ id, doc }) => entityRange({ ...placed(id), id: idOf(doc, id) }));
+    for (let cleared = batch; ranges.length > 0 && cleared === batch; ) {
+      cleared = await this.#documents.clearRows(entities, ranges, batch);
+      yield;
+    }
+    erased += await this.#documents.eraseAll(collections, some);
+    return erased;
+  }
+}

@@ -1,0 +1,41 @@
+import type { DocumentChange, Stored } from '@kith/service';
+import type { CollectionRecord, Owner } from '../collection.ts';
+import type { EntityRecord } from '../entity.ts';
+import { collections, type StoredCollection, type StoredEntity } from './collections.ts';
+import { addedAtOf } from './entity-place.ts';
+import { placed, placeOf } from './place.ts';
+
+/** The collection that a stored document is. */
+export function recordOf({ id: place, doc }: Stored<StoredCollection>): CollectionRecord {
+  const { root, deleted, ...rest } = doc;
+  return { ...placed(place), ...root, parentId: rest.ancestors.at(-1) ?? null, ...rest };
+}
+
+/** What is stored of a collection. */
+export function storedOf(record: CollectionRecord): StoredCollection {
+  const { id, createdAt, parentId, name, ancestors, entityCount, updatedAt, seq } = record;
+  const root = parentId === null ? { id, createdAt } : undefined;
+  return { name, ancestors, entityCount, updatedAt, seq, ...(root && { root }) };
+}
+
+/** The entity that a stored row is. */
+export function entityOf({ id: place, doc }: Stored<StoredEntity>): EntityRecord {
+  const { entityId, metadata } = doc;
+  return { entityId, addedAt: addedAtOf(place), metadata };
+}
+
+/** What is stored of an entity. */
+export function storedEntity({ userId }: Owner, { entityId, metadata }: EntityRecord): StoredEntity {
+  return { userId, entityId, metadata };
+}
+
+/** The change that stores a new collection below what has to be there. */
+export function adding(record: CollectionRecord): DocumentChange<StoredCollection> {
+  return {
+    in: collections,
+    target: placeOf(record),
+    set: storedOf(record),
+    // Without it, the store inserts a root with one write.
+    ...(record.parentId !== null && { below: { index: 'id', keys: record.ancestors } }),
+  };
+}

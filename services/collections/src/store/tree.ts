@@ -1,0 +1,93 @@
+import type { Documents, Range, Stored } from '@kith/service';
+import type { CollectionRecord, Owner } from '../collection.ts';
+import { collections, type StoredCollection } from './collections.ts';
+import { rootPlace } from './place.ts';
+import { recordOf } from './record.ts';
+
+/** Reads collections. One is there as long as neither it nor any collection above it is deleted. */
+export class Tree {
+  readonly #documents: Documents;
+  readonly #read = new WeakMap<CollectionRecord, Stored<StoredCollection>>();
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** The document that a record was made from; absent for a record that was not read from this store. */
+  readOf(record: CollectionRecord): Stored<StoredCollection> | undefined {
+    return this.#read.get(record);
+  }
+
+  async root(owner: Owner): Promise<CollectionRecord | null> {
+    return (await this.roots([owner])).get(owner.userId) ?? null;
+  }
+
+  /** The roots of owners, by `userId`. */
+  async roots(owners: readonly Owner[]): Promise<Map<string, CollectionRecord>> {
+    const found = await this.#documents.get(collections, owners.map(rootPlace));
+    const roots = this.#recordsOf([...found.values()]);
+    return new Map(roots.map((root) => [root.userId, root]));
+  }
+
+  /** Finds a collection, and reads something more of it while the ones above it are looked up. */
+  async findWith<T>(
+    owner: Owner,
+    id: string,
+    read: (collection: CollectionRecord) => Promise<T>,
+  ): Promise<{ collection: CollectionRecord; more: T } | null> {
+    const [collection] = await this.#own([{ ...owner, id }]);
+    if (!collection) return null;
+    const [whole, more] = await Promise.all([this.#whole([collection]), read(collection)]);
+    return whole.length === 1 ? { collection, more } : null;
+  }
+
+  /** Those of these collections that are there, by their ids. */
+  async findAll(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
+    const whole = await this.#whole(await this.#own(of));
+    return new Map(whole.map((record) => [record.id, record]));
+  }
+
+  /** At most `limit` of a parent's list. Does not look whether the parent is there. */
+  async children(range: Range): Promise<CollectionRecord[]> {
+    const found = await this.#documents.range(collections, range);
+    const children = this.#recordsOf(found);
+    const last = found.at(-1);
+    if (!last || found.length < range.limit || children.length === found.length) return children;
+    // Deleted ones are among them until they are purged.
+    const rest = { ...range, above: last.id, limit: range.limit - children.length };
+    return [...children, ...(await this.children(rest))];
+  }
+
+  /** Those of at most `limit` documents of an owner's that are there. `last` is the last one looked at, if more may follow. */
+  async all(range: Range): Promise<{ there: CollectionRecord[]; last: CollectionRecord | undefined }> {
+    const found = await this.#documents.range(collections, range);
+    const last = found.length === range.limit ? found.at(-1) : undefined;
+    return { there: await this.#whole(this.#recordsOf(found)), last: last && recordOf(last) };
+  }
+
+  async #own(of: readonly (Owner & { id: string })[]): Promise<CollectionRecord[]> {
+    const owners = new Map(of.map((one) => [one.id, one]));
+    const found = await this.#documents.by(collections, 'id', [...owners.keys()]);
+    return this.#recordsOf([...found.values()].flat()).filter(({ id, projectId, userId }) => {
+      const owner = owners.get(id);
+      return projectId === owner?.projectId && userId === owner.userId;
+    });
+  }
+
+  /** Those below collections that are all there. */
+  async #whole(records: readonly CollectionRecord[]): Promise<CollectionRecord[]> {
+    const known = new Set(records.map(({ id }) => id));
+    const above = new Set(records.flatMap(({ ancestors }) => ancestors).filter((id) => !known.has(id)));
+    const there = above.size > 0 ? await this.#documents.existing(collections, 'id', [...above]) : known;
+    return records.filter(({ ancestors }) => ancestors.every((id) => known.has(id) || there.has(id)));
+  }
+
+  #recordsOf(found: readonly Stored<StoredCollection>[]): CollectionRecord[] {
+    const there = found.filter(({ doc }) => !doc.deleted);
+    return there.map((stored) => {
+      const record = recordOf(stored);
+      this.#read.set(record, stored);
+      return record;
+    });
+  }
+}

@@ -1,0 +1,20 @@
+import type { AnyCollection, Collection, Documents, Range, Stored } from '@kith/service';
+
+const batch = 1_000;
+
+/** Reads a whole range of ids, or of an index's keys, which differ. */
+export async function* walk<D>(
+  documents: Documents,
+  of: Collection<D>,
+  { above, below }: Pick<Range, 'above' | 'below'>,
+  index?: string,
+): AsyncGenerator<Stored<D>> {
+  const keyOf = ({ id, doc }: Stored<D>) =>
+    index ? (of as AnyCollection).indexes?.[index]?.key(doc, id) : id;
+  for (let from: string | null | undefined = above; from !== undefined && from !== null; ) {
+    const found: Stored<D>[] = await documents.range(of, { above: from, below, limit: batch }, index);
+    yield* found;
+    const last: Stored<D> | undefined = found.length === batch ? found.at(-1) : undefined;
+    from = last && keyOf(last);
+  }
+}

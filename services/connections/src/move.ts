@@ -1,0 +1,5 @@
+import { movedDocuments } from '@kith/service/documents';
+import { declared } from './store/collections.ts';
+
+/** Connections' data on its way to the distributed form. */
+export const connectionsMove = movedDocuments('connections', declared);

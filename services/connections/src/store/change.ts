@@ -1,0 +1,33 @@
+import type { DocumentChange } from '@kith/service';
+import { entriesChange, totalsChange } from '../listing.ts';
+import type { Pair } from '../pair.ts';
+import { declines, entries, pairs, type StoredPair, totals } from './collections.ts';
+import { pairId, totalsId } from './keys.ts';
+import { declinesOf, readOf, storedEntry, storedPair } from './stored.ts';
+
+/** The change of a pair, with what follows of it in lists and totals. */
+export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> {
+  const changed = entriesChange(before, after);
+  return {
+    in: pairs,
+    target: readOf(before) ?? pairId(before),
+    set: storedPair(after),
+    rows: [
+      ...[...changed.removed.keys()].map((id) => ({ in: entries, id, put: null })),
+      ...[...changed.added].map(([id, entry]) => ({ in: entries, id, put: storedEntry(entry) })),
+      ...declinesChange(before, after),
+    ],
+    counters: totalsChange(changed).map(({ ownerId, add }) => ({
+      ...{ in: totals, id: totalsId(before.projectId, ownerId), add },
+    })),
+  };
+}
+
+/** A block of a declined pair leaves its rows as they are. */
+function declinesChange(before: Pair, after: Pair) {
+  if (before.state === after.state) return [];
+  return [
+    ...declinesOf(before).map(({ id }) => ({ in: declines, id, put: null })),
+    ...declinesOf(after).map(({ id, put }) => ({ in: declines, id, put })),
+  ];
+}

@@ -1,0 +1,55 @@
+import { type Documents, type EndedUser, EndedUsers, type Range } from '@kith/service';
+import type { Pair } from '../pair.ts';
+import { pairs, totals } from './collections.ts';
+import { pairEvents, rangeOf, usersOf } from './keys.ts';
+import { readOf } from './stored.ts';
+
+type UserKey = Omit<EndedUser, 'endedAt'>;
+
+const chunk = 1_000;
+
+/** What it takes to erase a user whose account has ended (SPEC B2). */
+export class Erasure extends EndedUsers {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    super(documents);
+    this.#documents = documents;
+  }
+
+  /** Everybody a pair with a user is stored of. */
+  async partners(user: UserKey): Promise<string[]> {
+    const [above, below] = await Promise.all([this.#pairsOf(user), this.#pairsOf(user, 'higher')]);
+    return [...above.map((id) => usersOf(id).higher), ...below.map((id) => usersOf(id).lower)];
+  }
+
+  /**
+   * Removes a pair that nothing follows from. `false` while there are events of it but the last, or that is on its way,
+   * or when the pair has gone on.
+   */
+  async removePair(pair: Pair): Promise<boolean> {
+    const { outbox } = this.#documents;
+    const read = readOf(pair);
+    if (!read) return true;
+    const { range, last } = pairEvents(pair);
+    if (await outbox.holds(range, { unpublished: true })) return false;
+    const told = await outbox.published(range, 2);
+    return told.every(({ key }) => key === last) && this.#documents.erase(pairs, read);
+  }
+
+  /** Removes the totals of a user who has no pairs. */
+  async removeTotals(user: UserKey): Promise<void> {
+    await this.#documents.clear(totals, { ...rangeOf(user), limit: 1 });
+  }
+
+  async #pairsOf(user: UserKey, index?: 'higher'): Promise<string[]> {
+    const ids: string[] = [];
+    for (let range: Range = { ...rangeOf(user), limit: chunk }; ; ) {
+      const found = await this.#documents.range(pairs, range, index);
+      ids.push(...found.map(({ id }) => id));
+      const last = found.at(-1)?.id;
+      if (last === undefined || found.length < chunk) return ids;
+      range = { ...range, above: index ? rangeOf(user).above + usersOf(last).lower : last };
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import { type Collection, collection, fold, timeKey } from '@kith/service';
+import type { Declared } from '@kith/service/documents';
+import { z } from 'zod';
+import { placeOf } from '../listing.ts';
+import type { RevocationReason } from './accounts.ts';
+import type { Project, User } from './index.ts';
+import type { SigningKey } from './keys.ts';
+import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';
+import type { Session } from './sessions.ts';
+
+/** The stored form: without the fields that the id holds, and with times in Unix ms. */
+type AsStored<T, Ids extends keyof T> = {
+  [Field in Exclude<keyof T, Ids>]: T[Field] extends Date
+    ? number
+    : T[Field] extends Date | null
+      ? number | null
+      : T[Field];
+};
+
+export type StoredProject = AsStored<Project, 'id'>;
+/** `lastActive` is the first sign-in; `seen` holds the last one. */
+export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
+  /** Why outdated sessions of the user are to be revoked; `null` when none are left. */
+  ending: RevocationReason | null;
+};
+export type StoredSession = AsStored<Session, 'sid' | 'projectId' | 'userId'>;
+export type StoredKey = AsStored<SigningKey, 'ordinal'>;
+
+const time = z.int();
+const text = z.string();
+
+/** Projects, by id. */
+export const projects: Collection<StoredProject> = collection<StoredProject>({
+  name: 'projects',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({
+    name: text,
+    publicKey: text.nullable(),
+    limits: z.custom<Project['limits']>(),
+    webOrigins: z.array(text),
+    publicProfiles: z.boolean(),
+    publicConnections: z.boolean(),
+    createdAt: time,
+    updatedAt: time,
+  }),
+  indexes: {
+    place: { key: ({ createdAt }, id) => placeOf({ createdAt: new Date(createdAt), id }) },
+    settings: { key: (project, id) => (hasSettings(project) ? id : null) },
+  },
+});
+
+/** Users, by `userKey`. If several names are taken, a refusal names the first of these indexes. */
+export const users: Collection<StoredUser> = collection<StoredUser>({
+  name: 'users',
+  kind: 'target',
+  version: 1,
+  schema: z.object({
+    foreignId: text.nullable(),
+    email: text.nullable(),
+    passwordHash: text.nullable(),
+    role: text,
+    username: text.nullable(),
+    name: text.nullable(),
+    avatar: text.nullable(),
+    bio: text.nullable(),
+    location: text.nullable(),
+    birthdate: text.nullable(),
+    metadata: z.custom<User['metadata']>(),
+    bannerFileId: text.nullable(),
+    avatarFileId: text.nullable(),
+    reputation: z.number(),
+    isVerified: z.boolean(),
+    isActive: z.boolean(),
+    suspendedAt: time.nullable(),
+    sessionEpoch: z.int(),
+    keptSession: text.nullable(),
+    lastActive: time.nullable(),
+    createdAt: time,
+    updatedAt: time,
+    rev: z.int(),
+    seq: z.int(),
+    ending: z.custom<RevocationReason>().nullable(),
+  }),
+  indexes: {
+    foreignId: { key: ({ foreignId }, id) => named(id, foreignId), unique: true },
+    email: { key: ({ email }, id) => named(id, email), unique: true },
+    username: { key: ({ username }, id) => named(id, username?.toLowerCase()), unique: true },
+    name: { key: ({ name }, id) => named(id, name && fold(name)) },
+    place: {
+      key: ({ createdAt }, id) =>
+        `${projectIn(id)}|${placeOf({ createdAt: new Date(createdAt), id: lastIn(id) })}`,
+    },
+    id: { key: (_, id) => lastIn(id) },
+    suspended: {
+      key: ({ suspendedAt }, id) => (suspendedAt === null ? null : `${timeKey(suspendedAt)}|${id}`),
+    },
+    ending: { key: ({ ending, updatedAt }, id) => (ending === null ? null : `${timeKey(updatedAt)}|${id}`) },
+  },
+  search: {
+    username: ({ username }) => username?.toLowerCase() ?? '',
+    name: ({ name }) => (name === null ? '' : fold(name)),
+    email: ({ email }) => email ?? '',
+  },
+});
+
+/** Last sign-ins, by `userKey`. Stored apart from users, so that signing in does not compete with changes of the profile. */
+export const seen: Collection<{ at: number }> = collection<{ at: number }>({
+  name: 'seen',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ at: time }),
+});
+
+/** Deleted users whose erasure is not finished, by `userKey`. */
+export const deletedUsers: Collection<{ seq: number; deletedAt: number }> = collection<{
+  seq: number;
+  deletedAt: number;
+}>({
+  name: 'deletedUsers',
+  kind: 'row',
+  version: 1,
+  schema: z.object({ seq: z.int(), deletedAt: time }),
+  indexes: { deletedAt: { key: ({ deletedAt }, id) => `${timeKey(deletedAt)}|${id}` } },
+});
+
+/** Ids of ended accounts (`endedIds`), by `userKey`: for a while no import may use them. */
+export const endedUsers: Collection<{ until: number }> = collection<{ until: number }>({
+  name: 'endedUsers',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ until: time }),
+  expires: ({ until }) => until,
+});
+
+/** Sessions, by `sessionKey`: the user and the place in the user's list. */
+export const sessions: Collection<StoredSession> = collection<StoredSession>({
+  name: 'sessions',
+  kind: 'target',
+  dated: true,
+  version: 1,
+  schema: z.object({
+    familyHash: text,
+    tokenHash: text,
+    rotated: z.object({ hash: text, sealed: text }).nullable(),
+    epoch: z.int(),
+    createdAt: time,
+    lastUsedAt: time,
+    expiresAt: time,
+    userAgent: text.nullable(),
+    ip: text.nullable(),
+    revokedAt: time.nullable(),
+  }),
+  indexes: {
+    family: { key: ({ familyHash }, id) => `${projectIn(id)}|${familyHash}` },
+    revoked: {
+      key: ({ revokedAt }, id) => (revokedAt === null ? null : revokedPlace(new Date(revokedAt), lastIn(id))),
+    },
+  },
+  expires: ({ expiresAt }) => expiresAt,
+});
+
+/** Signing keys of access tokens, by padded ordinal. */
+export const keys: Collection<StoredKey> = collection<StoredKey>({
+  name: 'keys',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({
+    kid: text,
+    privateJwk: z.custom<SigningKey['privateJwk']>(),
+    signsFrom: time,
+    createdAt: time,
+  }),
+});
+
+/** Revoked signing keys, by `kid`. */
+export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }>({
+  name: 'revokedKeys',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ at: time }),
+});
+
+/** Blocks, one copy in the list of each of the two users (`blocks.ts`). */
+export const blocks: Collection<{ isBlocked: boolean }> = collection<{ isBlocked: boolean }>({
+  name: 'blocks',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ isBlocked: z.boolean() }),
+});
+
+/** Kinds of imported password hashes, by project. */
+export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: string[] }>({
+  name: 'hashKinds',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({ kinds: z.array(text) }),
+});
+
+/** Everything that identity stores. */
+export const declared: Declared = {
+  collections: [
+    ...[projects, users, seen, deletedUsers, endedUsers, sessions],
+    ...[keys, revokedKeys, blocks, hashKinds],
+  ],
+};
+
+function named(id: string, name: string | null | undefined): string | null {
+  return name ? nameKey(projectIn(id), name) : null;
+}
+
+/** Whether a project has settings that gateways enforce. */
+function hasSettings({ limits, webOrigins, publicProfiles, publicConnections }: StoredProject): boolean {
+  return Object.keys(limits).length > 0 || webOrigins.length > 0 || !publicProfiles || !publicConnections;
+}

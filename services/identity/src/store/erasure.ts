@@ -1,0 +1,80 @@
+import type { EventEnvelope } from '@kith/contracts';
+import type { Documents } from '@kith/service';
+import { userEvents } from '../user-events.ts';
+import { endedIds } from '../user-ids.ts';
+import { deletedUsers, endedUsers, seen, users } from './collections.ts';
+import type { User } from './index.ts';
+import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
+import { changeUser } from './user-document.ts';
+
+/** A user who was deleted, until nothing is left of it. */
+export interface DeletedUser {
+  projectId: string;
+  userId: string;
+  /** The `seq` of the last event. */
+  seq: number;
+  deletedAt: Date;
+}
+
+/** How long the id of an ended account stays taken: longer than any event (7 days) or mark (8 days) of it. */
+export const keepEndedMs = 9 * 24 * 3600 * 1000;
+
+/** Ends accounts: deletes the user at once and keeps a mark until the rest is erased. */
+export class Erasure {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /**
+   * Deletes a user and stores the event of it, if `rev` is the stored one; else it is `stale`. The user is found no
+   * more and its names are free at once; its sessions are to be revoked after it.
+   */
+  async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
+    const { seq } = event.aggregate;
+    const mark = { seq, deletedAt: Date.parse(event.occurredAt) };
+    const outcome = await changeUser(this.#documents, user, async () => {
+      // Before the deletion: for a user who still exists the mark has no effect.
+      await this.#noteEnd(user.projectId, endedIds(user));
+      const id = userKey(user.projectId, user.id);
+      return { set: null, rows: [{ in: deletedUsers, id, put: mark }], events: [event] };
+    });
+    return outcome === 'stored' ? 'stored' : 'stale';
+  }
+
+  /** Users whose erasure is not finished, first those deleted first. */
+  async unfinished(limit: number): Promise<DeletedUser[]> {
+    const found = await this.#documents.range(deletedUsers, { ...everything, limit }, 'deletedAt');
+    return found.map(({ id, doc: { seq, deletedAt } }) => ({
+      ...{ projectId: projectIn(id), userId: lastIn(id), seq, deletedAt: new Date(deletedAt) },
+    }));
+  }
+
+  /**
+   * Erases the mark, once no event but the last is left and that is out; `false` while it is not so. The id alone stays for
+   * `keepEndedMs`: an import must not bring it back while other services still hold marks and events of it.
+   */
+  async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
+    const { outbox } = this.#documents;
+    const { range, last } = userEvents({ projectId, userId, seq });
+    const waiting = await Promise.all([
+      outbox.holds({ from: range.from, to: last }),
+      outbox.holds({ from: last, to: range.to }),
+      outbox.holds(range, { unpublished: true }),
+    ]);
+    if (waiting.includes(true)) return false;
+    const id = userKey(projectId, userId);
+    await this.#noteEnd(projectId, [userId]);
+    await this.#documents.clearIds(seen, [id]);
+    if (!(await this.#documents.erase(users, id))) return false;
+    await this.#documents.clearIds(deletedUsers, [id]);
+    return true;
+  }
+
+  async #noteEnd(projectId: string, ids: readonly string[]): Promise<void> {
+    const until = Date.now() + keepEndedMs;
+    const marks = ids.map((id) => ({ id: userKey(projectId, id), doc: { until }, epoch: 0, version: until }));
+    await this.#documents.keep(endedUsers, marks);
+  }
+}

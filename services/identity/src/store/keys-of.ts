@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto';
+
+/** The id of a user's documents; ids of a user's lists begin with it. */
+export function userKey(projectId: string, userId: string): string {
+  return `${projectId}|${userId}`;
+}
+
+/** The project at the beginning of an id. */
+export function projectIn(id: string): string {
+  return id.slice(0, id.indexOf('|'));
+}
+
+/** The last part of an id. */
+export function lastIn(id: string): string {
+  return id.slice(id.lastIndexOf('|') + 1);
+}
+
+/** The range of ids or keys that begin with these parts. */
+export function within(...parts: readonly string[]): { above: string; below: string } {
+  const list = parts.join('|');
+  // `}` follows `|`.
+  return { above: `${list}|`, below: `${list}}` };
+}
+
+/** The range of all ids or keys. */
+export const everything = { above: '', below: '~' } as const;
+
+/** Where a revoked session stands among all, oldest first; without an id, where those of that time begin. */
+export function revokedPlace(at: Date, sid = ''): string {
+  return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
+}
+
+/** The rest of a longer text is replaced by a hash, because databases limit the size of a key. */
+const longest = 200;
+
+/** Makes a key of a name in any script; a range finds it by its beginning (`namesFrom`). */
+export function nameKey(projectId: string, name: string): string {
+  const text = ascii(name);
+  const whole = text.length > longest ? `${text.slice(0, longest)}~~${hash('sha256', text)}` : text;
+  // The space sorts before any other character: a shorter name comes first, and a range can include the name itself.
+  return `${projectId}|${whole} `;
+}
+
+/** The range of keys of names that begin with `start`. Finds nothing for a start of more than 200 characters. */
+export function namesFrom(projectId: string, start: string): { above: string; below: string } {
+  const beginning = `${projectId}|${ascii(start)}`;
+  return { above: beginning, below: `${beginning}~~~` };
+}
+
+/** Writes each byte outside printable ASCII as `~` and two hex digits, which keeps prefixes and order. */
+function ascii(text: string): string {
+  return text.replaceAll(/[^\x20-\x7d]/gu, (one) =>
+    Buffer.from(one).toString('hex').replaceAll(/../g, '~$&'),
+  );
+}

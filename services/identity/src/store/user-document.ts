@@ -1,0 +1,67 @@
+import type { DocumentChange, Documents, Stored } from '@kith/service';
+import { type StoredUser, users } from './collections.ts';
+import type { User } from './index.ts';
+import { lastIn, projectIn, userKey } from './keys-of.ts';
+
+/** Which name another user has. */
+export type Taken = 'foreign-id-taken' | 'email-taken' | 'username-taken';
+
+/** Reads a user from its document. */
+export function userOf({ id, doc }: Stored<StoredUser>): User {
+  const { ending, suspendedAt, lastActive, createdAt, updatedAt, ...user } = doc;
+  return {
+    ...user,
+    id: lastIn(id),
+    projectId: projectIn(id),
+    suspendedAt: dateOf(suspendedAt),
+    lastActive: dateOf(lastActive),
+    createdAt: new Date(createdAt),
+    updatedAt: new Date(updatedAt),
+  };
+}
+
+/** The document of a new user. */
+export function storedOf({ id, projectId, ...user }: User): StoredUser {
+  return {
+    ...user,
+    suspendedAt: user.suspendedAt?.getTime() ?? null,
+    lastActive: user.lastActive?.getTime() ?? null,
+    createdAt: user.createdAt.getTime(),
+    updatedAt: user.updatedAt.getTime(),
+    ending: null,
+  };
+}
+
+export function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}
+
+/** The name that a refusal tells of. */
+export function takenBy({ taken }: { taken: string }): Taken {
+  if (taken === 'foreignId') return 'foreign-id-taken';
+  return taken === 'email' ? 'email-taken' : 'username-taken';
+}
+
+type UserChange = Omit<DocumentChange<StoredUser>, 'in' | 'target'>;
+
+/**
+ * Changes a stored user. Returns `stale` if it is gone or has another `rev` than the given one. Retries after a concurrent write that keeps
+ * `rev`, such as a rehashed password.
+ * @param change Makes the change from the document as read; `null` for none (`stale`). May be called several times.
+ */
+export async function changeUser(
+  documents: Documents,
+  { projectId, id, rev }: { projectId: string; id: string; rev?: number },
+  change: (doc: StoredUser) => UserChange | null | Promise<UserChange>,
+): Promise<'stored' | 'stale' | Taken> {
+  const key = userKey(projectId, id);
+  for (;;) {
+    const target = (await documents.get(users, [key])).get(key);
+    if (!target || (rev !== undefined && target.doc.rev !== rev)) return 'stale';
+    const changed = await change(target.doc);
+    if (!changed) return 'stale';
+    const [outcome] = await documents.change([{ in: users, target, ...changed }]);
+    if (outcome === 'made') return 'stored';
+    if (typeof outcome === 'object') return takenBy(outcome);
+  }
+}

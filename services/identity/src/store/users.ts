@@ -1,0 +1,91 @@
+import type { EventEnvelope } from '@kith/contracts';
+import type { Documents } from '@kith/service';
+import { seen, users } from './collections.ts';
+import type { User } from './index.ts';
+import { nameKey, userKey } from './keys-of.ts';
+import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
+
+/** Users. Each change is stored with its event. */
+export class Users {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Stores a new user with its event. Of several taken names the foreign id is told, then the e-mail address. */
+  async add(user: User, event: EventEnvelope): Promise<'stored' | Taken> {
+    const [outcome] = await this.#documents.change([
+      { in: users, target: userKey(user.projectId, user.id), set: storedOf(user), events: [event] },
+    ]);
+    if (outcome === 'made') return 'stored';
+    if (typeof outcome === 'object') return takenBy(outcome);
+    throw new Error(`There is a user with the new id ${user.id}.`);
+  }
+
+  /**
+   * Stores a user's profile, `updatedAt`, `rev` and `seq` with the event of the change, if `rev` is one above the
+   * stored one; else it is `stale`.
+   */
+  async update(user: User, event: EventEnvelope): Promise<'stored' | 'stale' | 'username-taken'> {
+    const { username, name, avatar, bio, location, birthdate, metadata, rev, seq } = user;
+    const profile = { username, name, avatar, bio, location, birthdate, metadata };
+    const updatedAt = user.updatedAt.getTime();
+    const outcome = await changeUser(this.#documents, { ...user, rev: rev - 1 }, (doc) => ({
+      set: { ...doc, ...profile, updatedAt, rev, seq },
+      events: [event],
+    }));
+    // The only name that a profile has.
+    return outcome === 'stored' || outcome === 'stale' ? outcome : 'username-taken';
+  }
+
+  /** Notes a sign-in. Not a change of the user: neither `rev` nor an event. */
+  async touch(projectId: string, userId: string, at: Date): Promise<void> {
+    const copy = {
+      id: userKey(projectId, userId),
+      doc: { at: at.getTime() },
+      epoch: 0,
+      version: at.getTime(),
+    };
+    await this.#documents.keep(seen, [copy]);
+  }
+
+  /** A user with its last sign-in. */
+  async find(projectId: string, userId: string): Promise<User | null> {
+    const id = userKey(projectId, userId);
+    const [user, found] = await Promise.all([
+      this.account(projectId, userId),
+      this.#documents.get(seen, [id]),
+    ]);
+    return user && later(user, found.get(id)?.doc.at);
+  }
+
+  /** A user without looking its last sign-in up: `lastActive` may be an earlier one. */
+  async account(projectId: string, userId: string): Promise<User | null> {
+    return (await this.findMany(projectId, [userId]))[0] ?? null;
+  }
+
+  /** @param email Lower-cased. `lastActive` may be an earlier sign-in. */
+  async findByEmail(projectId: string, email: string): Promise<User | null> {
+    const key = nameKey(projectId, email);
+    const [found] = (await this.#documents.by(users, 'email', [key])).get(key) ?? [];
+    return found ? userOf(found) : null;
+  }
+
+  /** The existing users among these ids, in no order; `lastActive` may be an earlier sign-in. */
+  async findMany(projectId: string, userIds: readonly string[]): Promise<User[]> {
+    const ids = userIds.map((userId) => userKey(projectId, userId));
+    return [...(await this.#documents.get(users, ids)).values()].map(userOf);
+  }
+
+  /** Looks the last sign-ins of users up. */
+  async withSignIns(some: readonly User[]): Promise<User[]> {
+    const ids = some.map(({ projectId, id }) => userKey(projectId, id));
+    const found = await this.#documents.get(seen, ids);
+    return some.map((user, at) => later(user, found.get(ids[at] as string)?.doc.at));
+  }
+}
+
+function later(user: User, at: number | undefined): User {
+  return at === undefined || at < Number(user.lastActive) ? user : { ...user, lastActive: new Date(at) };
+}

@@ -1,0 +1,67 @@
+import { type Collection, collection, endedUserCollection, profileCollection, timeKey } from '@kith/service';
+import type { Declared } from '@kith/service/documents';
+import { z } from 'zod';
+import type { Entry, Feed } from '../feed.ts';
+import { nobody } from '../initiator.ts';
+import { ownerOf, placed } from './place.ts';
+
+/** An entry as it is stored; whose it is and where it stands say its id. */
+export type StoredEntry = Omit<Entry, 'projectId' | 'userId' | 'seq'>;
+
+const time = z.int();
+
+/** What decides every change of a user's notifications, by `feedKey`. */
+export const feeds: Collection<Feed> = collection<Feed>({
+  name: 'feeds',
+  kind: 'target',
+  version: 1,
+  schema: z.object({
+    seq: z.int(),
+    total: z.int(),
+    unread: z.int(),
+    expiredTo: z.int(),
+    marks: z.array(z.object({ upTo: z.int(), at: time })),
+    streams: z.array(z.string()),
+  }),
+});
+
+/** The notifications, by `placeOf`. */
+export const entries: Collection<StoredEntry> = collection<StoredEntry>({
+  name: 'entries',
+  kind: 'row',
+  version: 1,
+  schema: z.object({
+    id: z.string(),
+    type: z.custom<Entry['type']>(),
+    metadata: z.custom<Entry['metadata']>(),
+    createdAt: time,
+    keepUntil: time,
+    readAt: time.nullable(),
+  }),
+  indexes: {
+    id: { key: ({ id }, place) => `${ownerOf(place)}|${id}` },
+    requestOf: {
+      key: ({ type, metadata }, place) =>
+        type === 'connection-request' ? `${ownerOf(place)}|${metadata.connectionId}` : null,
+    },
+    keepUntil: { key: ({ keepUntil }) => timeKey(keepUntil) },
+    initiator: {
+      key: ({ metadata: { initiatorId } }, place) =>
+        initiatorId === nobody ? null : `${placed(place).projectId}|${initiatorId}|`,
+    },
+  },
+});
+
+/** Requests that are none any more, by project and connection. */
+export const withdrawn: Collection<{ until: number }> = collection<{ until: number }>({
+  name: 'withdrawn',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ until: time }),
+  expires: ({ until }) => until,
+});
+
+/** All that notifications stores. */
+export const declared: Declared = {
+  collections: [feeds, entries, withdrawn, endedUserCollection, profileCollection],
+};
