@@ -1,11 +1,13 @@
 // `npm start`: the whole platform embedded in this process, with a demo project outside production.
 import {
+  copyNotice,
   ensureDemo,
   goodbye,
   openDataFolder,
   operatorToken,
   platformConfig,
   productionNotice,
+  readManifest,
   refuseTakenPort,
   startEmbedded,
   welcome,
@@ -20,9 +22,12 @@ at /docs, data in .kith. Prints three requests to paste.`,
 );
 
 await runProcess('kith', async (env) => {
-  const config = readConfig(platformConfig, { NODE_ENV: 'development', LOG_LEVEL: 'warn', ...env });
+  const asked = { NODE_ENV: 'development', LOG_LEVEL: 'warn', ...env };
+  const folder = openDataFolder(readConfig(platformConfig, asked).KITH_DATA);
+  const backup = readManifest(folder);
+  // A backup starts with the settings that its tokens were made with.
+  const config = readConfig(platformConfig, { ...backup?.settings, ...asked });
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
-  const folder = openDataFolder(config.KITH_DATA);
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
   // Nobody looks for the usual port who has not asked for it: a Prometheus has the same.
@@ -37,7 +42,8 @@ await runProcess('kith', async (env) => {
   const [internalUrl = ''] = platform.internalUrls;
   const hasMoved = internalPortMayMove && !internalUrl.endsWith(`:${config.INTERNAL_PORT}`);
   const internal = { url: internalUrl, taken: hasMoved ? config.INTERNAL_PORT : undefined };
-  if (config.NODE_ENV === 'production') console.log(productionNotice(platform.url, folder, internal));
+  if (backup && !backup.adoptedAt) console.log(copyNotice(platform.url, folder, backup.begunAt));
+  else if (config.NODE_ENV === 'production') console.log(productionNotice(platform.url, folder, internal));
   else {
     const demo = { url: platform.url, operatorToken: token, stateName: 'demo-embedded.json' };
     console.log(welcome(await ensureDemo(folder, demo), folder, internal));

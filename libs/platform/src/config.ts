@@ -1,4 +1,5 @@
 import { gatewayConfig } from '@kith/gateway';
+import { identityConfig } from '@kith/identity';
 import { notificationsConfig } from '@kith/notifications';
 import { commonConfig } from '@kith/service';
 import { z } from 'zod';
@@ -8,6 +9,7 @@ import { dataFolderConfig } from './data-folder-config.ts';
 export const platformConfig = z.object({
   ...commonConfig.shape,
   ...gatewayConfig.shape,
+  ERASURES_FILE: identityConfig.shape.ERASURES_FILE,
   NOTIFICATION_DAYS: notificationsConfig.shape.NOTIFICATION_DAYS,
   ...dataFolderConfig.shape,
 });

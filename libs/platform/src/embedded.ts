@@ -86,7 +86,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
-    const settings = settingsOf(config);
+    const erasuresFile = config.ERASURES_FILE ?? folder.file('erasures.jsonl');
+    const settings = { ...settingsOf(config), erasuresFile };
     for (const name of serviceNames) {
       const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`), synchronous } as const;
       services.push(await startServiceByName(name, runtime, { store, settings }));

@@ -1,8 +1,9 @@
+export { type BackupManifest, readManifest, writeManifest } from './backup-manifest.ts';
 export { type PlatformConfig, platformConfig } from './config.ts';
 export { type DataFolder, openDataFolder } from './data-folder.ts';
 export { type Call, CallError, caller } from './demo/api.ts';
 export { ensureDemo, type StartFile } from './demo/demo.ts';
-export { goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
+export { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
 export { type DistributedOptions, type DistributedPlatform, startDistributed } from './distributed.ts';
 export {
   type EmbeddedOptions,

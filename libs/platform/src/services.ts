@@ -13,6 +13,8 @@ export interface ServiceSettings {
   allowTestTokens: boolean;
   /** How long a notification is kept, in days. */
   notificationDays: number;
+  /** Path of the list of erasures, if one is kept. */
+  erasuresFile?: string | undefined;
 }
 
 /** Every service but the gateway, in the order they are started. */

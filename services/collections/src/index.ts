@@ -1,2 +1,3 @@
+export { collectionsBackup } from './backup.ts';
 export { collectionsMove } from './move.ts';
 export { type CollectionsOptions, startCollections } from './service.ts';

@@ -1,2 +1,3 @@
+export { connectionsBackup } from './backup.ts';
 export { connectionsMove } from './move.ts';
 export { type ConnectionsOptions, startConnections } from './service.ts';

@@ -1,3 +1,4 @@
+export { identityBackup } from './backup.ts';
 export { identityConfig } from './config.ts';
 export { type ErasureNote, erasureNote } from './erasure-list.ts';
 export { identityMove } from './move.ts';

@@ -1,4 +1,6 @@
 import type { Command } from '../command.ts';
+import { adoptCommand } from './adopt.ts';
+import { backupCommand } from './backup.ts';
 import { listDeadLettersCommand } from './dead-letters-list.ts';
 import { replayDeadLettersCommand } from './dead-letters-replay.ts';
 import { importCommand } from './import.ts';
@@ -10,6 +12,7 @@ import { listProjectsCommand } from './projects-list.ts';
 import { showProjectCommand } from './projects-show.ts';
 import { updateProjectCommand } from './projects-update.ts';
 import { rebuildCommand } from './rebuild.ts';
+import { restoreCommand } from './restore.ts';
 import { restoredCommand } from './restored.ts';
 import { listUsersCommand } from './users-list.ts';
 import { restoreUserCommand } from './users-restore.ts';
@@ -27,6 +30,9 @@ export const commands: readonly Command[] = [
   rotateKeysCommand,
   revokeKeyCommand,
   importCommand,
+  backupCommand,
+  restoreCommand,
+  adoptCommand,
   moveCommand,
   rebuildCommand,
   restoredCommand,

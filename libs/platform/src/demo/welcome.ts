@@ -48,6 +48,16 @@ export function productionNotice(url: string, folder: DataFolder, internal?: Int
   return `\nKith is up at ${url}, its reference at ${url}/docs (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n${internally}`;
 }
 
+/** What a start on a backup prints: no demo in somebody's data. */
+export function copyNotice(url: string, folder: DataFolder, begunAt: string): string {
+  return `
+Kith is up at ${url}, its reference at ${url}/docs
+This is a copy: the backup of ${begunAt} in ${folder.path}. It answers as the platform did; what is changed here changes the copy alone.
+The operator's token of this copy is in ${folder.file('operator-token')}.
+kith adopt ${folder.path} makes it an installation of its own.
+`;
+}
+
 function internalLine({ url, taken }: InternalAddress): string {
   return `${url} (/healthz, /readyz, /metrics)${taken === undefined ? '' : `, as ${taken} is taken; INTERNAL_PORT sets another`}`;
 }

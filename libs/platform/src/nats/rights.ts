@@ -73,6 +73,7 @@ export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
         `$JS.API.STREAM.MSG.GET.${stream}`,
         `$JS.API.STREAM.MSG.DELETE.${stream}`,
       ]),
+      `$JS.API.CONSUMER.LIST.${streamNames(prefix).events}`,
       `$JS.API.CONSUMER.*.${streamNames(prefix).dead}.>`,
       `$JS.API.CONSUMER.MSG.NEXT.${streamNames(prefix).dead}.>`,
     ],

@@ -1,0 +1,50 @@
+import { type EventEnvelope, eventSubject } from '@kith/contracts';
+import { type NatsBus, subjectMatches } from '@kith/service';
+import { type CopyOptions, DocumentsFile, ServiceCopy } from '@kith/service/backup';
+import { serviceBackups } from './services.ts';
+
+/** A platform in the distributed form. */
+export interface Databases {
+  mongodbUrl: string;
+  prefix: string;
+  bus: NatsBus;
+}
+
+/** Copies the databases of a platform that runs to files of a folder. Throws `StartError`. */
+export async function copyDatabases(
+  { mongodbUrl: url, prefix, bus }: Databases,
+  fileOf: (service: string) => string,
+  progress: (line: string) => void,
+): Promise<void> {
+  // Before everything else: what was not had by then is told once more.
+  const options = { hasArrived: await arrivals(bus) };
+  await using copies = new AsyncDisposableStack();
+  const all: { copy: ServiceCopy; file: DocumentsFile; service: string }[] = [];
+  for (const backup of serviceBackups) {
+    const { service, declared } = backup;
+    const file = copies.use(new DocumentsFile(fileOf(service), declared));
+    const from = { url, database: `${prefix}_${service}` };
+    const copy = copies.use(await ServiceCopy.open(backup, from, file, options));
+    all.push({ copy, file, service });
+  }
+  for (const { copy } of all) await copy.copyEarly();
+  for (const { copy, file, service } of all) {
+    await copy.copy();
+    file.close();
+    progress(`${service}: copied`);
+  }
+}
+
+/** Tells of events whether every consumer has had them by now. Those that one has given up count as not had. */
+async function arrivals(bus: NatsBus): Promise<CopyOptions['hasArrived']> {
+  const consumers = await bus.consumers();
+  const dead = new Set<string>();
+  for (const { durable } of consumers) {
+    for (const { id } of await bus.deadLetters(durable)) dead.add(id);
+  }
+  return (event: EventEnvelope, position: number) => {
+    const subject = eventSubject(bus.prefix, event);
+    const takers = consumers.filter(({ subjects }) => subjects.some((one) => subjectMatches(one, subject)));
+    return !dead.has(event.id) && takers.every((taker) => taker.position >= position);
+  };
+}

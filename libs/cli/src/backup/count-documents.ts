@@ -1,0 +1,15 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Count } from '../counts.ts';
+import { serviceBackups } from './services.ts';
+
+/** How many documents of each collection the files of services hold. */
+export function countDocuments(fileOf: (service: string) => string): Count[] {
+  return serviceBackups.flatMap(({ service, declared }) => {
+    // Not read-only: that would leave files of its own beside it.
+    using db = new DatabaseSync(fileOf(service));
+    return declared.collections.map(({ name: collection }) => {
+      const documents = Number(db.prepare(`SELECT count(*) AS n FROM "${collection}"`).get()?.n);
+      return { service, collection, documents };
+    });
+  });
+}

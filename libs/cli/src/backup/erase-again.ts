@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { eventSubject, userDeleted } from '@kith/contracts';
+import { type ErasureNote, erasureNote } from '@kith/identity';
+import { derivedId, InProcessBus, type Logger, makeEvent, StartError } from '@kith/service';
+
+/** Reads the list that erasures are noted in. Throws `StartError`. */
+export function readErasures(path: string): ErasureNote[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new StartError(`${path} can not be read.`, { cause: error });
+  }
+  return text.split('\n').flatMap((line, at) => {
+    // What does not end is of a process that died over it, and has erased nobody.
+    if (!line.endsWith('}')) return [];
+    try {
+      return [erasureNote.parse(JSON.parse(line))];
+    } catch (error) {
+      throw new StartError(`${path}, line ${at + 1}: no note of an erasure.`, { cause: error });
+    }
+  });
+}
+
+/**
+ * Has an installation that was restored erase users once more: identity takes them for those of whose end it had told before it was
+ * restored (docs/adr/0028).
+ */
+export async function eraseAgain(
+  erased: readonly ErasureNote[],
+  { file, prefix, log }: { file: string; prefix: string; log: Logger },
+): Promise<void> {
+  const bus = new InProcessBus({ prefix, file, log });
+  try {
+    for (const { projectId, userId, at } of erased) {
+      const event = makeEvent(userDeleted, {
+        projectId,
+        actorId: null,
+        aggregate: { type: 'user', id: userId, seq: 1 },
+        data: { id: userId },
+        occurredAt: new Date(at),
+      });
+      const id = derivedId('erased', projectId, userId);
+      const body = new TextEncoder().encode(JSON.stringify({ ...event, id }));
+      await bus.publish({ subject: eventSubject(prefix, event), id, body });
+    }
+  } finally {
+    await bus.close();
+  }
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Passwords } from '@kith/identity';
+import { type BackupManifest, readManifest, writeManifest } from '@kith/platform';
+import { createLogger, NatsBus, readConfig, StartError } from '@kith/service';
+import { anonymise, MadeUp, snapshotFiles } from '@kith/service/backup';
+import { type Given, type Surroundings, UsageError } from '../command.ts';
+import { printCounts } from '../counts.ts';
+import { dataFiles } from '../move/state.ts';
+import { resolvePath } from '../platform-access.ts';
+import { version } from '../version.ts';
+import { backupConfig } from './config.ts';
+import { copyDatabases } from './copy-databases.ts';
+import { countDocuments } from './count-documents.ts';
+import { filesOf } from './files-of.ts';
+import { serviceBackups } from './services.ts';
+
+type Config = ReturnType<typeof configOf>;
+type Progress = (line: string) => void;
+
+/** `kith backup`: what its command does, with all that only such commands need. */
+export async function runBackup(given: Given, around: Surroundings): Promise<number> {
+  const [word] = given.words;
+  if (!word) throw new UsageError('Say which folder to write the backup to.');
+  const to = resolvePath(word, around.env);
+  if (existsSync(to)) throw new StartError(`${to} is there already; choose a folder that is not.`);
+  const config = configOf(around.env);
+  const progress = (line: string) => around.stderr.write(`${line}\n`);
+  // What is begun and not ended is no backup, and is taken for none.
+  const partial = `${to}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true, mode: 0o700 });
+  const begunAt = new Date().toISOString();
+  const fileOf = (name: string) => join(partial, `${name}.sqlite`);
+  const settings = config.MONGODB_URL
+    ? await backUpDatabases(config, fileOf, progress)
+    : await backUpFolder(resolve(config.KITH_DATA), config, fileOf, progress);
+  const isAnonymised = given.options.anonymise === true;
+  if (isAnonymised) await anonymiseAll(fileOf, progress);
+  const counts = countDocuments(fileOf);
+  writeManifest(filesOf(partial), {
+    ...{ format: 1, version, begunAt, endedAt: new Date().toISOString(), isAnonymised },
+    ...{ form: config.MONGODB_URL ? 'distributed' : 'embedded', settings, counts },
+  });
+  await rename(partial, to);
+  progress(`the backup is in ${to}`);
+  printCounts(around, counts, { json: given.options.json === true });
+  return 0;
+}
+
+function configOf(env: NodeJS.ProcessEnv) {
+  return readConfig(backupConfig, env);
+}
+
+async function backUpDatabases(
+  { MONGODB_URL: mongodbUrl = '', NATS_URL: url, NATS_NKEY: nkeySeed, ...config }: Config,
+  fileOf: (service: string) => string,
+  progress: Progress,
+): Promise<BackupManifest['settings']> {
+  if (!url) throw new UsageError('NATS_URL is needed beside MONGODB_URL.');
+  const prefix = config.KITH_PREFIX;
+  const log = createLogger({ name: 'kith', level: 'silent' });
+  const bus = await NatsBus.connect({ url, nkeySeed, name: 'operator', prefix, log });
+  await copyDatabases({ mongodbUrl, prefix, bus }, fileOf, progress).finally(() => bus.close());
+  return settingsOf(config);
+}
+
+/** As of one moment, of which the events are as well: nothing is to be told once more. */
+async function backUpFolder(
+  from: string,
+  config: Config,
+  fileOf: (service: string) => string,
+  progress: Progress,
+): Promise<BackupManifest['settings']> {
+  if (!existsSync(join(from, 'identity.sqlite'))) {
+    throw new StartError(`There is no embedded installation in ${from}.`);
+  }
+  const files = dataFiles.map((name) => ({ from: join(from, `${name}.sqlite`), to: fileOf(name) }));
+  await snapshotFiles(files, (file) => progress(`${file}: copied`));
+  return readManifest(filesOf(from))?.settings ?? settingsOf(config);
+}
+
+/** In place of each file. Nothing is left of what people have done: neither events nor sessions. */
+async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<void> {
+  const password = randomBytes(9).toString('base64url');
+  const made = new MadeUp(await new Passwords().hash(password, Number.MAX_SAFE_INTEGER));
+  for (const backup of serviceBackups) {
+    const [real, other] = [fileOf(backup.service), fileOf(`${backup.service}.anonymous`)];
+    anonymise(backup, real, other, made);
+    await rename(other, real);
+    progress(`${backup.service}: anonymised`);
+  }
+  await rm(fileOf('events'), { force: true });
+  progress(`everybody's password is ${password} now`);
+}
+
+function settingsOf({ KITH_PREFIX, TOKEN_ISSUER, TOKEN_AUDIENCE }: Omit<Config, 'MONGODB_URL'>) {
+  return { KITH_PREFIX, TOKEN_ISSUER, TOKEN_AUDIENCE };
+}

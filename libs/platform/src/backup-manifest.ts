@@ -1,0 +1,41 @@
+import { StartError } from '@kith/service';
+import { z } from 'zod';
+import type { DataFolder } from './data-folder.ts';
+
+/** What a backup says of itself; stands in its folder. */
+const manifest = z.object({
+  format: z.literal(1),
+  /** Of Kith that made it. */
+  version: z.string(),
+  /** Nothing that was acknowledged before it is missing. */
+  begunAt: z.iso.datetime(),
+  endedAt: z.iso.datetime(),
+  form: z.enum(['embedded', 'distributed']),
+  isAnonymised: z.boolean(),
+  /** Settings that its tokens and events are made with. */
+  settings: z.object({ KITH_PREFIX: z.string(), TOKEN_ISSUER: z.string(), TOKEN_AUDIENCE: z.string() }),
+  /** How many of each collection of a service. */
+  counts: z.array(z.object({ service: z.string(), collection: z.string(), documents: z.int() })),
+  /** When it was made an installation of its own; until then it is a copy. */
+  adoptedAt: z.iso.datetime().optional(),
+});
+export type BackupManifest = z.output<typeof manifest>;
+
+export const manifestFile = 'backup.json';
+
+/** What a folder's backup says of itself; `undefined` where it is none. Throws `StartError` for what can not be read. */
+export function readManifest(folder: Pick<DataFolder, 'read' | 'file'>): BackupManifest | undefined {
+  const text = folder.read(manifestFile);
+  if (text === undefined) return undefined;
+  try {
+    return manifest.parse(JSON.parse(text));
+  } catch (error) {
+    throw new StartError(`${folder.file(manifestFile)} can not be read by this version of Kith.`, {
+      cause: error,
+    });
+  }
+}
+
+export function writeManifest(folder: Pick<DataFolder, 'write'>, content: BackupManifest): void {
+  folder.write(manifestFile, `${JSON.stringify(content, null, 2)}\n`);
+}

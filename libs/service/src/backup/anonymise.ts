@@ -1,0 +1,53 @@
+import { DatabaseSync } from 'node:sqlite';
+import { asDeclared } from '../documents/collection.ts';
+import { keyColumn } from '../documents/sqlite-table.ts';
+import { DocumentsFile } from './documents-file.ts';
+import type { MadeUp } from './made-up.ts';
+import type { ServiceBackup } from './service-backup.ts';
+
+const atOnce = 1_000;
+
+/**
+ * Writes a service's file of a backup anew, with what stands for people in place of them. Events are left out: they say what people
+ * have done.
+ */
+export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
+  const { collections, counters = [] } = backup.declared;
+  using source = new DatabaseSync(from);
+  using file = new DocumentsFile(to, backup.declared);
+  for (const of of collections) {
+    const standIn = backup.anonymous[of.name];
+    if (!standIn) throw new Error(`Nothing says what stands for ${of.name} of ${backup.service}.`);
+    for (const rows of rowsOf(source, of.name)) {
+      file.together(() => {
+        for (const { id, shape, doc, changed = null, epoch = 0, newest = 0 } of rows) {
+          const other = standIn({ id, doc: asDeclared(of, JSON.parse(doc), shape) }, made);
+          if (other) file.put(of, { id: other.id, doc: other.doc, changed, epoch, newest });
+        }
+      });
+    }
+  }
+  for (const sums of counters) {
+    for (const rows of rowsOf(source, sums.name)) {
+      file.together(() => {
+        for (const row of rows) {
+          const fields = sums.fields.map((field) => [field, row[keyColumn(field)]] as const);
+          file.add(sums, made.ids(row.id), Object.fromEntries(fields));
+        }
+      });
+    }
+  }
+  file.close();
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the columns are those of the table.
+function* rowsOf(source: DatabaseSync, table: string): Generator<Record<string, any>[]> {
+  const some = source.prepare(`SELECT * FROM "${table}" WHERE id > ? ORDER BY id LIMIT ${atOnce}`);
+  for (let after = ''; ; ) {
+    const rows = some.all(after);
+    const end = rows.at(-1);
+    if (!end) return;
+    yield rows;
+    after = end.id as string;
+  }
+}

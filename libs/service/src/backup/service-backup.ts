@@ -1,0 +1,50 @@
+import type { EventEnvelope } from '@kith/contracts';
+import type { AnyCollection, Collection, Counters } from '../documents/collection.ts';
+import type { Declared } from '../documents/open-documents.ts';
+import type { MadeUp } from './made-up.ts';
+
+/** A stored document, whatever it is of. */
+// biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
+export type AnyStored = { id: string; doc: any };
+
+/** Rows of a collection that follow from targets: the ids of those that follow from one, or the range they lie in. */
+export interface Follows {
+  rows: AnyCollection;
+  target: AnyCollection;
+  of(target: AnyStored): readonly string[] | { above: string; below: string };
+}
+
+/** What is copied of a service. */
+export interface Copied {
+  find<D>(of: Collection<D>, id: string): D | undefined;
+  findBy<D>(of: Collection<D>, index: string, key: string): { id: string; doc: D } | undefined;
+  range<D>(of: Collection<D>, range: { above: string; below: string }): { id: string; doc: D }[];
+}
+
+/** How far the target of an event has got. */
+export interface Standing {
+  /** `seq` of the last event it has told; absent where it is not there. */
+  seq: number | undefined;
+  /** Whether the event is the last one that its target tells. */
+  isLast?: boolean;
+}
+
+/** What a backup has to know of a service beyond what it declares (docs/adr/0038). */
+export interface ServiceBackup {
+  service: string;
+  declared: Declared;
+  follows?: readonly Follows[];
+  /** Rows that stand in the place of a target that is no more: there is none while the target is there. */
+  insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
+  /** Counters, which are not read but summed up again: what a row adds to them. */
+  counted?: readonly {
+    rows: AnyCollection;
+    counters: Counters;
+    add(row: AnyStored): { id: string; add: Readonly<Record<string, number>> };
+  }[];
+  /** Copies of what a service owns that is read before this one. They are read before both. */
+  early?: readonly AnyCollection[];
+  standing(event: EventEnvelope, copied: Copied): Standing;
+  /** By the name of each collection: what stands for a document in an anonymous copy; `null` is nothing. */
+  anonymous: Readonly<Record<string, (stored: AnyStored, made: MadeUp) => AnyStored | null>>;
+}

@@ -1,0 +1,53 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+
+/** How long a file may be held by another process, in ms. */
+const busyMs = 5_000;
+const pagesAtOnce = 2_000;
+
+/**
+ * Copies database files as they stand at one moment, all of them the same, while another process writes to them. Nobody can write
+ * for as long as it takes to begin reading each, well under a millisecond a file. `progress` hears of each file that is copied.
+ */
+export async function snapshotFiles(
+  files: readonly { from: string; to: string }[],
+  progress: (from: string) => void = () => undefined,
+): Promise<void> {
+  const readers: DatabaseSync[] = [];
+  try {
+    const locks: DatabaseSync[] = [];
+    try {
+      for (const { from } of files) readers.push(new DatabaseSync(from, { timeout: busyMs }));
+      for (const { from } of files) {
+        const lock = new DatabaseSync(from, { timeout: busyMs });
+        locks.push(lock);
+        lock.exec('BEGIN IMMEDIATE');
+      }
+      for (const reader of readers) {
+        reader.exec('BEGIN');
+        // What it reads from now on is what it finds now.
+        reader.prepare('SELECT count(*) FROM sqlite_schema').get();
+      }
+    } finally {
+      for (const lock of locks) lock.close();
+    }
+    for (const [at, { from, to }] of files.entries()) {
+      closeSync(openSync(to, 'wx', 0o600));
+      await backup(readers[at] as DatabaseSync, to, { rate: pagesAtOnce });
+      flush(to);
+      progress(from);
+    }
+  } finally {
+    for (const reader of readers) reader.close();
+  }
+}
+
+/** Sees to it that a file is on the disk. */
+export function flush(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

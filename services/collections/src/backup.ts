@@ -1,0 +1,37 @@
+import { collectionDeleted } from '@kith/contracts';
+import type { ServiceBackup } from '@kith/service/backup';
+import { collections, declared, entities, idOf } from './store/collections.ts';
+import { entityPlace, entityRange, placedEntity } from './store/entity-place.ts';
+import { placed } from './store/place.ts';
+
+/** Collections' data in a backup. */
+export const collectionsBackup: ServiceBackup = {
+  service: 'collections',
+  declared,
+  follows: [
+    {
+      rows: entities,
+      target: collections,
+      of: ({ id, doc }) => entityRange({ projectId: placed(id).projectId, id: idOf(doc, id) }),
+    },
+  ],
+  standing: ({ type, aggregate }, copied) => ({
+    seq: copied.findBy(collections, 'id', aggregate.id)?.doc.seq,
+    isLast: type === collectionDeleted.type,
+  }),
+  anonymous: {
+    collections(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      // Roots all have one name.
+      return { id, doc: doc.root ? doc : { ...doc, name: made.title(doc.name) } };
+    },
+    entities(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      const { projectId, collectionId, addedAt } = placedEntity(id);
+      const entityId = made.text(doc.entityId);
+      const place = entityPlace({ projectId, id: collectionId }, { entityId, addedAt, metadata: {} });
+      return { id: place, doc: { ...doc, entityId, metadata: {} } };
+    },
+    erased: (stored, made) => made.mapped(stored),
+  },
+};

@@ -1,0 +1,47 @@
+import { type EventOf, sessionRevoked, userDeleted } from '@kith/contracts';
+import type { ServiceBackup } from '@kith/service/backup';
+import { blocks, declared, deletedUsers, sessions, users } from './store/collections.ts';
+import { lastIn, userKey, within } from './store/keys-of.ts';
+
+/** Identity's data in a backup. */
+export const identityBackup: ServiceBackup = {
+  service: 'identity',
+  declared,
+  insteadOf: [{ rows: deletedUsers, target: users }],
+  // Connections, which owns them, is read before identity.
+  early: [blocks],
+  standing({ type, projectId, aggregate, data }, copied) {
+    if (type === sessionRevoked.type) {
+      const { userId, sessionId } = data as EventOf<typeof sessionRevoked>['data'];
+      const own = copied
+        .range(sessions, within(projectId, userId))
+        .find(({ id }) => lastIn(id) === sessionId);
+      return { seq: own && (own.doc.revokedAt === null ? 0 : 1), isLast: true };
+    }
+    const seq = copied.find(users, userKey(projectId, aggregate.id))?.seq;
+    return { seq, isLast: type === userDeleted.type };
+  },
+  anonymous: {
+    projects(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      return { id, doc: { ...doc, name: `Project ${id.slice(0, 4)}`, publicKey: null, webOrigins: [] } };
+    },
+    users(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      const user = made.user({ ...doc, id: lastIn(id) });
+      const email = doc.email && `${made.person(lastIn(id)).username}@example.com`;
+      const { id: _, ...rest } = user;
+      const passwordHash = doc.passwordHash && made.passwordHash;
+      return { id, doc: { ...rest, email, passwordHash, keptSession: null } };
+    },
+    seen: (stored, made) => made.mapped(stored),
+    deletedUsers: (stored, made) => made.mapped(stored),
+    endedUsers: (stored, made) => made.mapped(stored),
+    blocks: (stored, made) => made.mapped(stored),
+    // New ones are made at the first start.
+    keys: () => null,
+    revokedKeys: () => null,
+    sessions: () => null,
+    hashKinds: () => null,
+  },
+};

@@ -1,0 +1,41 @@
+import { anonymousProfile, type ServiceBackup } from '@kith/service/backup';
+import { declared, entries, feeds } from './store/collections.ts';
+import { endOf, feedKey } from './store/place.ts';
+
+/** Notifications' data in a backup. */
+export const notificationsBackup: ServiceBackup = {
+  service: 'notifications',
+  declared,
+  follows: [
+    {
+      rows: entries,
+      target: feeds,
+      of({ id }) {
+        const [projectId = '', userId = ''] = id.split('|');
+        return { above: `${id}|`, below: endOf({ projectId, userId }) };
+      },
+    },
+  ],
+  standing: ({ projectId, aggregate }, copied) => ({
+    seq: copied.find(feeds, feedKey({ projectId, userId: aggregate.id }))?.seq,
+  }),
+  anonymous: {
+    feeds(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      return { id, doc: { ...doc, streams: [] } };
+    },
+    entries(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      const { connectionId, initiatorId, initiatorName, initiatorUsername } = doc.metadata;
+      const { name, username } = made.person(initiatorId);
+      const metadata = {
+        ...{ connectionId, initiatorId, initiatorAvatar: null },
+        ...{ initiatorName: initiatorName && name, initiatorUsername: initiatorUsername && username },
+      };
+      return { id, doc: { ...doc, metadata } };
+    },
+    withdrawn: (stored, made) => made.mapped(stored),
+    endedUsers: (stored, made) => made.mapped(stored),
+    profiles: anonymousProfile,
+  },
+};

@@ -1,0 +1,68 @@
+// Starts at most 0 platforms and 0 processes.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { caller } from '@kith/platform';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
+import { makeBusy, operatorToken, startInFolder, type World } from './support/moved-installation.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-anonymous-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it('an anonymous backup has the same shapes, and nothing of anybody', async () => {
+  const backup = join(folder, 'pocket');
+  let world: World;
+  let said: Awaited<ReturnType<typeof runKith>>;
+  {
+    await using platform = await startInFolder(join(folder, 'data'));
+    world = await makeBusy(caller(platform.url));
+    said = await runKith(['backup', backup, '--anonymise'], { KITH_DATA: join(folder, 'data') });
+    expect([said.code, said.stderr]).toEqual([0, expect.stringContaining('identity: anonymised')]);
+  }
+  const told = [
+    ...world.users.flatMap(({ id, email, refreshToken }) => [id, email, refreshToken]),
+    ...['Üser', 'üser', 'user.1', 'Moved on', 'Hello"', 'Waiting', 'Novels', '"one"', 'app.example.org'],
+    ...[world.projectId, world.collectionId],
+  ];
+  for (const name of await readdir(backup)) {
+    const content = (await readFile(join(backup, name))).toString('latin1');
+    const found = told.filter((text) => content.includes(Buffer.from(text).toString('latin1')));
+    expect([name, found]).toEqual([name, []]);
+  }
+
+  await using platform = await startInFolder(backup);
+  const call = caller(platform.url);
+  const admin = <T>(path: string) => call<T>('GET', `/admin/projects${path}`, { token: operatorToken });
+  const { data: projects } = await admin<{ data: { id: string }[] }>('');
+  const { id: projectId } = projects[0]!;
+  const { data: users } = await admin<{ data: { id: string; email: string; name: string }[] }>(
+    `/${projectId}/users?limit=100`,
+  );
+  // With the one who is suspended.
+  expect(users).toHaveLength(world.users.length + 1);
+  const password = /everybody's password is (\S+) now/.exec(said.stderr)?.[1];
+  const counts: number[] = [];
+  for (const { email } of users) {
+    const signedIn = call<{ accessToken: string }>('POST', `/v7/${projectId}/auth/sign-in`, {
+      body: { email, password },
+    });
+    const session = await signedIn.catch(() => undefined);
+    if (!session) continue;
+    const { connections } = await call<{ connections: { connectedUser: { id: string; name: string } }[] }>(
+      'GET',
+      `/v7/${projectId}/connections`,
+      { token: session.accessToken },
+    );
+    for (const { connectedUser } of connections) {
+      // The copy that connections keeps says the same as identity.
+      expect(connectedUser.name).toBe(users.find(({ id }) => id === connectedUser.id)?.name);
+    }
+    counts.push(connections.length);
+  }
+  expect(counts).toHaveLength(world.users.length);
+  expect(Math.max(...counts)).toBe(2);
+}, 60_000);

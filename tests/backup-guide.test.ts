@@ -1,0 +1,73 @@
+// Starts at most 1 platforms and 3 processes.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freePort } from '@kith/platform/engines';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileCache } from '../libs/testing/src/compile-cache.ts';
+import { runKith } from './support/command.ts';
+import { readBlocks } from './support/guide.ts';
+import { kithWordsIn } from './support/kith-words.ts';
+import { makeSmall, startInFolder } from './support/moved-installation.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+describe('the guide of backups', async () => {
+  const blocks = await readBlocks('backup.md');
+  const commands = blocks.filter(({ language }) => language === 'bash').map(({ text }) => text);
+  const holding = (text: string) => commands.filter((one) => one.includes(text));
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-backup-guide-'));
+    await makeSmall(join(folder, '.kith'), { name: 'Ada' });
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** What the commands are, inside a checkout that is installed. */
+  const programs = async (): Promise<string> => {
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    const [npx, npm] = [
+      `shift; exec '${process.execPath}' '${root}libs/cli/src/main.ts' "$@"`,
+      `exec '${process.execPath}' '${root}scripts/start.ts'`,
+    ];
+    for (const [name, words] of Object.entries({ npx, npm })) {
+      await writeFile(join(bin, name), `#!/bin/sh\n${words}\n`, { mode: 0o755 });
+    }
+    return bin;
+  };
+
+  it('makes backups by a timer, each started to see that it answers', async () => {
+    const [script = ''] = holding('rehearsal');
+    const [port, internalPort] = [await freePort(), await freePort()];
+    const text = script.replaceAll('8099', String(port)).replaceAll('9099', String(internalPort));
+    const env = {
+      PATH: `${await programs()}${delimiter}${process.env.PATH}`,
+      NODE_COMPILE_CACHE: compileCache(),
+      KITH_DATA: join(folder, '.kith'),
+    };
+    await mkdir(join(folder, 'backups'));
+    for (let n = 0; n < 2; n++) await run('bash', ['-c', text], { cwd: folder, env });
+    const kept = await readdir(join(folder, 'backups'));
+    expect(kept.filter((name) => /^\d{4}-\d\d-\d\dT\d{6}$/.test(name))).toHaveLength(2);
+    expect(kept).not.toContain('rehearsal');
+  }, 60_000);
+
+  it('makes one and puts it back', async () => {
+    const env = { KITH_DATA: join(folder, '.kith'), KITH_CWD: folder };
+    const [make = []] = kithWordsIn({ text: holding('kith backup backups')[0]! });
+    const made = await runKith(make, env);
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
+    const [restore = []] = kithWordsIn({ text: holding('KITH_DATA=.kith npx kith restore')[0]! });
+    await writeFile(join(folder, 'erasures.jsonl'), '');
+    const restored = await runKith(restore, { ...env, KITH_DATA: join(folder, 'restored') });
+    expect([restored.code, restored.stderr]).toEqual([0, 'copied\n']);
+    await using platform = await startInFolder(join(folder, 'restored'));
+    expect(await platform.notReady()).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,151 @@
+// Starts at most 0 platforms and 22 processes.
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Call, CallError, caller, type Platform, startDistributed } from '@kith/platform';
+import {
+  availableEngines,
+  type Engines,
+  eraseEngines,
+  startEngines,
+  uniquePrefix,
+  waitFor,
+} from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileCache } from '../libs/testing/src/compile-cache.ts';
+import { kith, runKith } from './support/command.ts';
+import {
+  goesOn,
+  makeBusy,
+  movedSettings,
+  readAll,
+  startInFolder,
+  type World,
+} from './support/moved-installation.ts';
+import { type Newcomer, Writers } from './support/writers.ts';
+
+const forms = (['embedded', 'distributed'] as const).filter(
+  (form) => form === 'embedded' || availableEngines().includes('containers'),
+);
+
+describe.each(forms)('a backup of the %s form', (form) => {
+  const prefix = uniquePrefix();
+  let root: string;
+  let engines: Engines | undefined;
+  const pathOf = (name: string) => join(root, name);
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'kith-backup-'));
+    if (form === 'distributed') engines = await startEngines();
+  });
+  afterAll(async () => {
+    if (engines) {
+      await eraseEngines(engines, prefix);
+      await engines[Symbol.asyncDispose]();
+    }
+    await rm(root, { recursive: true, force: true });
+  });
+
+  /** Where commands find a platform, or a place for one. */
+  const envOf = (name: string): NodeJS.ProcessEnv =>
+    engines
+      ? {
+          MONGODB_URL: engines.mongodbUrl,
+          NATS_URL: engines.natsUrl,
+          KITH_PREFIX: `${prefix}_${name}`,
+          KITH_DATA: pathOf('none'),
+        }
+      : { KITH_DATA: pathOf(name) };
+  const start = async (name: string): Promise<Platform> => {
+    const erasures = { ERASURES_FILE: pathOf('erasures.jsonl') };
+    if (!engines) return startInFolder(pathOf(name), undefined, erasures);
+    return startDistributed({
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: compileCache(),
+        ...movedSettings('', `${prefix}_${name}`),
+        ...{ MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl },
+        ...erasures,
+      },
+      logFolder: pathOf(`${name}-logs`),
+    });
+  };
+
+  it('made while everybody writes boots, and is put back after all is lost without those who were erased', async () => {
+    const backup = pathOf('backup');
+    let world: World;
+    let before: unknown;
+    let kept: Newcomer[];
+    let writers: Writers;
+    {
+      await using platform = await start('first');
+      const call = caller(platform.url);
+      world = await makeBusy(call);
+      before = await readAll(call, world);
+      writers = await Writers.start(call);
+      await using _ = writers;
+      await waitFor(() => writers.acknowledged.length >= 20, { what: 'changes', timeoutMs: 30_000 });
+      kept = [...writers.acknowledged];
+      const made = await kith(['backup', backup, '--json'], envOf('first'));
+      expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`the backup is in ${backup}`)]);
+      const counts = JSON.parse(made.stdout) as { collection: string; documents: number }[];
+      expect(counts.find(({ collection }) => collection === 'users')?.documents).toBeGreaterThan(kept.length);
+      const during = writers.acknowledged.length;
+      await waitFor(() => writers.acknowledged.length > during, { what: 'changes after the backup' });
+    }
+    expect((await readdir(root)).filter((name) => name.includes('partial'))).toEqual([]);
+    for (const name of await readdir(backup)) {
+      expect([name, (await stat(join(backup, name))).mode & 0o077]).toEqual([name, 0]);
+    }
+
+    // What the backup does not have: somebody leaves, and somebody else exchanges a refresh token.
+    const [leaver, , later] = kept as [Newcomer, Newcomer, Newcomer];
+    const exchange = (call: Call, refreshToken: string) =>
+      call<{ refreshToken: string }>('POST', `/v7/${later.projectId}/auth/request-new-access-token`, {
+        body: { refreshToken },
+      });
+    let exchanged: string;
+    {
+      await using platform = await start('first');
+      const call = caller(platform.url);
+      await call('DELETE', `/v7/${leaver.projectId}/users/${leaver.id}`, { token: leaver.accessToken });
+      exchanged = (await exchange(call, later.refreshToken)).refreshToken;
+    }
+    const restored = await kith(['restore', backup, '--erased', pathOf('erasures.jsonl')], envOf('second'));
+    expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/2 erasures/)]);
+    {
+      await using platform = await start('second');
+      const call = caller(platform.url);
+      expect(await readAll(call, world)).toEqual(before);
+      const others = kept.filter((one) => one !== leaver);
+      await writers.expectKept(call, others);
+      // Unknown, of a family that is known, and no alarm: the backup is older than the token.
+      await expect(exchange(call, exchanged)).rejects.toMatchObject({
+        status: 401,
+        code: 'auth/unauthorized',
+      });
+      const gone = call('GET', `/v7/${leaver.projectId}/users/${leaver.id}`, {
+        token: others[0]!.accessToken,
+      });
+      await expect(gone).rejects.toThrow(CallError);
+      await goesOn(call, world);
+    }
+
+    const manifest = JSON.parse(await readFile(join(backup, 'backup.json'), 'utf8'));
+    expect(manifest).toMatchObject({ format: 1, form, isAnonymised: false });
+    {
+      await using platform = await startInFolder(backup, manifest.settings.KITH_PREFIX);
+      const call = caller(platform.url);
+      expect(await readAll(call, world)).toEqual(before);
+      await writers.expectKept(call, kept);
+      await goesOn(call, world);
+    }
+    const adopted = await runKith(['adopt', backup], {});
+    expect([adopted.code, adopted.stderr]).toEqual([0, '']);
+    const again = await runKith(['adopt', backup], {});
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('is not the copy that a backup is'),
+    ]);
+  }, 180_000);
+});
