@@ -140,9 +140,9 @@ describe.each(forms)('a backup of the %s form', (form) => {
       await writers.expectKept(call, kept);
       await goesOn(call, world);
     }
-    const adopted = await runKith(['adopt', backup], {});
+    const adopted = await runKith(['adopt', '--from', backup], {});
     expect([adopted.code, adopted.stderr]).toEqual([0, '']);
-    const again = await runKith(['adopt', backup], {});
+    const again = await runKith(['adopt', '--from', backup], {});
     expect([again.code, again.stderr]).toEqual([
       1,
       expect.stringContaining('is not the copy that a backup is'),

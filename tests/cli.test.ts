@@ -207,7 +207,7 @@ describe('kith', () => {
       expect(await told('help', ...name.split(' '))).toBe(help);
       // What a command reads of the environment stands in the help of all as well, each variable with what it is.
       const read = [...help.matchAll(/^ {2}([A-Z_]+) +\S.*$/gm)];
-      expect(read.length, name).toBeGreaterThan(1);
+      expect(read.length, name).toBeGreaterThan(0);
       for (const [, variable] of read) expect(stdout).toMatch(new RegExp(`^ {2}${variable} {2,}\\S`, 'm'));
     }
     for (const variable of ['KITH_URL', 'OPERATOR_TOKEN', 'KITH_DATA', 'MONGODB_URL', 'NATS_URL'])

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { timestamp, uuid } from '@kith/contracts';
 import { z } from 'zod';
 
 /** An erasure as it is noted outside of the database, for whoever restores a backup from before it. */
-export const erasureNote = z.object({ projectId: z.string(), userId: z.string(), at: z.iso.datetime() });
+export const erasureNote = z.object({ projectId: uuid, userId: uuid, at: timestamp });
 export type ErasureNote = z.output<typeof erasureNote>;
 
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY;

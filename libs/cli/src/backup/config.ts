@@ -2,6 +2,9 @@ import { dataFolderConfig } from '@kith/platform/access';
 import { commonConfig, mongoConfig, natsConfig, tokenConfig } from '@kith/service/config';
 import { z } from 'zod';
 
+/** What says which folder is meant. */
+export const adoptConfig = z.object({ KITH_DATA: dataFolderConfig.shape.KITH_DATA });
+
 /** What says where to restore to. */
 export const restoreConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),

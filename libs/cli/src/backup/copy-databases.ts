@@ -17,21 +17,22 @@ export async function copyDatabases(
   progress: (line: string) => void,
 ): Promise<void> {
   // Before everything else: what was not had by then is told once more.
-  const options = { hasArrived: await arrivals(bus) };
+  const hasArrived = await arrivals(bus);
   await using copies = new AsyncDisposableStack();
-  const all: { copy: ServiceCopy; file: DocumentsFile; service: string }[] = [];
+  const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];
   for (const backup of serviceBackups) {
     const { service, declared } = backup;
     const file = copies.use(new DocumentsFile(fileOf(service), declared));
     const from = { url, database: `${prefix}_${service}` };
-    const copy = copies.use(await ServiceCopy.open(backup, from, file, options));
-    all.push({ copy, file, service });
+    const told = (collection: string, documents: number) =>
+      progress(`${service}.${collection}: ${documents}`);
+    const copy = copies.use(await ServiceCopy.open(backup, from, file, { hasArrived, progress: told }));
+    all.push({ copy, file });
   }
   for (const { copy } of all) await copy.copyEarly();
-  for (const { copy, file, service } of all) {
+  for (const { copy, file } of all) {
     await copy.copy();
     file.close();
-    progress(`${service}: copied`);
   }
 }
 

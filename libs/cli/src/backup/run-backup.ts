@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Passwords } from '@kith/identity';
 import { type BackupManifest, readManifest, writeManifest } from '@kith/platform';
-import { createLogger, NatsBus, readConfig, StartError } from '@kith/service';
+import { createLogger, isMoved, NatsBus, readConfig, StartError } from '@kith/service';
 import { anonymise, MadeUp, snapshotFiles } from '@kith/service/backup';
 import { type Given, type Surroundings, UsageError } from '../command.ts';
-import { printCounts } from '../counts.ts';
+import { type Count, printCounts } from '../counts.ts';
 import { dataFiles } from '../move/state.ts';
 import { resolvePath } from '../platform-access.ts';
 import { version } from '../version.ts';
@@ -16,38 +16,41 @@ import { copyDatabases } from './copy-databases.ts';
 import { countDocuments } from './count-documents.ts';
 import { filesOf } from './files-of.ts';
 import { serviceBackups } from './services.ts';
+import { whole } from './whole.ts';
 
 type Config = ReturnType<typeof configOf>;
 type Progress = (line: string) => void;
 
 /** `kith backup`: what its command does, with all that only such commands need. */
 export async function runBackup(given: Given, around: Surroundings): Promise<number> {
-  const [word] = given.words;
-  if (!word) throw new UsageError('Say which folder to write the backup to.');
-  const to = resolvePath(word, around.env);
+  const to = resolvePath(given.words[0] ?? '', around.env);
   if (existsSync(to)) throw new StartError(`${to} is there already; choose a folder that is not.`);
   const config = configOf(around.env);
   const progress = (line: string) => around.stderr.write(`${line}\n`);
-  // What is begun and not ended is no backup, and is taken for none.
-  const partial = `${to}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true, mode: 0o700 });
-  const begunAt = new Date().toISOString();
-  const fileOf = (name: string) => join(partial, `${name}.sqlite`);
-  const settings = config.MONGODB_URL
-    ? await backUpDatabases(config, fileOf, progress)
-    : await backUpFolder(resolve(config.KITH_DATA), config, fileOf, progress);
   const isAnonymised = given.options.anonymise === true;
-  if (isAnonymised) await anonymiseAll(fileOf, progress);
-  const counts = countDocuments(fileOf);
-  writeManifest(filesOf(partial), {
-    ...{ format: 1, version, begunAt, endedAt: new Date().toISOString(), isAnonymised },
-    ...{ form: config.MONGODB_URL ? 'distributed' : 'embedded', settings, counts },
-  });
-  await rename(partial, to);
+  const counts = await whole(to, (partial) => write(partial, { config, isAnonymised, progress }));
   progress(`the backup is in ${to}`);
   printCounts(around, counts, { json: given.options.json === true });
   return 0;
+}
+
+/** Writes a backup to a folder that is there and empty. */
+async function write(
+  folder: string,
+  { config, isAnonymised, progress }: { config: Config; isAnonymised: boolean; progress: Progress },
+): Promise<Count[]> {
+  const begunAt = new Date().toISOString();
+  const fileOf = (name: string) => join(folder, `${name}.sqlite`);
+  const settings = config.MONGODB_URL
+    ? await backUpDatabases(config, fileOf, progress)
+    : await backUpFolder(resolve(config.KITH_DATA), config, fileOf, progress);
+  if (isAnonymised) await anonymiseAll(fileOf, progress);
+  const counts = countDocuments(fileOf);
+  writeManifest(filesOf(folder), {
+    ...{ format: 1, version, begunAt, endedAt: new Date().toISOString(), isAnonymised },
+    ...{ form: config.MONGODB_URL ? 'distributed' : 'embedded', settings, counts },
+  });
+  return counts;
 }
 
 function configOf(env: NodeJS.ProcessEnv) {
@@ -74,8 +77,11 @@ async function backUpFolder(
   fileOf: (service: string) => string,
   progress: Progress,
 ): Promise<BackupManifest['settings']> {
-  if (!existsSync(join(from, 'identity.sqlite'))) {
-    throw new StartError(`There is no embedded installation in ${from}.`);
+  const missing = dataFiles.find((name) => !existsSync(join(from, `${name}.sqlite`)));
+  if (missing)
+    throw new StartError(`There is no embedded installation in ${from}: ${missing}.sqlite is missing.`);
+  if (isMoved(join(from, 'events.sqlite'))) {
+    throw new StartError(`The data in ${from} was moved to the distributed form; back that up.`);
   }
   const files = dataFiles.map((name) => ({ from: join(from, `${name}.sqlite`), to: fileOf(name) }));
   await snapshotFiles(files, (file) => progress(`${file}: copied`));

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { constants, copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { ErasureNote } from '@kith/identity';
 import { type BackupManifest, openDataFolder, platformConfig, readManifest } from '@kith/platform';
 import { createLogger, InProcessBus, readConfig, StartError } from '@kith/service';
-import { type Given, optional, type Surroundings, UsageError } from '../command.ts';
+import { type Given, optional, type Surroundings } from '../command.ts';
 import { type Count, printCounts } from '../counts.ts';
 import { moveData } from '../move/move.ts';
 import { untilQuiet } from '../move/quiet.ts';
@@ -16,29 +17,27 @@ import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { eraseAgain, readErasures } from './erase-again.ts';
 import { filesOf } from './files-of.ts';
+import { whole } from './whole.ts';
 
 /** What is restored, and by which settings. */
 interface Restoring {
   from: string;
   manifest: BackupManifest;
-  /** Path of the list of erasures. */
-  erased: string | undefined;
+  erased: readonly ErasureNote[];
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
 }
 
 /** `kith restore`: what its command does, with all that only such commands need. */
 export async function runRestore(given: Given, around: Surroundings): Promise<number> {
-  const [word] = given.words;
-  if (!word) throw new UsageError('Say which folder the backup is in.');
-  const from = resolvePath(word, around.env);
+  const from = resolvePath(given.words[0] ?? '', around.env);
   const manifest = readManifest(filesOf(from));
   if (!manifest) throw new StartError(`There is no backup in ${from}.`);
   const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA } = readConfig(restoreConfig, around.env);
   const list = optional(given, 'erased');
   const restoring: Restoring = {
     ...{ from, manifest, env: around.env },
-    erased: list === undefined ? undefined : resolvePath(list, around.env),
+    erased: list === undefined ? [] : readErasures(resolvePath(list, around.env)),
     progress: (line) => around.stderr.write(`${line}\n`),
   };
   if (list === undefined) {
@@ -56,7 +55,7 @@ async function restoreFolder(restoring: Restoring, data: string): Promise<Count[
   if (existsSync(data) && (await readdir(data)).length > 0) {
     throw new StartError(`${data} is not empty; set KITH_DATA to another folder.`);
   }
-  await prepare(restoring, data);
+  await whole(data, (partial) => prepare(restoring, partial));
   return countDocuments((service) => join(data, `${service}.sqlite`));
 }
 
@@ -68,7 +67,8 @@ async function restoreDatabases(
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
   // What consumers had not had yet is not in the databases, and the new streams begin empty.
-  if (!existsSync(path)) await prepare(restoring, path, { quiet: restoring.manifest.form === 'embedded' });
+  const quiet = restoring.manifest.form === 'embedded';
+  if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
   const folder = openDataFolder(path);
   const counts = await moveData(
     { folder, source: new Source(folder), target, prefix },
@@ -78,34 +78,27 @@ async function restoreDatabases(
   return counts;
 }
 
-/** Makes a folder that holds what the backup does, as an installation of its own, without those who were erased. */
+/** Fills a folder with what the backup holds, as an installation of its own, without those who were erased. */
 async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<void> {
   const { from, manifest, erased, env, progress } = restoring;
-  const partial = `${path}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true, mode: 0o700 });
   for (const name of ['backup.json', ...dataFiles.map((one) => `${one}.sqlite`)]) {
     if (existsSync(join(from, name)))
-      await copyFile(join(from, name), join(partial, name), constants.COPYFILE_FICLONE);
+      await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
   }
   progress('copied');
   const config = readConfig(platformConfig, {
-    ...manifest.settings,
-    ...env,
-    KITH_DATA: partial,
-    LOG_LEVEL: 'error',
+    ...{ ...manifest.settings, ...env },
+    ...{ KITH_DATA: path, LOG_LEVEL: 'error' },
   });
   const log = createLogger({ name: 'kith', level: 'error' });
-  const bus = { prefix: config.KITH_PREFIX, file: join(partial, 'events.sqlite'), log };
+  const bus = { prefix: config.KITH_PREFIX, file: join(path, 'events.sqlite'), log };
   // A backup of the distributed form has no events of its own.
   await new InProcessBus(bus).close();
-  await adopt(partial);
-  const left = erased === undefined ? [] : readErasures(erased);
-  await eraseAgain(left, bus);
-  if (left.length > 0 || quiet) {
-    progress(`finishing what is on its way, ${left.length} erasures among it …`);
-    const folder = openDataFolder(partial);
+  await adopt(path);
+  await eraseAgain(erased, bus);
+  if (erased.length > 0 || quiet) {
+    progress(`finishing what is on its way, ${erased.length} erasures among it …`);
+    const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }
-  await rename(partial, path);
 }

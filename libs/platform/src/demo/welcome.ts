@@ -54,7 +54,7 @@ export function copyNotice(url: string, folder: DataFolder, begunAt: string): st
 Kith is up at ${url}, its reference at ${url}/docs
 This is a copy: the backup of ${begunAt} in ${folder.path}. It answers as the platform did; what is changed here changes the copy alone.
 The operator's token of this copy is in ${folder.file('operator-token')}.
-kith adopt ${folder.path} makes it an installation of its own.
+kith adopt --from ${folder.path} makes it an installation of its own.
 `;
 }
 

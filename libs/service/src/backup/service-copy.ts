@@ -13,6 +13,8 @@ import type { Follows, ServiceBackup } from './service-backup.ts';
 export interface CopyOptions {
   /** Whether every consumer had had an event, published at a position, when the backup began. */
   hasArrived: (event: EventEnvelope, position: number) => boolean;
+  /** Hears how many documents of a collection are copied, now and then and at its end. */
+  progress?: (collection: string, count: number) => void;
   /** Targets that are read together. */
   atOnce?: number;
   /** How long one target may go on changing before the copy is given up, in ms. */
@@ -24,6 +26,8 @@ type AnyRead = Stored<unknown>;
 const atOnce = 500;
 /** Targets whose rows are read side by side. */
 const targetsAtOnce = 16;
+/** Documents of a collection after which its progress is told. */
+const tellEvery = 50_000;
 /** How often those are read again between whom a unique key has changed hands. */
 const rounds = 20;
 /** By how much clocks of different machines may differ. */
@@ -100,12 +104,29 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Copies documents that no change of another one writes. */
   async #copyAlone(of: AnyCollection): Promise<void> {
-    for await (const some of this.#walk(of, { above: '', below: '~' })) this.#putRows(of, some);
+    const tell = this.#teller(of);
+    for await (const some of this.#walk(of, { above: '', below: '~' })) {
+      this.#putRows(of, some);
+      tell(some.length);
+    }
+    tell();
+  }
+
+  /** Tells of a collection's progress: of so many more, or that these were all. */
+  #teller({ name }: AnyCollection): (more?: number) => void {
+    let [count, told] = [0, 0];
+    return (more) => {
+      count += more ?? 0;
+      if (more !== undefined && count < told + tellEvery) return;
+      told = count;
+      this.#options.progress?.(name, count);
+    };
   }
 
   async #copyTargets(of: AnyCollection): Promise<void> {
     const clashing = new Set<string>();
     const limit = this.#options.atOnce ?? atOnce;
+    const tell = this.#teller(of);
     for (let above = ''; ; ) {
       const some = await this.#documents.range(of, { above, below: '~', limit });
       const last = some.at(-1);
@@ -116,7 +137,9 @@ export class ServiceCopy implements AsyncDisposable {
         clashing,
       );
       above = last.id;
+      tell(some.length);
     }
+    tell();
     for (let round = 1; clashing.size > 0; round++) {
       if (round > rounds)
         throw new StartError(`Unique keys of ${of.name} change hands all the time; try again.`);

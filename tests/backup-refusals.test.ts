@@ -1,0 +1,69 @@
+// Starts at most 0 platforms and 0 processes.
+import { randomUUID } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { markMoved } from '@kith/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
+import { makeSmall, startInFolder } from './support/moved-installation.ts';
+
+describe('kith backup, restore and adopt', () => {
+  let root: string;
+  const pathOf = (name: string) => join(root, name);
+  const refused = async (words: string[], env: NodeJS.ProcessEnv = {}) => {
+    const { code, stderr } = await runKith(words, env);
+    expect(code).toBeGreaterThan(0);
+    return stderr;
+  };
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'kith-refusals-'));
+    await makeSmall(pathOf('data'));
+    const made = await runKith(['backup', pathOf('backup')], { KITH_DATA: pathOf('data') });
+    expect(made.code).toBe(0);
+  });
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  it('write to nothing that is there, and say what is missing', async () => {
+    const data = { KITH_DATA: pathOf('data') };
+    expect(await refused(['backup'], data)).toContain('The folder is missing');
+    expect(await refused(['backup', pathOf('backup')], data)).toContain('is there already');
+    const nowhere = { KITH_DATA: pathOf('nowhere') };
+    expect(await refused(['backup', pathOf('other')], nowhere)).toContain('events.sqlite is missing');
+    const database = { MONGODB_URL: 'mongodb://127.0.0.1:1' };
+    expect(await refused(['backup', pathOf('other')], database)).toContain('NATS_URL is needed');
+    expect(await refused(['restore', pathOf('data')], nowhere)).toContain('There is no backup in');
+    expect(await refused(['restore', pathOf('backup')], data)).toContain('is not empty');
+    expect(await refused(['adopt'], data)).toContain('is not the copy that a backup is');
+  });
+
+  it('take no folder that was moved, and no backup of another format', async () => {
+    await makeSmall(pathOf('moved'));
+    markMoved(join(pathOf('moved'), 'events.sqlite'));
+    const moved = { KITH_DATA: pathOf('moved') };
+    expect(await refused(['backup', pathOf('other')], moved)).toContain('was moved to the distributed form');
+    await mkdir(pathOf('newer'));
+    await writeFile(join(pathOf('newer'), 'backup.json'), JSON.stringify({ format: 2 }));
+    expect(await refused(['restore', pathOf('newer')])).toContain('can not be read by this version');
+  });
+
+  it('name a list of erasures that is none, and go by one whose last line was cut off', async () => {
+    const list = pathOf('erasures.jsonl');
+    const to = { KITH_DATA: pathOf('restored') };
+    const restore = ['restore', pathOf('backup'), '--erased', list];
+    expect(await refused(restore, to)).toContain('can not be read');
+    await writeFile(list, '{"projectId":"p"}\n');
+    expect(await refused(restore, to)).toContain('erasures.jsonl, line 1: no note of an erasure');
+    await writeFile(list, '\n{"projectId":"p","use');
+    const nobody = { projectId: randomUUID(), userId: randomUUID(), at: new Date().toISOString() };
+    await appendFile(list, `\n${JSON.stringify(nobody)}\n`);
+    const restored = await runKith(restore, to);
+    expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('1 erasures')]);
+    expect((await readdir(root)).filter((name) => name.endsWith('.partial'))).toEqual([]);
+    // It is an installation of its own, and the backup stays the copy that it was.
+    expect(JSON.parse(await readFile(join(to.KITH_DATA, 'backup.json'), 'utf8'))).toHaveProperty('adoptedAt');
+    const kept = JSON.parse(await readFile(join(pathOf('backup'), 'backup.json'), 'utf8'));
+    expect(kept).not.toHaveProperty('adoptedAt');
+    await (await startInFolder(to.KITH_DATA)).stop();
+  });
+});
