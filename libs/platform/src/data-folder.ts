@@ -29,14 +29,7 @@ export function openDataFolder(folder: string): DataFolder {
   const opened: DataFolder = {
     path,
     file,
-    read(name) {
-      try {
-        return readFileSync(file(name), 'utf8');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      }
-    },
+    read: (name) => readIfThere(file(name)),
     write(name, content) {
       try {
         writeFileSync(file(`${name}.new`), content, { mode: 0o600 });
@@ -54,4 +47,14 @@ export function openDataFolder(folder: string): DataFolder {
     },
   };
   return opened;
+}
+
+/** The text of a file, or `undefined` where there is none. */
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 export { type BackupManifest, readManifest, writeManifest } from './backup-manifest.ts';
 export { type PlatformConfig, platformConfig } from './config.ts';
-export { type DataFolder, openDataFolder } from './data-folder.ts';
+export { type DataFolder, openDataFolder, readIfThere } from './data-folder.ts';
 export { type Call, CallError, caller } from './demo/api.ts';
 export { ensureDemo, type StartFile } from './demo/demo.ts';
 export { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';

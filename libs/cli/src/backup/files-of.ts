@@ -1,20 +1,13 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataFolder } from '@kith/platform';
+import { type DataFolder, readIfThere } from '@kith/platform';
 
 /** Files of a folder that no platform may run on, and that needs no lock therefore. */
 export function filesOf(path: string): Pick<DataFolder, 'file' | 'read' | 'write'> {
   const file = (name: string) => join(path, name);
   return {
     file,
-    read(name) {
-      try {
-        return readFileSync(file(name), 'utf8');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      }
-    },
+    read: (name) => readIfThere(file(name)),
     write(name, content) {
       writeFileSync(file(name), content, { mode: 0o600, flush: true });
       chmodSync(file(name), 0o600);

@@ -3,7 +3,7 @@ import { constants, copyFile, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ErasureNote } from '@kith/identity';
 import { type BackupManifest, openDataFolder, platformConfig, readManifest } from '@kith/platform';
-import { createLogger, InProcessBus, readConfig, StartError } from '@kith/service';
+import { createLogger, readConfig, StartError } from '@kith/service';
 import { type Given, optional, type Surroundings } from '../command.ts';
 import { type Count, printCounts } from '../counts.ts';
 import { moveData } from '../move/move.ts';
@@ -92,9 +92,8 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   });
   const log = createLogger({ name: 'kith', level: 'error' });
   const bus = { prefix: config.KITH_PREFIX, file: join(path, 'events.sqlite'), log };
-  // A backup of the distributed form has no events of its own.
-  await new InProcessBus(bus).close();
   await adopt(path);
+  // Also where nobody is: it makes the log of events, which a backup of the distributed form does not have.
   await eraseAgain(erased, bus);
   if (erased.length > 0 || quiet) {
     progress(`finishing what is on its way, ${erased.length} erasures among it …`);

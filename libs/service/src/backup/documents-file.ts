@@ -113,9 +113,9 @@ export class DocumentsFile implements Copied, Disposable {
 
   /** All events by their keys, some at a time. */
   *events(): Generator<{ key: string; event: string }[]> {
-    const some = this.#db.prepare('SELECT key, event FROM events WHERE key > ? ORDER BY key LIMIT 1000');
+    const next = this.#db.prepare(`SELECT key, event FROM events WHERE key > ? ORDER BY key LIMIT ${some}`);
     for (let after = ''; ; ) {
-      const rows = some.all(after) as { key: string; event: string }[];
+      const rows = next.all(after) as { key: string; event: string }[];
       const last = rows.at(-1);
       if (!last) return;
       yield rows;
