@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { atLeast, figure, type Row, type RowResult, table } from './row.ts';
+import { median } from './summary.ts';
 
 const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,8 +46,8 @@ export async function measureBeside(
     const ratios = pairs.map(([old, now]) =>
       now.better === 'more' ? now.value / old.value : old.value / now.value,
     );
-    const of = (at: 0 | 1) => median(pairs.map((pair) => pair[at].value));
-    return { name, before: of(0), now: of(1), ratio: median(ratios), ratios };
+    const of = (at: 0 | 1) => medianOf(pairs.map((pair) => pair[at].value));
+    return { name, before: of(0), now: of(1), ratio: medianOf(ratios), ratios };
   });
   return {
     json: Object.fromEntries(compared.map(({ name, ...rest }) => [name, rest])),
@@ -61,6 +62,6 @@ export async function measureBeside(
   };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+function medianOf(values: readonly number[]): number {
+  return median(values.toSorted((one, other) => one - other));
 }
