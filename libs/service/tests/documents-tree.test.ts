@@ -54,11 +54,16 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
   const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id).sort();
 
   it('are looked up by keys that exist', async () => {
-    await documents.change([inside('top', 'a')]);
-    expect(await documents.existing(boxes, 'id', ['a', 'b', 'top'])).toEqual(new Set(['a', 'top']));
-    expect(await documents.existing(boxes, 'id', [])).toEqual(new Set());
+    await documents.change([inside('top', 'a'), inside('top', 'b')]);
+    const idsBy = async (index: string, keys: string[]) => {
+      const found = [...(await documents.idsBy(boxes, index, keys))];
+      return Object.fromEntries(found.map(([key, ids]) => [key, ids.sort()]));
+    };
+    expect(await idsBy('id', ['a', 'c', 'top'])).toEqual({ a: ['a'], top: ['top'] });
+    expect(await idsBy('parent', ['top'])).toEqual({ top: ['a', 'b'] });
+    expect(await idsBy('id', [])).toEqual({});
     await documents.change([{ in: boxes, target: await readBox(documents, 'a'), set: null }]);
-    expect(await documents.existing(boxes, 'id', ['a'])).toEqual(new Set());
+    expect(await idsBy('id', ['a'])).toEqual({});
   });
 
   it('remain some at a time, under any of the keys', async () => {

@@ -65,9 +65,8 @@ export class DocumentsFile implements Copied, Disposable {
   }
 
   findBy<D>(of: Collection<D>, index: string, key: string): { id: string; doc: D } | undefined {
-    return this.#tableOf(of)
-      .findBy(index, key)
-      .map(read<D>)[0];
+    const found = this.#tableOf(of).findBy(index, [key])[0];
+    return found && read<D>(found.row);
   }
 
   range<D>(of: Collection<D>, range: { above: string; below: string }): { id: string; doc: D }[] {
@@ -85,7 +84,7 @@ export class DocumentsFile implements Copied, Disposable {
     if (of.kind === 'copy') return void table.keep(id, ++rev, doc, { epoch, newest });
     const index = of.kind === 'target' ? table.takenBy(id, doc) : undefined;
     if (index === undefined) return void table.put(id, ++rev, doc, changed);
-    return table.findBy(index, of.indexes?.[index]?.key(doc, id) as string)[0]?.id;
+    return table.findBy(index, [of.indexes?.[index]?.key(doc, id) as string])[0]?.row.id;
   }
 
   remove(of: AnyCollection, id: string): void {

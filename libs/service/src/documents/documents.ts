@@ -97,8 +97,8 @@ export interface Documents {
     ids: readonly string[],
     fields: readonly F[],
   ): Promise<Map<string, Record<F, string>>>;
-  /** The ones of these keys of an index that documents have. */
-  existing(of: AnyCollection, index: string, keys: readonly string[]): Promise<Set<string>>;
+  /** The ids of documents that have these keys of an index: there is less to read of them than of the documents. */
+  idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
   /** Settles one target, or all of a range of ids: later reads show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void>;
   /** What counters stand at, for every id that is asked. */
@@ -178,6 +178,12 @@ export function checkedChanges(changes: readonly AnyChange[]) {
     set: checked(one.in, one.set),
     rows: (one.rows ?? []).map((row) => ({ ...row, put: checked(row.in, row.put) })),
   }));
+}
+
+/** The ids of each key, from pairs of both. */
+export function idsByKey(pairs: readonly (readonly [key: string, id: string])[]): Map<string, string[]> {
+  const byKey = Map.groupBy(pairs, ([key]) => key);
+  return new Map([...byKey].map(([key, some]) => [key, some.map(([, id]) => id)]));
 }
 
 /** Where a copy stands among others of its id: a mark is above all. */

@@ -122,12 +122,15 @@ export class MongoReads<D> {
     return this.#all({ [this.#field(index)]: { $in: [...keys] } }, { sort: { _id: 1 }, batchSize });
   }
 
-  async existing(index: string, keys: readonly string[]): Promise<Set<string>> {
-    if (keys.length === 0) return new Set();
+  /** Pairs of a key and an id that has it. */
+  async idsBy(index: string, keys: readonly string[]): Promise<[string, string][]> {
+    if (keys.length === 0) return [];
     const field = this.#field(index);
-    const projection = { _id: 0, [field]: 1 };
-    const found = await this.#all({ [field]: { $in: [...keys] } }, { projection, batchSize: batchFor(keys) });
-    return new Set(found.flatMap(({ k }) => k?.[index] ?? []));
+    const found = await this.#all(
+      { [field]: { $in: [...keys] } },
+      { projection: { [field]: 1 }, batchSize: batchFor(keys) },
+    );
+    return found.map(({ _id, k }) => [k?.[index] ?? '', _id]);
   }
 
   /** Some of those with one of these keys, with the places of targets that are being made. */

@@ -19,6 +19,7 @@ import {
   type Copy,
   checkedChanges,
   type Documents,
+  idsByKey,
   oldestLayout,
   type Range,
   type Refusal,
@@ -179,8 +180,8 @@ class MongoDocuments implements Documents {
     return this.#readsOf(of).texts(ids, fields);
   }
 
-  async existing(of: AnyCollection, index: string, keys: readonly string[]): Promise<Set<string>> {
-    return this.#readsOf(of).existing(index, keys);
+  async idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>> {
+    return idsByKey(await this.#readsOf(of).idsBy(index, keys));
   }
 
   async settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void> {
@@ -496,7 +497,8 @@ class MongoDocuments implements Documents {
     reads: MongoReads<unknown>,
     { index, keys }: { index: string; keys: readonly string[] },
   ): Promise<boolean> {
-    return (await reads.existing(index, keys)).size === new Set(keys).size;
+    const there = new Set((await reads.idsBy(index, keys)).map(([key]) => key));
+    return there.size === new Set(keys).size;
   }
 
   async #takenBy(reads: MongoReads<unknown>, id: string, doc: unknown): Promise<string | undefined> {

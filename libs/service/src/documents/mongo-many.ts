@@ -151,7 +151,7 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
   const below = begun.flatMap(({ change }) => change.below ?? []);
   for (const [index, some] of Map.groupBy(below, (one) => one.index)) {
     const keys = [...new Set(some.flatMap((one) => one.keys))];
-    for (const key of await reads.existing(index, keys)) there.add(`${index} ${key}`);
+    for (const [key] of await reads.idsBy(index, keys)) there.add(`${index} ${key}`);
   }
   return begun.filter(
     ({ change: { below } }) => below?.keys.every((key) => there.has(`${below.index} ${key}`)) ?? true,

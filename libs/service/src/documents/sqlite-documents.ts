@@ -9,6 +9,7 @@ import {
   type Copy,
   checkedChanges,
   type Documents,
+  idsByKey,
   oldestLayout,
   type Range,
   type Refusal,
@@ -89,27 +90,13 @@ class SqliteDocuments implements Documents {
   }
 
   async get<D>(of: Collection<D>, ids: readonly string[]): Promise<Map<string, Stored<D>>> {
-    const table = this.#tableOf(of);
-    const found = new Map<string, Stored<D>>();
-    for (const id of ids) {
-      const row = table.find(id);
-      if (row) found.set(id, read(of, row));
-    }
-    return found;
+    const rows = this.#tableOf(of).findAll(ids);
+    return new Map(rows.map((row) => [row.id, read(of, row)]));
   }
 
   async by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>> {
-    const table = this.#tableOf(of);
-    const found = new Map<string, Stored<D>[]>();
-    for (const key of keys) {
-      const rows = table.findBy(index, key);
-      if (rows.length > 0)
-        found.set(
-          key,
-          rows.map((row) => read(of, row)),
-        );
-    }
-    return found;
+    const byKey = Map.groupBy(this.#tableOf(of).findBy(index, keys), ({ key }) => key);
+    return new Map([...byKey].map(([key, some]) => [key, some.map(({ row }) => read(of, row))]));
   }
 
   async texts<F extends string>(
@@ -189,8 +176,8 @@ class SqliteDocuments implements Documents {
     return transaction(this.#db, () => table.removeRange(above, below, limit));
   }
 
-  async existing(of: AnyCollection, index: string, keys: readonly string[]): Promise<Set<string>> {
-    return new Set(this.#tableOf(of).existing(index, keys));
+  async idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>> {
+    return idsByKey(this.#tableOf(of).idsBy(index, keys));
   }
 
   /** Nothing is ever left to settle. */
@@ -287,7 +274,7 @@ class SqliteDocuments implements Documents {
     if (isNew && current) return 'there';
     if (!isNew && current?.rev !== (target as Read<unknown>).rev) return 'changed';
     if (below && below.keys.length > 0) {
-      const there = new Set(table.existing(below.index, below.keys));
+      const there = new Set(table.idsBy(below.index, below.keys).map(([key]) => key));
       if (below.keys.some((key) => !there.has(key))) return 'orphan';
     }
     if (set === null) return void table.remove(id);

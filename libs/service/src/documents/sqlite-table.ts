@@ -95,9 +95,24 @@ export class SqliteTable<D> {
     return row && rowOf(row);
   }
 
-  findBy(index: string, key: string): TableRow[] {
-    const sql = () => `SELECT ${this.#content} FROM :table WHERE ${this.#column(index)} = ? ORDER BY id`;
-    return this.#prepared(`by ${index}`, sql, asArrays).all(key).map(rowOf);
+  /** Those of these ids that are there, in no order. One statement: each would lock the database for itself. */
+  findAll(ids: readonly string[]): TableRow[] {
+    const sql = () => `SELECT ${this.#content} FROM :table WHERE id IN (SELECT value FROM json_each(?))`;
+    return this.#prepared('find all', sql, asArrays).all(JSON.stringify(ids)).map(rowOf);
+  }
+
+  /** Each with its key, in the order of their ids. */
+  findBy(index: string, keys: readonly string[]): { key: string; row: TableRow }[] {
+    const sql = () => {
+      const column = this.#column(index);
+      return `SELECT ${column}, ${this.#content} FROM :table
+        WHERE ${column} IN (SELECT value FROM json_each(?)) ORDER BY id`;
+    };
+    const rows = this.#prepared(`by ${index}`, sql, asArrays).all(JSON.stringify(keys));
+    return (rows as unknown as unknown[][]).map(([key, ...columns]) => ({
+      key: String(key),
+      row: rowOf(columns),
+    }));
   }
 
   texts<F extends string>(ids: readonly string[], fields: readonly F[]): Map<string, Record<F, string>> {
@@ -113,10 +128,14 @@ export class SqliteTable<D> {
     );
   }
 
-  existing(index: string, keys: readonly string[]): string[] {
-    const sql = () => `SELECT 1 FROM :table WHERE ${this.#column(index)} = ? LIMIT 1`;
-    const select = this.#prepared(`existing ${index}`, sql);
-    return keys.filter((key) => select.get(key) !== undefined);
+  /** Pairs of a key and an id that has it. */
+  idsBy(index: string, keys: readonly string[]): [string, string][] {
+    const sql = () => {
+      const column = this.#column(index);
+      return `SELECT ${column}, id FROM :table WHERE ${column} IN (SELECT value FROM json_each(?))`;
+    };
+    const rows = this.#prepared(`ids by ${index}`, sql, asArrays).all(JSON.stringify(keys));
+    return rows as unknown as [string, string][];
   }
 
   /** Some of those with a key. */

@@ -78,7 +78,7 @@ export class Tree {
   async #whole(records: readonly CollectionRecord[]): Promise<CollectionRecord[]> {
     const known = new Set(records.map(({ id }) => id));
     const above = new Set(records.flatMap(({ ancestors }) => ancestors).filter((id) => !known.has(id)));
-    const there = above.size > 0 ? await this.#documents.existing(collections, 'id', [...above]) : known;
+    const there = above.size > 0 ? await this.#documents.idsBy(collections, 'id', [...above]) : known;
     return records.filter(({ ancestors }) => ancestors.every((id) => known.has(id) || there.has(id)));
   }
 

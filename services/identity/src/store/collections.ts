@@ -84,6 +84,8 @@ export const users: Collection<StoredUser> = collection<StoredUser>({
     ending: z.custom<RevocationReason>().nullable(),
   }),
   indexes: {
+    // One user has an id, whatever the project: other services name users by it alone.
+    id: { key: (_, id) => lastIn(id), unique: true },
     foreignId: { key: ({ foreignId }, id) => named(id, foreignId), unique: true },
     email: { key: ({ email }, id) => named(id, email), unique: true },
     username: { key: ({ username }, id) => named(id, username?.toLowerCase()), unique: true },
@@ -92,7 +94,6 @@ export const users: Collection<StoredUser> = collection<StoredUser>({
       key: ({ createdAt }, id) =>
         `${projectIn(id)}|${placeOf({ createdAt: new Date(createdAt), id: lastIn(id) })}`,
     },
-    id: { key: (_, id) => lastIn(id) },
     suspended: {
       key: ({ suspendedAt }, id) => (suspendedAt === null ? null : `${timeKey(suspendedAt)}|${id}`),
     },

@@ -3,7 +3,7 @@ import type { Documents } from '@kith/service';
 import { endedIds } from '../user-ids.ts';
 import { endedUsers, hashKinds, users } from './collections.ts';
 import type { User } from './index.ts';
-import { nameKey, userKey, within } from './keys-of.ts';
+import { lastIn, nameKey, userKey, within } from './keys-of.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /** What became of a user that was to be stored; `there`: as who is stored under its id; `deleted`: one was, not long ago. */
@@ -77,17 +77,16 @@ export class Imports {
     projectId: string,
     of: { ids: readonly string[]; foreignIds: readonly string[] },
   ): Promise<{ ids: string[]; foreignIds: { foreignId: string; id: string }[] }> {
-    const ids = of.ids.map((id) => userKey(projectId, id));
     const names = of.foreignIds.map((foreignId) => nameKey(projectId, foreignId));
-    const [byId, byForeignId] = await Promise.all([
-      ids.length > 0 ? this.#documents.get(users, ids) : undefined,
-      names.length > 0 ? this.#documents.by(users, 'foreignId', names) : undefined,
+    const [byId, byName] = await Promise.all([
+      of.ids.length > 0 ? this.#documents.idsBy(users, 'id', of.ids) : undefined,
+      names.length > 0 ? this.#documents.idsBy(users, 'foreignId', names) : undefined,
     ]);
     return {
-      ids: [...(byId?.values() ?? [])].map((one) => userOf(one).id),
-      foreignIds: [...(byForeignId?.values() ?? [])].flat().map((one) => {
-        const { id, foreignId } = userOf(one);
-        return { foreignId: foreignId ?? '', id };
+      ids: of.ids.filter((id) => byId?.get(id)?.[0] === userKey(projectId, id)),
+      foreignIds: of.foreignIds.flatMap((foreignId, at) => {
+        const id = byName?.get(names[at] ?? '')?.[0];
+        return id === undefined ? [] : [{ foreignId, id: lastIn(id) }];
       }),
     };
   }
@@ -98,20 +97,10 @@ export class Imports {
     some: readonly User[],
     outcomes: Map<User, ImportOutcome>,
   ): Promise<void> {
-    const ids = some.map(({ id }) => id);
-    const holders = await this.#documents.by(users, 'id', ids);
-    // In this order: an account notes its ids before it ends.
     const ended = await this.#ended(projectId, some);
     const fresh = new Map<string, User>();
-    for (const user of some) {
-      const held = holders.get(user.id)?.map(userOf) ?? [];
-      const own = held.find((one) => one.projectId === projectId);
-      if (own) outcomes.set(user, { there: own });
-      else if (ended.has(user)) outcomes.set(user, 'deleted');
-      else if (held.length > 0) outcomes.set(user, 'id-taken');
-      // Later rows of the same id wait for the outcome of the first.
-      else if (!fresh.has(user.id)) fresh.set(user.id, user);
-    }
+    // Later rows of the same id wait for the outcome of the first.
+    for (const user of some) if (!ended.has(user) && !fresh.has(user.id)) fresh.set(user.id, user);
     const added = [...fresh.values()];
     const made = await this.#documents.change(
       added.map((user) => ({ in: users, target: userKey(projectId, user.id), set: storedOf(user) })),
@@ -119,8 +108,19 @@ export class Imports {
     for (const [at, user] of added.entries()) {
       const outcome = made[at];
       if (outcome === 'made') outcomes.set(user, 'stored');
-      // If the id was taken meanwhile, the next round finds its holder.
-      else if (typeof outcome === 'object') outcomes.set(user, takenBy(outcome));
+      else if (typeof outcome === 'object') {
+        outcomes.set(user, outcome.taken === 'id' ? 'id-taken' : takenBy(outcome));
+      }
+    }
+    const others = some.filter(
+      (user) => ended.has(user) || (fresh.get(user.id) === user && !outcomes.has(user)),
+    );
+    const there = await this.#findAll(projectId, others);
+    for (const user of others) {
+      const own = there.get(user.id);
+      if (own) outcomes.set(user, { there: own });
+      else if (ended.has(user)) outcomes.set(user, 'deleted');
+      // Else whoever was there has gone meanwhile: the id may be free now.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
     // An account that ended after the check has released its names: remove whoever got them.
@@ -130,6 +130,15 @@ export class Imports {
       if (read?.doc.rev === user.rev && read.doc.seq === user.seq) await this.#documents.erase(users, read);
       outcomes.set(user, 'deleted');
     }
+  }
+
+  async #findAll(projectId: string, some: readonly User[]): Promise<Map<string, User>> {
+    if (some.length === 0) return new Map();
+    const found = await this.#documents.get(
+      users,
+      some.map(({ id }) => userKey(projectId, id)),
+    );
+    return new Map([...found.values()].map((one) => [lastIn(one.id), userOf(one)]));
   }
 
   /** Which users have an id, or a foreign id, of one whose account has ended. */

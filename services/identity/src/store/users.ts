@@ -19,7 +19,7 @@ export class Users {
       { in: users, target: userKey(user.projectId, user.id), set: storedOf(user), events: [event] },
     ]);
     if (outcome === 'made') return 'stored';
-    if (typeof outcome === 'object') return takenBy(outcome);
+    if (typeof outcome === 'object' && outcome.taken !== 'id') return takenBy(outcome);
     throw new Error(`There is a user with the new id ${user.id}.`);
   }
 
