@@ -66,6 +66,13 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
     expect(await idsBy('id', ['a'])).toEqual({});
   });
 
+  it('are found by a key that more have than come in one batch', async () => {
+    const ids = Array.from({ length: 150 }, (_, at) => `box-${100 + at}`);
+    await documents.change(ids.map((id) => inside('top', id)));
+    const found = (await documents.by(boxes, 'parent', ['top'])).get('top') ?? [];
+    expect(found.map(({ id }) => id)).toEqual(ids);
+  });
+
   it('remain some at a time, under any of the keys', async () => {
     const parents = ['top', 'other'];
     await documents.change([{ in: boxes, target: 'other', set: box() }]);

@@ -588,56 +588,58 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
 describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {
   it('that are read by id in one turn of the loop are one question', async () => {
     await using place = await createStore('containers');
-    const documents = await openDocuments(place.config, declared);
-    const finds = vi.spyOn(MongoCollection.prototype, 'find');
+    await using watched = await watchReads(place.config);
+    const documents = await openDocuments(watched.config, declared);
+    const tablesOf = async (work: () => Promise<unknown>) =>
+      (await watched.tripsOf(work)).flat().map(({ table }) => table);
     try {
       const ids = Array.from({ length: 32 }, (_, at) => `box-${at}`);
       await documents.change(ids.map((id) => ({ in: boxes, target: id, set: box({ things: 1 }) })));
-      finds.mockClear();
-      const found = await Promise.all(
-        ids.map((id, at) => documents.get(boxes, [id, `box-${at + 1}`, 'none'])),
-      );
-      expect(found.map(({ size }) => size)).toEqual(ids.map((_, at) => (at < 31 ? 2 : 1)));
-      expect(finds).toHaveBeenCalledTimes(1);
+      const asked = await tablesOf(async () => {
+        const found = await Promise.all(
+          ids.map((id, at) => documents.get(boxes, [id, `box-${at + 1}`, 'none'])),
+        );
+        expect(found.map(({ size }) => size)).toEqual(ids.map((_, at) => (at < 31 ? 2 : 1)));
+      });
+      expect(asked).toEqual(['boxes']);
       // Nothing is kept from one turn to the next.
-      await documents.get(boxes, ['box-1']);
-      expect(finds).toHaveBeenCalledTimes(2);
+      expect(await tablesOf(() => documents.get(boxes, ['box-1']))).toEqual(['boxes']);
     } finally {
-      finds.mockRestore();
       await documents.close();
     }
   });
 
   it('reads the totals of all pages that one turn of the loop asks for by one question', async () => {
     await using place = await createStore('containers');
-    const documents = await openDocuments(place.config, declared);
+    await using watched = await watchReads(place.config);
+    const documents = await openDocuments(watched.config, declared);
     const ids = ['one', 'two', 'three'];
     for (const id of ids) {
       await documents.change([{ in: boxes, target: id, set: box({ owner: id }) }]);
       const read = (await documents.get(boxes, [id])).get(id) as Stored<Box>;
       await documents.change([putInto(read, 1)]);
     }
-    const finds = vi.spyOn(MongoCollection.prototype, 'find');
     try {
-      const pages = ids.map((id) =>
-        documents.page(
-          things,
-          { above: `${id}|`, below: `${id}|~`, limit: 1 },
-          { in: totals, id, field: 'things' },
-        ),
-      );
-      const sums = documents.sums(totals, ['two', 'four', 'two']);
-      expect((await Promise.all(pages)).map(({ rows, total }) => [rows.length, total])).toEqual(
-        ids.map(() => [1, 1]),
-      );
-      expect([...(await sums)]).toEqual([
-        ['two', { boxes: 0, things: 1 }],
-        ['four', { boxes: 0, things: 0 }],
-      ]);
-      const asked = finds.mock.contexts.map((stored) => (stored as MongoCollection).collectionName);
+      const trips = await watched.tripsOf(async () => {
+        const pages = ids.map((id) =>
+          documents.page(
+            things,
+            { above: `${id}|`, below: `${id}|~`, limit: 1 },
+            { in: totals, id, field: 'things' },
+          ),
+        );
+        const sums = documents.sums(totals, ['two', 'four', 'two']);
+        expect((await Promise.all(pages)).map(({ rows, total }) => [rows.length, total])).toEqual(
+          ids.map(() => [1, 1]),
+        );
+        expect([...(await sums)]).toEqual([
+          ['two', { boxes: 0, things: 1 }],
+          ['four', { boxes: 0, things: 0 }],
+        ]);
+      });
+      const asked = trips.flat().map(({ table }) => table);
       expect(asked.toSorted()).toEqual(['things', 'things', 'things', 'totals']);
     } finally {
-      finds.mockRestore();
       await documents.close();
     }
   });

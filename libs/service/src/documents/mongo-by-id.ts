@@ -1,4 +1,5 @@
 import type { Document, Filter, Collection as MongoCollection } from 'mongodb';
+import { readBatch } from '../store/read-batch.ts';
 
 /** Most ids that one question names. */
 const someIds = 1_000;
@@ -54,6 +55,6 @@ export class MongoById<T extends Document & { _id: string }> {
     const filter = { _id: ids.length === 1 ? ids[0] : { $in: ids } } as Filter<T>;
     // One more than there can be: a batch that is full does not tell that nothing comes after it.
     const options = { batchSize: ids.length + 1, ...(this.#projection && { projection: this.#projection }) };
-    return this.stored.find(filter, options).toArray() as Promise<unknown> as Promise<T[]>;
+    return readBatch(this.stored, filter, options);
   }
 }

@@ -1,6 +1,7 @@
 import type { Db, Document, Filter, IndexDescription, Collection as MongoCollection } from 'mongodb';
 import { outboxIndex } from '../events/mongo-outbox.ts';
 import { goneIndex, type TargetFields, unsettledIndex } from '../settle/plan.ts';
+import { type BatchOptions, readBatch } from '../store/read-batch.ts';
 import { type AnyCollection, asDeclared, type Collection } from './collection.ts';
 import { knownTotal, type Range, type Search, type Stored } from './documents.ts';
 import { MongoById } from './mongo-by-id.ts';
@@ -145,7 +146,7 @@ export class MongoReads<D> {
   ): Promise<Map<string, Record<F, string>>> {
     if (ids.length === 0) return new Map();
     const projection = Object.fromEntries(fields.map((field) => [this.#text(field), 1]));
-    const found = await this.#all({ _id: { $in: [...ids] } }, { projection, batchSize: ids.length });
+    const found = await this.#all({ _id: { $in: [...ids] } }, { projection, batchSize: batchFor(ids) });
     const textsOf = ({ s = {} }: MongoDocument) =>
       Object.fromEntries(fields.map((field) => [field, s[field] ?? ''])) as Record<F, string>;
     return new Map(found.map((one) => [one._id, textsOf(one)]));
@@ -183,15 +184,15 @@ export class MongoReads<D> {
       ...isThere,
     });
     const sort = orderOf(field, backwards);
-    const found = await this.#all(within(after ?? ends.above), { sort, skip, limit });
+    const found = await this.#all(within(after ?? ends.above), { sort, skip, limit, batchSize: limit });
     const total =
       knownTotal(range, found.length, { after, uncounted }) ??
       (await this.stored.countDocuments(within(ends.above) as Filter<MongoDocument>));
     return { found, total };
   }
 
-  async #all(filter: object, options: object): Promise<MongoDocument[]> {
-    return this.stored.find({ ...filter, ...isThere } as Filter<MongoDocument>, options).toArray();
+  #all(filter: object, options: BatchOptions): Promise<MongoDocument[]> {
+    return readBatch(this.stored, { ...filter, ...isThere } as Filter<MongoDocument>, options);
   }
 
   #field(index?: string): string {
@@ -209,9 +210,9 @@ export class MongoReads<D> {
   }
 }
 
-/** One batch for one document a key: a server's first batch holds 101 by default. */
-function batchFor(keys: readonly string[]): number {
-  return Math.max(keys.length, 101);
+/** One batch for one document a key, and one more: a batch that is full does not tell that nothing follows. */
+export function batchFor(keys: readonly string[]): number {
+  return Math.max(keys.length + 1, 101);
 }
 
 /** By the field, then by id. */
