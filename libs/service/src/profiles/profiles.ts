@@ -2,7 +2,7 @@ import type { PublicUser } from '@kith/contracts';
 import { z } from 'zod';
 import type { Bus } from '../bus/bus.ts';
 import { type Collection, collection } from '../documents/collection.ts';
-import type { Documents } from '../documents/documents.ts';
+import type { Documents, Stored } from '../documents/documents.ts';
 
 /** A user's public profile with the order of the event that brought it: its epoch and `seq` (`eventOrder`). */
 export interface Profile {
@@ -49,10 +49,10 @@ export class ProfileCopy {
 
   /** The profiles there are of these users, by id. */
   async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
-    const users = [...(await this.#read(projectId, userIds))].flatMap(([id, { user }]) =>
-      user ? [[id, user] as const] : [],
-    );
-    return new Map(users);
+    const users = new Map<string, PublicUser>();
+    for (const { doc } of await this.#read(projectId, userIds))
+      if (doc.user) users.set(doc.user.id, doc.user);
+    return users;
   }
 
   /** Keeps a profile, unless the one that is held is as new or newer. */
@@ -82,14 +82,12 @@ export class ProfileCopy {
 
   /** Which of these users are marked as forgotten. */
   async forgotten(projectId: string, userIds: readonly string[]): Promise<Set<string>> {
-    const marks = [...(await this.#read(projectId, userIds))].filter(([, { user }]) => user === null);
-    return new Set(marks.map(([id]) => id));
+    const marks = (await this.#read(projectId, userIds)).filter(({ doc }) => doc.user === null);
+    return new Set(marks.map(({ id }) => id.slice(id.indexOf('|') + 1)));
   }
 
-  async #read(projectId: string, userIds: readonly string[]): Promise<Map<string, StoredProfile>> {
-    const prefix = `${projectId}|`;
-    const ids = userIds.map((userId) => prefix + userId);
-    const found = await this.#documents.get(this.#collection, ids);
-    return new Map([...found].map(([id, { doc }]) => [id.slice(prefix.length), doc]));
+  async #read(projectId: string, userIds: readonly string[]): Promise<Stored<StoredProfile>[]> {
+    const ids = userIds.map((userId) => `${projectId}|${userId}`);
+    return [...(await this.#documents.get(this.#collection, ids)).values()];
   }
 }

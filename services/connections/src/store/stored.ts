@@ -65,13 +65,13 @@ export function storedPair({ seq, blocks, state, ...pair }: Pair): StoredPair {
 
 /** The entry that a stored row is. */
 export function entryOf({ id: key, doc }: Stored<StoredEntry>): Entry {
-  const { at, ...place } = placed(key);
+  const { projectId, ownerId, list, id, at } = placed(key);
   return {
-    ...place,
+    ...{ projectId, ownerId, list, id },
     userId: doc.userId,
     message: doc.message,
     requestedAt: new Date(doc.requestedAt),
-    connectedAt: place.list === 'established' ? new Date(at) : null,
+    connectedAt: list === 'established' ? new Date(at) : null,
   };
 }
 
