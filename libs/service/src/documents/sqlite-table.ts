@@ -97,18 +97,22 @@ export class SqliteTable<D> {
 
   /** Those of these ids that are there, in no order. One statement: each would lock the database for itself. */
   findAll(ids: readonly string[]): TableRow[] {
+    if (ids.length === 1) return [this.find(ids[0] as string)].filter((row) => row !== undefined);
     const sql = () => `SELECT ${this.#content} FROM :table WHERE id IN (SELECT value FROM json_each(?))`;
     return this.#prepared('find all', sql, asArrays).all(JSON.stringify(ids)).map(rowOf);
   }
 
   /** Each with its key, in the order of their ids. */
   findBy(index: string, keys: readonly string[]): { key: string; row: TableRow }[] {
+    const [key] = keys;
+    const isOne = keys.length === 1 && key !== undefined;
     const sql = () => {
       const column = this.#column(index);
-      return `SELECT ${column}, ${this.#content} FROM :table
-        WHERE ${column} IN (SELECT value FROM json_each(?)) ORDER BY id`;
+      const some = isOne ? '= ?' : 'IN (SELECT value FROM json_each(?))';
+      return `SELECT ${column}, ${this.#content} FROM :table WHERE ${column} ${some} ORDER BY id`;
     };
-    const rows = this.#prepared(`by ${index}`, sql, asArrays).all(JSON.stringify(keys));
+    const select = this.#prepared(`by ${isOne} ${index}`, sql, asArrays);
+    const rows = select.all(isOne ? key : JSON.stringify(keys));
     return (rows as unknown as unknown[][]).map(([key, ...columns]) => ({
       key: String(key),
       row: rowOf(columns),
