@@ -180,10 +180,15 @@ export function checkedChanges(changes: readonly AnyChange[]) {
   }));
 }
 
-/** The ids of each key, from pairs of both. */
-export function idsByKey(pairs: readonly (readonly [key: string, id: string])[]): Map<string, string[]> {
-  const byKey = Map.groupBy(pairs, ([key]) => key);
-  return new Map([...byKey].map(([key, some]) => [key, some.map(([, id]) => id)]));
+/** What each key has, in order, from pairs of both. */
+export function gathered<T>(pairs: readonly (readonly [key: string, one: T])[]): Map<string, T[]> {
+  const byKey = new Map<string, T[]>();
+  for (const [key, one] of pairs) {
+    const some = byKey.get(key);
+    if (some) some.push(one);
+    else byKey.set(key, [one]);
+  }
+  return byKey;
 }
 
 /** Where a copy stands among others of its id: a mark is above all. */

@@ -19,7 +19,7 @@ import {
   type Copy,
   checkedChanges,
   type Documents,
-  idsByKey,
+  gathered,
   oldestLayout,
   type Range,
   type Refusal,
@@ -168,8 +168,7 @@ class MongoDocuments implements Documents {
 
   async by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>> {
     const found = await this.#readsOf(of).findBy(index, keys);
-    const byKey = Map.groupBy(found, ({ k }) => k?.[index] ?? '');
-    return new Map([...byKey].map(([key, some]) => [key, some.map((one) => readOf(of, one))]));
+    return gathered(found.map((one) => [one.k?.[index] ?? '', readOf(of, one)]));
   }
 
   async texts<F extends string>(
@@ -181,7 +180,7 @@ class MongoDocuments implements Documents {
   }
 
   async idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>> {
-    return idsByKey(await this.#readsOf(of).idsBy(index, keys));
+    return gathered(await this.#readsOf(of).idsBy(index, keys));
   }
 
   async settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void> {

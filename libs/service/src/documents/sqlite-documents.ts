@@ -9,7 +9,7 @@ import {
   type Copy,
   checkedChanges,
   type Documents,
-  idsByKey,
+  gathered,
   oldestLayout,
   type Range,
   type Refusal,
@@ -95,8 +95,11 @@ class SqliteDocuments implements Documents {
   }
 
   async by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>> {
-    const byKey = Map.groupBy(this.#tableOf(of).findBy(index, keys), ({ key }) => key);
-    return new Map([...byKey].map(([key, some]) => [key, some.map(({ row }) => read(of, row))]));
+    return gathered(
+      this.#tableOf(of)
+        .findBy(index, keys)
+        .map(({ key, row }) => [key, read(of, row)]),
+    );
   }
 
   async texts<F extends string>(
@@ -177,7 +180,7 @@ class SqliteDocuments implements Documents {
   }
 
   async idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>> {
-    return idsByKey(this.#tableOf(of).idsBy(index, keys));
+    return gathered(this.#tableOf(of).idsBy(index, keys));
   }
 
   /** Nothing is ever left to settle. */

@@ -104,19 +104,8 @@ export class SqliteTable<D> {
 
   /** Each with its key, in the order of their ids. */
   findBy(index: string, keys: readonly string[]): { key: string; row: TableRow }[] {
-    const [key] = keys;
-    const isOne = keys.length === 1 && key !== undefined;
-    const sql = () => {
-      const column = this.#column(index);
-      const some = isOne ? '= ?' : 'IN (SELECT value FROM json_each(?))';
-      return `SELECT ${column}, ${this.#content} FROM :table WHERE ${column} ${some} ORDER BY id`;
-    };
-    const select = this.#prepared(`by ${isOne} ${index}`, sql, asArrays);
-    const rows = select.all(isOne ? key : JSON.stringify(keys));
-    return (rows as unknown as unknown[][]).map(([key, ...columns]) => ({
-      key: String(key),
-      row: rowOf(columns),
-    }));
+    const rows = this.#ofKeys(index, keys, this.#content);
+    return rows.map(([key, ...columns]) => ({ key: String(key), row: rowOf(columns) }));
   }
 
   texts<F extends string>(ids: readonly string[], fields: readonly F[]): Map<string, Record<F, string>> {
@@ -134,12 +123,20 @@ export class SqliteTable<D> {
 
   /** Pairs of a key and an id that has it. */
   idsBy(index: string, keys: readonly string[]): [string, string][] {
+    return this.#ofKeys(index, keys, 'id') as [string, string][];
+  }
+
+  /** The key and these columns of those that have one of these keys, in the order of their ids. */
+  #ofKeys(index: string, keys: readonly string[], columns: string): unknown[][] {
+    // Most often it is one, which needs no list.
+    const one = keys.length === 1 ? keys[0] : undefined;
     const sql = () => {
       const column = this.#column(index);
-      return `SELECT ${column}, id FROM :table WHERE ${column} IN (SELECT value FROM json_each(?))`;
+      const some = one === undefined ? 'IN (SELECT value FROM json_each(?))' : '= ?';
+      return `SELECT ${column}, ${columns} FROM :table WHERE ${column} ${some} ORDER BY id`;
     };
-    const rows = this.#prepared(`ids by ${index}`, sql, asArrays).all(JSON.stringify(keys));
-    return rows as unknown as [string, string][];
+    const select = this.#prepared(`${columns} by ${index} ${one === undefined}`, sql, asArrays);
+    return select.all(one ?? JSON.stringify(keys)) as unknown as unknown[][];
   }
 
   /** Some of those with a key. */
