@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ask, http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
 
-// Every row of A1: outer version × inner version, with and without a trailing slash, and the id in either case.
+// Every row of spec#addresses-forms: outer version × inner version, with and without a trailing slash, and the id
+// in either case.
 const outers = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const inners = ['', '/v6', '/v7', '/api/v6', '/api/v7'];
 const forms = outers.flatMap((outer) =>

@@ -5,7 +5,8 @@ import { ecKey, privateKey } from './support/keys.ts';
 
 const json = 'application/json';
 
-// What tests/surface does not ask of the endpoints of SPEC A6: bytes of bodies and ids, keys of other forms, and logs.
+// What tests/surface does not ask of the endpoints of spec#conventions-core: bytes of bodies and ids, keys of other forms,
+// and logs.
 describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
@@ -30,7 +31,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     return { status: answer.status, type: answer.headers['content-type'], body: answer.json() };
   };
 
-  describe('sign-testing-jwt (A6)', () => {
+  describe('sign-testing-jwt (spec#test-tokens-sign)', () => {
     const sign = (body: unknown) =>
       outcome({ method: 'POST', path: `${scope}/crypto/sign-testing-jwt`, body });
 
@@ -71,7 +72,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     });
   });
 
-  describe('rename (A6)', () => {
+  describe('rename (spec#collections-rename)', () => {
     it('answers the same bytes for root, another user’s, another project’s, unknown and malformed ids', async () => {
       const root = await platform.call<{ id: string }>('GET', `${scope}/collections/root`, {
         token: ada.accessToken,

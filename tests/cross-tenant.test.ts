@@ -104,7 +104,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
     '%s: ids of another project are not there',
     async (_, one) => {
       const answer = await send(one, mine.projectId);
-      // A block or bad parent is told as a bad target (400) where SPEC says so; what is there is never told.
+      // A bad parent is told as a bad target, 400 (spec#collections-create); what is there is never told.
       expect([
         403,
         404,

@@ -18,7 +18,7 @@ const other = 'https://other.example.org';
 /** The contract's second, ten times for a busy machine; gateways ask by themselves after thirty. */
 const within = { timeoutMs: 10_000, what: 'the change' };
 
-// SPEC B7, docs/adr/0013.
+// spec#projects, docs/adr/0013.
 describe.each(availableEngines())('settings of a project (%s)', (engine) => {
   let platform: TestPlatform;
   /** Two gateways where there can be two. */

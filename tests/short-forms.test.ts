@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
 
-// What client libraries of this API family call, in their words (SPEC B9).
+// What client libraries of this API family call, in their words (spec#existing-clients).
 describe.each(availableEngines())('existing clients (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;

@@ -129,7 +129,7 @@ function docOf(operation: contracts.OperationSpec): string {
   if (!found) throw new Error(`${operation.name} has no docstring.`);
   return found
     .replaceAll(/\n\s*\*/g, ' ')
-    .replaceAll(/\s*\((?:SPEC|docs\/adr)[^)]*\)/g, '')
+    .replaceAll(/\s*\((?:spec#|docs\/adr)[^)]*\)/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
 }

@@ -28,7 +28,8 @@ const limits = Object.fromEntries(each.map(([, { name }]) => [name, { max: most,
 /** Adds to a path, before its query. */
 const below = (path: string) => path.replace(/(\?|$)/, '/nothing$1');
 
-// What stands before every operation, once an auth class, in the order of SPEC A3: route, limit, token, body.
+// What stands before every operation, once an auth class, in the order of spec#errors-check-order: route, limit, token,
+// body.
 const layers = surfaceSuite('layers', (world) => {
   let ada: TestUser;
   let collectionId: string;

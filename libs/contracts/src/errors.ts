@@ -1,5 +1,5 @@
 /**
- * Every error code of the API, with its HTTP status and its default text (SPEC A3).
+ * Every error code of the API, with its HTTP status and its default text (spec#errors-codes).
  * The one code → status table: nothing else in the project decides a status.
  */
 export const errors = {
@@ -88,7 +88,7 @@ export type Feature =
   | 'connection'
   | 'app-notification';
 
-/** The body of every answer outside 2xx and 304 (SPEC A3). */
+/** The body of every answer outside 2xx and 304 (spec#errors-envelope). */
 export interface ErrorBody {
   error: string;
   code: string;
@@ -106,7 +106,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errors, code);
 }
 
-/** Builds the error envelope of a code; `field` and `details` are left out when not given (SPEC A3). */
+/** Builds the error envelope of a code; `field` and `details` are left out when not given (spec#errors-envelope). */
 export function errorBody(
   code: ErrorCode,
   extra: { message?: string; field?: string; details?: string } = {},

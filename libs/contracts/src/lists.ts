@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { positiveInteger, wholeNumber } from './scalars.ts';
 
-/** Opaque: what `Link` gave (SPEC A7). */
+/** Opaque: what `Link` gave (spec#lists-cursor). */
 export const cursor = z
   .string()
   .max(2048)
   .optional()
   .describe('Where the `Link` of the answer before goes on; it wins over `page`.');
 
-/** The query of a list: page number or cursor, and page size. A size over `max` counts as `max` (SPEC A6, A7). */
+/**
+ * The query of a list: page number or cursor, and page size. A size over `max` counts as `max` (spec#lists-cursor,
+ * spec#connections-list-limit).
+ */
 export function listQuery(defaults: { limit: number; max: number }) {
   return z.object({
     page: positiveInteger.default(1).describe('The page, from 1.'),
@@ -23,7 +26,7 @@ export function listQuery(defaults: { limit: number; max: number }) {
 /** Most items of a page of any list in an envelope. */
 const longestPage = 100;
 
-/** The connection lists' own envelope (SPEC A6): `{ <key>: [...], pagination }`. */
+/** The connection lists' own envelope (spec#connections-list-envelope): `{ <key>: [...], pagination }`. */
 export const connectionPagination = z.object({
   currentPage: wholeNumber,
   totalPages: wholeNumber,
@@ -31,14 +34,17 @@ export const connectionPagination = z.object({
   hasNextPage: z.boolean(),
   hasPreviousPage: z.boolean(),
   limit: wholeNumber,
-  // Under a v7 short form also those of the general envelope (SPEC B9).
+  // Under a v7 short form also those of the general envelope (spec#short-forms-lists).
   page: wholeNumber.optional(),
   pageSize: wholeNumber.optional(),
   totalItems: wholeNumber.optional(),
   hasMore: z.boolean().optional(),
 });
 
-/** A list in the connection lists' envelope; `data` is the same items again, under a v7 short form (SPEC B9). */
+/**
+ * A list in the connection lists' envelope; `data` is the same items again, under a v7 short form
+ * (spec#short-forms-lists).
+ */
 export function connectionEnvelope<Key extends string, Item extends z.ZodType>(key: Key, item: Item) {
   return z.object({
     ...({ [key]: z.array(item).max(longestPage) } as Record<Key, z.ZodArray<Item>>),
@@ -47,7 +53,7 @@ export function connectionEnvelope<Key extends string, Item extends z.ZodType>(k
   });
 }
 
-/** The general list's pagination (SPEC A7). */
+/** The general list's pagination (spec#lists-envelope). */
 export const generalPagination = z.object({
   page: wholeNumber,
   pageSize: wholeNumber,
@@ -56,7 +62,7 @@ export const generalPagination = z.object({
   hasMore: z.boolean(),
 });
 
-/** The general list envelope (SPEC A7): `{ data: [...], pagination }`. */
+/** The general list envelope (spec#lists-envelope): `{ data: [...], pagination }`. */
 export function generalList<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item).max(longestPage), pagination: generalPagination });
 }

@@ -10,7 +10,7 @@ export type Auth = 'operator' | 'user' | 'optional' | 'none';
 /** What a project may keep from those who are not signed in. Profiles are kept by identity itself. */
 export type Visibility = 'connections';
 
-/** Requests a window, counted per project and client IP (SPEC A5). `null` where SPEC names no limit. */
+/** Requests a window, counted per project and client IP (spec#limits-count). `null` where it names no limit. */
 export interface Limit {
   max: number;
   windowSeconds: number;
@@ -45,13 +45,19 @@ export interface OperationSpec {
   errors: readonly ErrorCode[];
   /** What a validation failure answers, by place (`body.name`, `params`, `body`, `query`); most exact wins. */
   invalid?: Readonly<Record<string, ErrorCode>>;
-  /** Reached without a project id, too, under a version: the token's project, or the asked user's (SPEC B9). */
+  /**
+   * Reached without a project id, too, under a version: the token's project, or the asked user's
+   * (spec#short-forms-project).
+   */
   shortForm?: boolean;
-  /** The setting by which a project may keep it to its signed-in users; with `auth: 'optional'` (SPEC B7). */
+  /**
+   * The setting by which a project may keep it to its signed-in users; with `auth: 'optional'`
+   * (spec#projects-public-connections).
+   */
   visibility?: Visibility;
   /** What a text output is sent as; JSON otherwise. */
   contentType?: 'text/plain; charset=utf-8';
-  /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (SPEC A6). */
+  /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
   testOnly?: boolean;
 }
 
@@ -94,7 +100,7 @@ export function serviceOf(spec: { name: string }): ServiceName {
   return spec.name.slice(0, spec.name.indexOf('.')) as ServiceName;
 }
 
-/** The methods an operation answers to; PATCH and PUT may be the same one (SPEC B3). */
+/** The methods an operation answers to; PATCH and PUT may be the same one (spec#connections-accept). */
 export function methodsOf(spec: OperationSpec): readonly Method[] {
   return typeof spec.method === 'string' ? [spec.method] : spec.method;
 }

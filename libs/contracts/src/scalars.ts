@@ -1,19 +1,22 @@
 import { z } from 'zod';
 
-/** A UUID: 8-4-4-4-12 hexadecimal digits, any version or variant, lower-cased (SPEC A1). */
+/**
+ * A UUID: 8-4-4-4-12 hexadecimal digits, any version or variant, lower-cased (spec#addresses-uuid,
+ * spec#addresses-uuid-case).
+ */
 export const uuid = z.guid().transform((id) => id.toLowerCase());
 
-/** An ISO 8601 instant in UTC with milliseconds (SPEC A2). */
+/** An ISO 8601 instant in UTC with milliseconds (spec#requests-timestamps). */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
-/** Counts Unicode code points, the unit of every length in the API (SPEC A2). */
+/** Counts Unicode code points, the unit of every length in the API (spec#requests-lengths). */
 export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** Longest string that fits into a body, whose size is bounded (SPEC A2). */
+/** Longest string that fits into a body, whose size is bounded (spec#requests-too-large). */
 export const longestString = 256 * 1024;
 
 /**

@@ -69,7 +69,7 @@ test('every subject is one operation’s, and a NATS subject', () => {
   for (const subject of subjects) expect(subject).toMatch(/^kith\.(rpc|svc)\.[a-z]+\.[a-z0-9-]+$/);
 });
 
-test('the core operations stand where SPEC A6 says', () => {
+test('the core operations stand where spec#conventions-core says', () => {
   const rows = operations
     .filter(({ name }) =>
       ['crypto.sign-testing-jwt', 'collections.rename', 'connections.list'].includes(name),
@@ -96,7 +96,7 @@ test('internal operations list codes that exist', () => {
   }
 });
 
-test.each(Object.keys(errors) as ErrorCode[])('%s has a form and a status of SPEC A3', (code) => {
+test.each(Object.keys(errors) as ErrorCode[])('%s has a form and a status of spec#errors', (code) => {
   const duplicate = /^DUPLICATE_[A-Z]+$/.test(code);
   expect(duplicate || /^[a-z]+(-[a-z]+)*\/[a-z]+(-[a-z]+)*$/.test(code)).toBe(true);
   const { status, message } = errors[code];

@@ -9,7 +9,10 @@ export const outside: readonly ErrorCode[] = [
   'request/headers-too-large',
 ];
 
-/** Every code that an operation may answer with: its own, validation's, and those of the layers before it (SPEC A3). */
+/**
+ * Every code that an operation may answer with: its own, validation's, and those of the layers before it
+ * (spec#errors-envelope).
+ */
 export function codesOf(operation: OperationSpec): ErrorCode[] {
   const { feature, auth, limit, scope, invalid = {}, errors } = operation;
   // A project may ask for a token where others need none.

@@ -26,7 +26,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 /**
  * What the document says of itself. Its version is that of the packages, as docs/upgrading.md promises by it what may
- * change; the 6 and 7 of addresses are forms of the same API (SPEC A1).
+ * change; the 6 and 7 of addresses are forms of the same API (spec#addresses-forms).
  */
 export const info: JsonObject = {
   title: 'Kith',

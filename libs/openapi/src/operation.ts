@@ -17,7 +17,7 @@ export interface Parts {
   example: Example | undefined;
 }
 
-/** The path of an operation in the document: the v7 form for those of a project (SPEC A1). */
+/** The path of an operation in the document: the v7 form for those of a project (spec#addresses-form-v7). */
 export function pathOf(operation: OperationSpec): string {
   const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
   return operation.scope === 'project' ? `/v7/{projectId}${path}` : path;
@@ -44,7 +44,7 @@ function bodyOf(operation: OperationSpec, { schemas, example }: Parts): JsonObje
   const schema = schemas.of(operation.body);
   if (Object.keys((schema.properties as object | undefined) ?? {}).length === 0) return undefined;
   return {
-    // No body at all counts as an empty object (SPEC A2).
+    // No body at all counts as an empty object (spec#requests-no-body).
     required: !operation.body.safeParse({}).success,
     content: {
       'application/json': { schema, ...(example?.body === undefined ? {} : { example: example.body }) },

@@ -19,7 +19,7 @@ export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
   return { projectId: request.projectId, userId: request.caller.userId };
 }
 
-/** Levels below the root (SPEC B4). */
+/** Levels below the root (spec#collections-create). */
 export const maxDepth = 100;
 
 /** A collection as it is stored. Times are Unix ms. */
@@ -70,7 +70,7 @@ export function changed(
   };
 }
 
-/** The collection as the API shows it (SPEC A6). */
+/** The collection as the API shows it (spec#collections-collection). */
 export function toCollection(record: CollectionRecord): Collection {
   const { id, projectId, userId, parentId, name, entityCount } = record;
   return {
@@ -86,7 +86,7 @@ export function toCollection(record: CollectionRecord): Collection {
   };
 }
 
-/** The answer of a change to what is saved in a collection (SPEC B4). */
+/** The answer of a change to what is saved in a collection (spec#collections-add-entity). */
 export function toCounted({ id, entityCount }: CollectionRecord): {
   success: true;
   collection: { id: string; entityCount: number };

@@ -20,7 +20,7 @@ export interface EntityChange {
   entity: EntityRecord;
 }
 
-/** The entity as the API shows it (SPEC B4). */
+/** The entity as the API shows it (spec#collections-entities). */
 export function toSavedEntity({ entityId, addedAt, metadata }: EntityRecord): SavedEntity {
   return { id: entityId, isSaved: true, addedAt: new Date(addedAt).toISOString(), metadata };
 }

@@ -7,7 +7,10 @@ interface Totals {
   hasMore: boolean;
 }
 
-/** Puts a page into the connection lists' envelope; a v7 short form carries the general one beside it (SPEC B9). */
+/**
+ * Puts a page into the connection lists' envelope; a v7 short form carries the general one beside it
+ * (spec#short-forms-lists).
+ */
 export function envelopeOf<Key extends string, Item>(
   key: Key,
   items: Item[],

@@ -50,7 +50,10 @@ export interface PeopleList {
   hasMore: boolean;
 }
 
-/** Reads a page of a list by number or by cursor, searched or whole, with its users' profiles (SPEC A6, A7, B3). */
+/**
+ * Reads a page of a list by number or by cursor, searched or whole, with its users' profiles (spec#lists-cursor,
+ * spec#connections-search).
+ */
 export async function listPeople(
   app: AppContext,
   request: PeopleListRequest,
@@ -86,7 +89,10 @@ export async function listPeople(
   }
 }
 
-/** Reads which page is asked for. Throws for a bad cursor: a handler that looks at its target first calls it before (SPEC A3). */
+/**
+ * Reads which page is asked for. Throws for a bad cursor: a handler that looks at its target first calls it before
+ * (spec#errors-check-order).
+ */
 export function readPage(
   request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,
   options: Pick<PeopleListOptions, 'spec' | 'ownerId'>,

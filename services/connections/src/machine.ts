@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@kith/contracts';
 
-/** Where two users stand with each other (SPEC B3). */
+/** Where two users stand with each other (spec#connections-states). */
 export type PairState = 'none' | 'pending' | 'accepted' | 'declined';
 /** What a user may want to do about it. */
 export type Action = 'request' | 'accept' | 'decline' | 'withdraw' | 'disconnect';
@@ -35,9 +35,9 @@ const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
 };
 
 /**
- * Decides what an action leads to, or with which code it is refused (SPEC B3): being no party comes first, then
- * nothing there to act on, then not being the one who may. A request alone needs no part in a record; while either of
- * the two blocks the other it is refused before all else.
+ * Decides what an action leads to, or with which code it is refused (spec#connections-request-refused,
+ * spec#connections-no-party): being no party comes first, then nothing there to act on, then not being the one who may. A
+ * request alone needs no part in a record; while either of the two blocks the other it is refused before all else.
  */
 export function decide(
   state: PairState,

@@ -22,7 +22,7 @@ export interface ConnectionsOptions {
 
 const sweepMs = 5_000;
 
-/** Starts connections: who is connected with whom, and requests to be (SPEC A6, B3). */
+/** Starts connections: who is connected with whom, and requests to be (spec#connections). */
 export async function startConnections(
   runtime: ServiceRuntime,
   options: ConnectionsOptions,

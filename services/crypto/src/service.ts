@@ -7,7 +7,7 @@ import { SigningKeys } from './signing-keys.ts';
 export interface CryptoOptions {
   /** The `aud` of signed tokens. */
   tokenAudience?: string;
-  /** Whether test tokens are signed; where not, the operation answers `route/not-found` (SPEC A6). */
+  /** Whether test tokens are signed; where not, the operation answers `route/not-found` (spec#test-tokens-production). */
   allowTestTokens: boolean;
 }
 

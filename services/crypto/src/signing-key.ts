@@ -10,7 +10,7 @@ const maxPemBytes = 32 * 1024;
 
 /**
  * Reads an RSA key for RS256 from base64 (RFC 4648 section 4, line breaks inside are accepted) of a PEM, PKCS#8 or
- * PKCS#1. Throws an error whose message holds no part of the input (SPEC A6).
+ * PKCS#1. Throws an error whose message holds no part of the input (spec#test-tokens-secrecy).
  */
 export function readSigningKey(privateKey: string): KeyObject {
   const text = privateKey.replaceAll(/[\r\n]+/g, '').trim();

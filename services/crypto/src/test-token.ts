@@ -12,9 +12,9 @@ const header = encode({ alg: 'RS256', typ: 'JWT' });
 const signBytes = promisify(sign);
 
 /**
- * Signs a token for tests with the caller's own key: a JWS in its compact form (SPEC A6, RFC 7515 section 7.1). The key
- * stays in memory for a minute: it reaches no log, no disk and no answer. Measured side by side on one core: jose, which
- * goes through Web Crypto, signs a sixth less (docs/adr/0021).
+ * Signs a token for tests with the caller's own key: a JWS in its compact form (spec#test-tokens-claims, RFC 7515 section
+ * 7.1). The key stays in memory for a minute: it reaches no log, no disk and no answer. Measured side by side on one core:
+ * jose, which goes through Web Crypto, signs a sixth less (docs/adr/0021).
  */
 export async function signTestToken(asked: Asked, app: AppContext): Promise<string> {
   try {

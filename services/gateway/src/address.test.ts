@@ -87,7 +87,7 @@ describe('addresses of nothing', () => {
   });
 });
 
-describe('short forms (SPEC B9)', () => {
+describe('short forms (spec#short-forms)', () => {
   it.each([
     ['/v7/connections?page=2', 'connections.list', {}, 'v7', 'page=2'],
     ['/v6/connections/', 'connections.list', {}, 'v6', ''],

@@ -1,7 +1,7 @@
 import { methodsOf, type OperationSpec } from '@kith/contracts';
 import { allowOf, paramsOf, type Route, type RouteTable } from './routes.ts';
 
-/** What a request's method and target say, in any of the forms of SPEC A1. */
+/** What a request's method and target say, in any of the forms of spec#addresses-forms. */
 export type Address =
   | {
       kind: 'operation';
@@ -11,7 +11,7 @@ export type Address =
       form: string;
       /** Lower-cased. */
       projectId: string | null;
-      /** Whether it is one of SPEC B9's, which name no project. */
+      /** Whether it is a short form, which names no project (spec#short-forms-addresses). */
       isShort: boolean;
       params: Record<string, string>;
       /** As sent, without the question mark. */
@@ -23,7 +23,7 @@ export type Address =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const uuidLength = 36;
-/** First segments of addresses that name no project after a version: there the token does (SPEC B9). */
+/** First segments of addresses that name no project after a version: there the token does (spec#short-forms-addresses). */
 const shortForms: ReadonlySet<string> = new Set(['connections', 'users', 'blocks']);
 const everything = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const notFound: Address = { kind: 'error', code: 'route/not-found' };

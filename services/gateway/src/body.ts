@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ApiError } from '@kith/service';
 
-/** Largest JSON body, in bytes (SPEC A2). */
+/** Largest JSON body, in bytes (spec#requests-too-large). */
 export const maxBody = 256 * 1024;
 
 const none = new Uint8Array();

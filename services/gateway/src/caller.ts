@@ -6,7 +6,7 @@ import type { TokenVerifier } from './token.ts';
 /** Who calls, and the project that the token is of. */
 export type ScopedCaller = Caller & { projectId: string };
 
-/** Identifies who calls, by the rule of the operation's `auth` (SPEC A4). */
+/** Identifies who calls, by the rule of the operation's `auth` (spec#auth). */
 export class Callers {
   readonly #tokens: Pick<TokenVerifier, 'verify'>;
   readonly #operator: Buffer | undefined;

@@ -20,8 +20,8 @@ const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
  * Tells the client of a request: the entry of X-Forwarded-For just beyond the trusted proxies, or the socket's own
- * address with none trusted (SPEC A5). What is no IP address counts as absent. A header or an address that was read
- * before is not read again.
+ * address with none trusted (spec#limits-client-ip). What is no IP address counts as absent. A header or an address that was
+ * read before is not read again.
  */
 export class Clients {
   readonly #hops: number;
@@ -67,7 +67,7 @@ export class Clients {
   }
 }
 
-/** What a client counts under: an IPv4 address, or the /64 of an IPv6 one (SPEC A5). */
+/** What a client counts under: an IPv4 address, or the /64 of an IPv6 one (spec#limits-ipv6). */
 export function limitKeyOf(ip: string): string {
   const address = ipaddr.parse(ip);
   if (address.kind() === 'ipv4') return address.toString();

@@ -3,7 +3,7 @@ import { projectIn } from './address.ts';
 import { type HttpRequest, type HttpResponse, vary } from './exchange.ts';
 import type { ProjectSettings } from './project-settings.ts';
 
-/** What a page of another origin may read of an answer (SPEC A7). */
+/** What a page of another origin may read of an answer (spec#cors-exposed). */
 const exposedHeaders = [
   'Link',
   'Retry-After',
@@ -20,7 +20,7 @@ const preflightSeconds = 7200;
 
 /**
  * Tells browsers which pages may call: those of the web origins that the address's project lists, else those of the
- * server's own list, where `*` is any (SPEC A7, B7).
+ * server's own list, where `*` is any (spec#cors-origins).
  */
 export class AllowedOrigins {
   readonly #others: '*' | readonly string[];

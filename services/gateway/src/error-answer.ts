@@ -2,7 +2,10 @@ import { type ErrorBody, problemOf } from '@kith/contracts';
 import { wantsProblem } from './accept.ts';
 import { type HttpRequest, type HttpResponse, vary } from './exchange.ts';
 
-/** An error as its client wants it: the envelope (SPEC A3), or the same as a problem (RFC 9457, docs/adr/0015). */
+/**
+ * An error as its client wants it: the envelope (spec#errors-envelope), or the same as a problem (RFC 9457,
+ * docs/adr/0015).
+ */
 export function errorAnswer(
   request: HttpRequest,
   response: HttpResponse,

@@ -29,8 +29,8 @@ export interface HandleParts {
 }
 
 /**
- * The order of checks (SPEC A3): route, limit, token, body, then the service. The request id is given before. What its
- * services are known to have no room for is not checked at all (docs/adr/0036).
+ * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is given
+ * before. What its services are known to have no room for is not checked at all (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
   const { routes, clients, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;

@@ -45,7 +45,7 @@ export interface HttpServer {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Serves HTTP/1.1; what never becomes a request is answered with the envelope, too (SPEC A3). */
+/** Serves HTTP/1.1; what never becomes a request is answered with the envelope, too (spec#errors-envelope). */
 export async function startHttpServer(options: {
   handler: Handler;
   host: string;

@@ -2,7 +2,7 @@ import { getJwks, jwks, rpcSubject } from '@kith/contracts';
 import { ApiError, type Bus, encodeContext, type Logger, Sweeper, statusHeader } from '@kith/service';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 
-/** The algorithm access tokens are signed with; no other is accepted (SPEC A4). */
+/** The algorithm access tokens are signed with; no other is accepted (spec#auth-algorithms). */
 export const tokenAlgorithm = 'RS256';
 
 /** Verification keys as of one fetch. */
@@ -27,7 +27,7 @@ const checkMs = 250;
 
 /**
  * Identity's public keys, fetched over the bus: at start, every 5 minutes, and when a token names an unknown one. Keys
- * once fetched stay in use while identity is away (SPEC A4).
+ * once fetched stay in use while identity is away (spec#auth-keys-stay).
  */
 export class Keys {
   readonly #options: KeysOptions & typeof defaults;

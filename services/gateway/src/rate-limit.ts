@@ -3,7 +3,7 @@ import { ApiError } from '@kith/service';
 import type { Count, LimiterStore } from './limiter-store.ts';
 import type { ProjectSettings } from './project-settings.ts';
 
-/** How many times an operation's limit one client may spend over all projects (SPEC A5). */
+/** How many times an operation's limit one client may spend over all projects (spec#limits-ceiling). */
 const ceilingFactor = 20;
 
 interface Counted {
@@ -50,7 +50,10 @@ export class RateLimits {
     }
   }
 
-  /** Counts a request, and sets the limit's headers among those given. Throws `rate-limit/exceeded` with `Retry-After` (SPEC A5). */
+  /**
+   * Counts a request, and sets the limit's headers among those given. Throws `rate-limit/exceeded` with `Retry-After`
+   * (spec#limits-headers, spec#limits-exceeded).
+   */
   async count(
     headers: Record<string, string>,
     request: { operation: OperationSpec; projectId: string | null; clientKey: string },

@@ -57,7 +57,10 @@ export function paramsOf(route: Route, path: readonly string[]): Record<string, 
   return params;
 }
 
-/** The value of `Allow` for routes that share a path: HEAD goes with GET, OPTIONS with all (SPEC A1). */
+/**
+ * The value of `Allow` for routes that share a path: HEAD goes with GET, OPTIONS with all (spec#addresses-wrong-method,
+ * spec#addresses-head).
+ */
 export function allowOf(routes: readonly Route[]): string {
   const methods = new Set(routes.flatMap(({ operation }) => methodsOf(operation)));
   return [...order.filter((method) => methods.has(method)), 'OPTIONS'].join(', ').replace('GET', 'GET, HEAD');

@@ -15,7 +15,7 @@ export interface Scope {
 
 /**
  * Gives a request under a short form, which names no project, the token's, and for the reads that need no token that of
- * the user asked for, where a token of another project counts as none (SPEC B9).
+ * the user asked for, where a token of another project counts as none (spec#short-forms-project).
  */
 export async function scopeOf(
   bus: Bus,
@@ -31,7 +31,7 @@ export async function scopeOf(
 /**
  * The project that a request under a short form counts under, together with those under the long one: the one its token
  * claims, which nobody has verified yet. Null is the fixed name: of a claim that is no UUID, and of the reads that need no
- * token (SPEC A5).
+ * token (spec#limits-short-forms).
  */
 export function claimedProject(
   { operation }: OperationAddress,
@@ -47,7 +47,10 @@ export function claimedProject(
   }
 }
 
-/** Turns the refusal of an expired token under a v7 short form into the one its clients refresh on (SPEC B9). */
+/**
+ * Turns the refusal of an expired token under a v7 short form into the one its clients refresh on
+ * (spec#short-forms-expired).
+ */
 export function shortFormRefusal(address: OperationAddress, error: unknown): unknown {
   const isExpired =
     error instanceof ApiError &&

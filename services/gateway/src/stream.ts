@@ -19,7 +19,7 @@ const evictedRetryMs = 60_000;
 
 /**
  * One open stream. It writes what follows its position in the feed, whenever it is woken: waking is a hint, the
- * position is what keeps anything from being missed or sent twice (SPEC B5).
+ * position is what keeps anything from being missed or sent twice (spec#notifications-stream-resume).
  */
 export class Stream {
   readonly #parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger };

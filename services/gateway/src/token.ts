@@ -43,7 +43,10 @@ const claims = z
       expiresAt: exp,
     }),
   );
-/** No token of identity's lives longer (SPEC B1, B7); its 30 minutes, and one for a machine that rounds otherwise. */
+/**
+ * No token of identity's lives longer (spec#accounts-access-token); its 30 minutes, and one for a machine that rounds
+ * otherwise.
+ */
 const longestLifeSeconds = 31 * 60;
 const requiredClaims = ['sub', 'projectId', 'sid', 'role', 'jti', 'iat', 'exp', 'iss', 'aud'];
 

@@ -10,7 +10,8 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 
 /**
  * Gives who calls, and asks for a token where the project keeps what is asked for to its users: it is refused as where a
- * token is needed always (SPEC A4, B7). Throws `gateway/unavailable` while nothing is known of projects' settings.
+ * token is needed always (spec#auth-unauthorized, spec#projects-public-connections). Throws `gateway/unavailable` while
+ * nothing is known of projects' settings.
  */
 export async function callerFor(
   { operation }: Extract<Address, { kind: 'operation' }>,

@@ -29,7 +29,7 @@ import {
 const listed = 'https://app.test';
 const other = 'https://other.test';
 
-// SPEC B7, docs/adr/0013.
+// spec#projects, docs/adr/0013.
 describe.each(availableEngines())('settings of projects on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;

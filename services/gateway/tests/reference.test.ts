@@ -90,7 +90,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     }
   });
 
-  it('follows SPEC A1: HEAD, OPTIONS, other methods, a trailing slash, a query', async () => {
+  it('follows spec#addresses: HEAD, OPTIONS, other methods, a trailing slash, a query', async () => {
     for (const path of ['/docs', '/openapi.json']) {
       const whole = await get(path);
       const head = await get(path, {}, 'HEAD');

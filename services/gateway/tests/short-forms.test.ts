@@ -19,7 +19,7 @@ import {
 const prefixes = ['/v6', '/v7', '/api/v6', '/api/v7'];
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-// SPEC B9: addresses without a project.
+// spec#short-forms: addresses without a project.
 describe.each(availableEngines())('short forms on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;

@@ -4,8 +4,8 @@ import { endSessionsOf } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';
 
 /**
- * Deletes an account and ends its sessions; what other services hold of it goes by the event (SPEC B2). `false` when there is
- * none.
+ * Deletes an account and ends its sessions; what other services hold of it goes by the event (spec#users-erasure). `false`
+ * when there is none.
  * @param onLeft Hears why sessions were not revoked yet: the account is gone all the same, and the sweep of erasures revokes
  * them.
  */

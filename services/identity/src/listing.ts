@@ -28,7 +28,7 @@ interface ListRequest {
 }
 
 /**
- * Reads one page of a list by number or by cursor, and links to the next (SPEC A7). Throws `code` with
+ * Reads one page of a list by number or by cursor, and links to the next (spec#lists-cursor). Throws `code` with
  * `field: "cursor"` for a cursor that is not of this list.
  */
 export async function readPage<Row extends { createdAt: Date; id: string }>(

@@ -17,7 +17,7 @@ export interface FromRequest {
 }
 
 /**
- * Opens a session of a user: the answer of sign-up, sign-in and verify-external-user (SPEC B1).
+ * Opens a session of a user: the answer of sign-up, sign-in and verify-external-user (spec#accounts-session).
  * @param changed What to throw when the user has changed meanwhile what the session was opened on; a new user has not.
  */
 export async function openSession(

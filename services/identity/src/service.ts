@@ -70,7 +70,10 @@ export interface IdentityOptions {
   erasureTimes?: Partial<ErasureTimes>;
 }
 
-/** Starts identity: accounts, tokens, users and projects (SPEC B1, B2, B7). Makes the signing key on first start. */
+/**
+ * Starts identity: accounts, tokens, users and projects (spec#accounts, spec#users, spec#projects). Makes the signing
+ * key on first start.
+ */
 export async function startIdentity(
   runtime: ServiceRuntime,
   options: IdentityOptions,

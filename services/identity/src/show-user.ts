@@ -9,7 +9,10 @@ interface Reader {
   caller: Caller | null;
 }
 
-/** Whether a request may see profiles: a signed-in one may, another where the project has them public (SPEC B7). */
+/**
+ * Whether a request may see profiles: a signed-in one may, another where the project has them public
+ * (spec#projects-public-profiles).
+ */
 export async function seesProfiles(app: AppContext, { projectId, caller }: Reader): Promise<boolean> {
   if (caller) return true;
   const project = await app.store.projects.find(projectId);
@@ -23,8 +26,8 @@ export async function asShown(app: AppContext, { caller }: Reader, user: User | 
 }
 
 /**
- * Answers a user's public profile; to the user itself the own one (SPEC B2). Throws `user/not-found`, also where
- * profiles are not public and nobody is signed in.
+ * Answers a user's public profile; to the user itself the own one (spec#users-public, spec#users-own). Throws
+ * `user/not-found`, also where profiles are not public and nobody is signed in.
  */
 export async function showUser(
   app: AppContext,

@@ -1,7 +1,7 @@
 import type { OwnUser, PublicUser } from '@kith/contracts';
 import type { User } from './store/index.ts';
 
-/** What anyone may see of a user (SPEC B2). Field by field, so that nothing else can leave. */
+/** What anyone may see of a user (spec#users-public). Field by field, so that nothing else can leave. */
 export function publicUserOf(user: User): PublicUser {
   return {
     id: user.id,
@@ -22,7 +22,7 @@ export function publicUserOf(user: User): PublicUser {
   };
 }
 
-/** What a user sees of itself (SPEC B2). */
+/** What a user sees of itself (spec#users-own). */
 export function ownUserOf(user: User): OwnUser {
   return {
     ...publicUserOf(user),

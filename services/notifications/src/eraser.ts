@@ -16,7 +16,7 @@ const againMs = 5_000;
 const lastLookMs = 10 * 60_000;
 const batch = 100;
 
-/** Erases what is held of users whose accounts have ended, in the background, until nothing is left (SPEC B2). */
+/** Erases what is held of users whose accounts have ended, in the background, until nothing is left (spec#users-erasure). */
 export function startEraser(app: AppContext, options: { log: Logger }): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(() => eraseDue(app, { isStopped: () => stopped }), {

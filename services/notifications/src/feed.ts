@@ -45,7 +45,7 @@ export interface Feed {
 
 export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, marks: [], streams: [] };
 
-/** Most streams a user may have open (SPEC B5). */
+/** Most streams a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
 /** Beyond so many marks the two oldest become one: only `updatedAt` of what the older had read comes out later. */
 const maxMarks = 50;
@@ -93,7 +93,7 @@ export function closeStream(feed: Feed, streamId: string): Feed {
   return { ...feed, streams: feed.streams.filter((one) => one !== streamId) };
 }
 
-/** The notification as the API shows it (SPEC B5). */
+/** The notification as the API shows it (spec#notifications-item). */
 export function toItem(entry: Entry, feed: Pick<Feed, 'marks'>): AppNotification {
   const { id, projectId, userId, type, metadata, createdAt } = entry;
   const readAt = readAtOf(entry, feed);

@@ -4,7 +4,7 @@ type Metadata = AppNotification['metadata'];
 
 /**
  * Who stands in place of an initiator whose account has ended: the nil UUID (RFC 9562 section 5.9). The contract asks
- * for a UUID, and the user's own would be something left of it (SPEC B2).
+ * for a UUID, and the user's own would be something left of it (spec#users-erasure).
  */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 

@@ -37,7 +37,7 @@ export interface NotificationsOptions {
 const dayMs = 24 * 3600 * 1000;
 const sweepMs = 5_000;
 
-/** Starts notifications: what users are told of, made of events alone (SPEC B5). */
+/** Starts notifications: what users are told of, made of events alone (spec#notifications). */
 export async function startNotifications(
   runtime: ServiceRuntime,
   options: NotificationsOptions,

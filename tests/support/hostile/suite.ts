@@ -30,7 +30,7 @@ export function holdsTheLoopBriefly(
       watch.begin();
       client.postMessage({ url: platform.url, ...request });
       const [status] = await once(client, 'message');
-      // A key that cannot sign is a failure by contract (SPEC A6).
+      // A key that cannot sign is a failure by contract (spec#test-tokens-key-refused).
       if (status === 0 || (status >= 500 && !request.name.startsWith('crypto.'))) {
         wrong.push(`${status}: ${request.name}`);
       }

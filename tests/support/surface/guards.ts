@@ -5,7 +5,7 @@ import type { Given } from './surface.ts';
 
 /**
  * Checks that every operation of a part asks for its token first: calls in which all else is wrong, too, are refused for
- * the token alone (SPEC A3, A4).
+ * the token alone (spec#errors-check-order, spec#auth).
  */
 export async function refusesStrangers(world: SurfaceWorld, specs: readonly OperationSpec[]): Promise<void> {
   for (const spec of specs) {
@@ -22,7 +22,10 @@ export async function refusesStrangers(world: SurfaceWorld, specs: readonly Oper
   }
 }
 
-/** Checks that a known parameter given twice is refused, and that an unknown one is not looked at (SPEC A2). */
+/**
+ * Checks that a known parameter given twice is refused, and that an unknown one is not looked at
+ * (spec#requests-repeated-parameter, spec#requests-unknown).
+ */
 export async function refusesTwice(world: SurfaceWorld, spec: OperationSpec, given: Given): Promise<void> {
   const before = given.query ? `${given.query}&` : '';
   for (const field of fieldsOf(spec.query)) {

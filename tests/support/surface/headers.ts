@@ -13,7 +13,7 @@ const beforeLimit: readonly ErrorCode[] = [
   'project/invalid-id',
 ];
 
-/** Checks the headers that clients go by (SPEC A3, A5). */
+/** Checks the headers that clients go by (spec#errors-envelope, spec#limits-headers). */
 export function expectHeaders(
   answer: Pick<Answer, 'status' | 'headers'>,
   of: { spec: OperationSpec; limits: Limits; code?: ErrorCode; type?: string },

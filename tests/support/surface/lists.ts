@@ -19,7 +19,8 @@ interface Paged {
 
 /**
  * Walks a list of at least two rows by page and by cursor, one row a page, and checks that both give it in the order of
- * the whole, that pagination and `Link` agree, and that what no list takes is refused (SPEC A6, A7).
+ * the whole, that pagination and `Link` agree, and that what no list takes is refused (spec#lists-cursor,
+ * spec#lists-cursor-body).
  */
 export async function walksList<O extends OperationSpec>(
   world: SurfaceWorld,

@@ -99,7 +99,7 @@ export const features = {
   ),
 } as const satisfies Record<string, Part>;
 
-/** One operation of each auth class (SPEC A4): what stands before an operation is the same for its class. */
+/** One operation of each auth class (spec#auth): what stands before an operation is the same for its class. */
 export const classes = {
   none: contracts.signOut,
   optional: contracts.getUserByUsername,

@@ -1,4 +1,4 @@
-/** Every profile field a user may set, at its largest where it has a largest (SPEC B2). */
+/** Every profile field a user may set, at its largest where it has a largest (spec#users-sizes). */
 export const profile = {
   username: 'Ada.Lovelace_1815.abcdefghijkl',
   name: '😀'.repeat(100),

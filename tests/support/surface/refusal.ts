@@ -12,7 +12,7 @@ export interface Refusal {
   details?: boolean;
 }
 
-/** Checks the whole error envelope (SPEC A3). */
+/** Checks the whole error envelope (spec#errors-envelope). */
 export function expectRefusal(answer: Answer, of: Refusal & { operation: string; code: ErrorCode }): void {
   const { operation, code, field, message, details = false } = of;
   const { status, message: own } = errors[code];

@@ -8,7 +8,7 @@ import { expectRefusal, type Refusal } from './refusal.ts';
 
 /** What a call gives beside its operation, from which method and path are made. */
 export interface Given {
-  /** The address's project; by default the suite's. `null` is a short form (SPEC B9). */
+  /** The address's project; by default the suite's. `null` is a short form (spec#short-forms). */
   projectId?: string | null;
   /** The address's version prefix, `/v7` by default. */
   form?: string;

@@ -13,7 +13,7 @@ export interface Batch extends RowNames {
   end: { offset: number; line: number };
 }
 
-/** Under the 256 KiB of a request (SPEC A2). */
+/** Under the 256 KiB of a request (spec#requests-too-large). */
 const mostBytes = 240 * 1024;
 
 /** Groups lines into requests; each line is in one of them, as a row or as refused. */

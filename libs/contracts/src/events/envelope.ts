@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { timestamp, uuid } from '../scalars.ts';
 
 /**
- * What stands on the bus of every event (SPEC B8). `aggregate.seq` counts from 1, without gaps. `aggregate.epoch`, 0 where absent,
- * counts how often the database that tells it was restored: it goes before `seq` (docs/adr/0028).
+ * What stands on the bus of every event (spec#events-envelope). `aggregate.seq` counts from 1, without gaps.
+ * `aggregate.epoch`, 0 where absent, counts how often the database that tells it was restored: it goes before `seq`
+ * (docs/adr/0028).
  */
 export interface EventEnvelope<Type extends string = string, Data = unknown> {
   id: string;
@@ -54,7 +55,7 @@ export function eventOrder({ seq, epoch = 0 }: { seq: number; epoch?: number | u
   return epoch * 2 ** 32 + seq;
 }
 
-/** The subject of an event: `<prefix>.event.<projectId>.<feature>.<name>` (SPEC B8). */
+/** The subject of an event: `<prefix>.event.<projectId>.<feature>.<name>` (spec#events-subject). */
 export function eventSubject(prefix: string, of: { projectId: string; type: string }): string {
   return `${prefix}.event.${of.projectId}.${of.type}`;
 }

@@ -82,7 +82,7 @@ export const collectionEntityRemoved = event({
 /** Its aggregate is the user's feed: `seq` is the feed sequence. */
 export const notificationCreated = event({ type: 'notification.created', version: 1, data: appNotification });
 
-/** Every event type of the platform (SPEC B8). */
+/** Every event type of the platform (spec#events-types). */
 export const events = [
   userCreated,
   userUpdated,

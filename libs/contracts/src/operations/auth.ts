@@ -7,7 +7,7 @@ import { email } from './email.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { ownUser, profileFields } from './users.ts';
 
-/** What signing up and in answer (SPEC B1). */
+/** What signing up and in answer (spec#accounts-session). */
 export const session = z.object({
   success: z.literal(true),
   accessToken: shownText(4096),
@@ -17,8 +17,8 @@ export const session = z.object({
 export type Session = z.output<typeof session>;
 
 /**
- * Longest password, in code points (SPEC B1). Checked before anything else is done with one: to normalize Unicode takes
- * time that grows with the square of a run of combining marks.
+ * Longest password, in code points (spec#accounts-long-password). Checked before anything else is done with one: to
+ * normalize Unicode takes time that grows with the square of a run of combining marks.
  */
 const longestPassword = 256;
 const password = z
@@ -32,7 +32,7 @@ const password = z
 const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
 const common = { feature: 'auth', scope: 'project', auth: 'none' } as const;
 
-/** Creates an account with e-mail address and password, and its first session (SPEC B1). */
+/** Creates an account with e-mail address and password, and its first session (spec#accounts-sign-up). */
 export const signUp = operation({
   ...common,
   name: 'identity.sign-up',
@@ -42,7 +42,8 @@ export const signUp = operation({
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
-  // Checked on the whole object, which zod does last: a malformed field answers before a weak password (SPEC B1).
+  // Checked on the whole object, which zod does last: a malformed field answers before a weak password
+  // (spec#conventions-check-order).
   body: z.object({ email, password, ...profileFields }).refine(strongEnough, {
     path: ['password'],
     params: { code: 'auth/weak-password' },
@@ -52,7 +53,7 @@ export const signUp = operation({
   errors: ['auth/weak-password', 'project/not-found', 'DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
 });
 
-/** Opens a session with e-mail address and password (SPEC B1). */
+/** Opens a session with e-mail address and password (spec#accounts-sign-in). */
 export const signIn = operation({
   ...common,
   name: 'identity.sign-in',
@@ -70,7 +71,10 @@ export const signIn = operation({
 
 const refreshToken = z.string().min(1).max(512);
 
-/** Ends the session of a refresh token, whole family. Answers the same for a token it does not know (SPEC B1). */
+/**
+ * Ends the session of a refresh token, whole family. Answers the same for a token it does not know
+ * (spec#accounts-sign-out).
+ */
 export const signOut = operation({
   ...common,
   name: 'identity.sign-out',
@@ -86,7 +90,7 @@ export const signOut = operation({
   errors: [],
 });
 
-/** Exchanges a refresh token for a new session's tokens; the presented one is used up (SPEC B1). */
+/** Exchanges a refresh token for a new session's tokens; the presented one is used up (spec#accounts-refresh). */
 export const requestNewAccessToken = operation({
   ...common,
   name: 'identity.request-new-access-token',
@@ -102,7 +106,7 @@ export const requestNewAccessToken = operation({
   errors: ['auth/unauthorized', 'auth/token-reuse-detected', 'auth/suspended'],
 });
 
-/** Signs in who the project's own back end vouches for, by a JWT of the project's key (SPEC B1). */
+/** Signs in who the project's own back end vouches for, by a JWT of the project's key (spec#accounts-verify-external). */
 export const verifyExternalUser = operation({
   ...common,
   name: 'identity.verify-external-user',
@@ -129,7 +133,7 @@ export const verifyExternalUser = operation({
   ],
 });
 
-/** Changes the caller's password and ends the other sessions (SPEC B1). */
+/** Changes the caller's password and ends the other sessions (spec#accounts-change-password). */
 export const changePassword = operation({
   ...common,
   name: 'identity.change-password',
@@ -161,7 +165,7 @@ export const sessionInfo = z.object({
   current: z.boolean(),
 });
 
-/** The caller's sessions, newest first (SPEC B1). */
+/** The caller's sessions, newest first (spec#accounts-sessions-list). */
 export const listSessions = operation({
   ...common,
   name: 'identity.list-sessions',
@@ -178,7 +182,7 @@ export const listSessions = operation({
   errors: [],
 });
 
-/** Ends one of the caller's sessions (SPEC B1). */
+/** Ends one of the caller's sessions (spec#accounts-sessions-delete). */
 export const deleteSession = operation({
   ...common,
   name: 'identity.delete-session',
@@ -201,7 +205,7 @@ export const jwks = z.object({
   keys: z.array(z.looseObject({ kty: shownText(16), kid: shownText(128) })).max(100),
 });
 
-/** The keys that verify access tokens (SPEC B1). */
+/** The keys that verify access tokens (spec#accounts-jwks). */
 export const getJwks = operation({
   name: 'identity.jwks',
   summary: 'Get the keys that verify access tokens',
@@ -229,7 +233,7 @@ export const signingKey = z.object({
 
 /**
  * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is
- * answered as it is. Nothing that was signed before stops holding (SPEC B1).
+ * answered as it is. Nothing that was signed before stops holding (spec#accounts-jwks).
  */
 export const rotateKeys = operation({
   name: 'identity.rotate-keys',
@@ -250,7 +254,7 @@ export const rotateKeys = operation({
 
 /**
  * Takes a key out of use at once: no gateway takes a token of it any more, so that everybody signs in or refreshes anew. A
- * key that signs is replaced in the same step. Repeating changes nothing (SPEC B7).
+ * key that signs is replaced in the same step. Repeating changes nothing (spec#signing-keys-revoke).
  */
 export const revokeKey = operation({
   name: 'identity.revoke-key',

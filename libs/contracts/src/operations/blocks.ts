@@ -20,8 +20,8 @@ const block = {
 } as const;
 
 /**
- * Blocks a user: ends what is between the two, and neither appears to the other while it stands (SPEC B3). A declined
- * request has ended before and stays declined, so that blocking is no way to ask again.
+ * Blocks a user: ends what is between the two, and neither appears to the other while it stands (spec#blocks-ends-pair,
+ * spec#blocks-hides). A declined request has ended before and stays declined, so that blocking is no way to ask again.
  */
 export const blockUser = operation({
   ...block,
@@ -30,7 +30,7 @@ export const blockUser = operation({
   method: 'POST',
 });
 
-/** Takes the caller's block of a user back (SPEC B3). */
+/** Takes the caller's block of a user back (spec#blocks-unblock). */
 export const unblockUser = operation({
   ...block,
   name: 'connections.unblock',
@@ -41,7 +41,7 @@ export const unblockUser = operation({
 /** A block of the caller's: `user` is who is blocked. */
 export const standingBlock = z.object({ id: uuid, user: publicUser, createdAt: timestamp });
 
-/** Whom the caller blocks, newest first (SPEC B3). */
+/** Whom the caller blocks, newest first (spec#blocks-list). */
 export const listBlocks = operation({
   ...common,
   name: 'connections.list-blocks',

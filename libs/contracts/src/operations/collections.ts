@@ -22,7 +22,7 @@ const name = text({ min: 1, max: 200 });
 const byId = z.object({ collectionId: uuid });
 const common = { feature: 'collection', scope: 'project', auth: 'user' } as const;
 
-/** The caller's root collection, made on first use (SPEC B4). */
+/** The caller's root collection, made on first use (spec#collections-root). */
 export const getRootCollection = operation({
   ...common,
   name: 'collections.get-root',
@@ -38,7 +38,7 @@ export const getRootCollection = operation({
   errors: [],
 });
 
-/** Creates a collection below another one of the caller's (SPEC B4). */
+/** Creates a collection below another one of the caller's (spec#collections-create). */
 export const createSubCollection = operation({
   ...common,
   name: 'collections.create-sub-collection',
@@ -55,7 +55,7 @@ export const createSubCollection = operation({
   invalid: { params: 'collection/invalid-parent', 'body.collectionName': 'collection/invalid-name' },
 });
 
-/** The children of a collection, oldest first: a bare array, the rest by `Link` (SPEC B4). */
+/** The children of a collection, oldest first: a bare array, the rest by `Link` (spec#collections-list-sub). */
 export const listSubCollections = operation({
   ...common,
   name: 'collections.list-sub-collections',
@@ -75,7 +75,7 @@ export const listSubCollections = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Renames a collection of the caller's; the root can not be renamed (SPEC A6). */
+/** Renames a collection of the caller's; the root can not be renamed (spec#collections-rename). */
 export const renameCollection = operation({
   ...common,
   name: 'collections.rename',
@@ -92,7 +92,7 @@ export const renameCollection = operation({
   invalid: { params: 'collection/not-found', 'body.name': 'collection/invalid-name' },
 });
 
-/** Deletes a collection with all below it, at once for every access; the root stays (SPEC B4). */
+/** Deletes a collection with all below it, at once for every access; the root stays (spec#collections-delete). */
 export const deleteCollection = operation({
   ...common,
   name: 'collections.delete',
@@ -120,7 +120,7 @@ export const savedEntity = z.object({
 });
 export type SavedEntity = z.output<typeof savedEntity>;
 
-/** What is saved in a collection, newest first, or oldest first with `sortDir=asc` (SPEC B4). */
+/** What is saved in a collection, newest first, or oldest first with `sortDir=asc` (spec#collections-entities). */
 export const listEntities = operation({
   ...common,
   name: 'collections.list-entities',
@@ -142,7 +142,10 @@ const counted = z.object({
   collection: z.object({ id: uuid, entityCount: wholeNumber }),
 });
 
-/** Saves an entity in a collection. One that is saved already stays as it is, its first `metadata` too (SPEC B4). */
+/**
+ * Saves an entity in a collection. One that is saved already stays as it is, its first `metadata` too
+ * (spec#collections-add-entity).
+ */
 export const addEntity = operation({
   ...common,
   name: 'collections.add-entity',
@@ -159,7 +162,7 @@ export const addEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Takes an entity out of a collection; one that is not in it is no error (SPEC B4). */
+/** Takes an entity out of a collection; one that is not in it is no error (spec#collections-remove-entity). */
 export const removeEntity = operation({
   ...common,
   name: 'collections.remove-entity',
@@ -176,7 +179,7 @@ export const removeEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** In which of the caller's collections an entity is saved, the oldest collection first (SPEC B4). */
+/** In which of the caller's collections an entity is saved, the oldest collection first (spec#collections-is-saved). */
 export const isEntitySaved = operation({
   ...common,
   name: 'collections.is-entity-saved',

@@ -6,7 +6,7 @@ import { byConnection, byUser, common, declined, peopleQuery } from './connectio
 import { nothing, perFiveMinutes } from './shared.ts';
 import { publicUser } from './users.ts';
 
-/** Asks another user to connect (SPEC B3). */
+/** Asks another user to connect (spec#connections-request). */
 export const requestConnection = operation({
   ...common,
   name: 'connections.request',
@@ -30,7 +30,7 @@ export const requestConnection = operation({
   invalid: { params: 'connection/user-not-found', 'body.message': 'connection/invalid-message' },
 });
 
-/** Accepts a pending request; its receiver only (SPEC B3). */
+/** Accepts a pending request; its receiver only (spec#connections-accept). */
 export const acceptConnection = operation({
   ...common,
   name: 'connections.accept',
@@ -47,7 +47,7 @@ export const acceptConnection = operation({
   invalid: { params: 'connection/not-found' },
 });
 
-/** Declines a pending request; its receiver only (SPEC B3). */
+/** Declines a pending request; its receiver only (spec#connections-decline). */
 export const declineConnection = operation({
   ...common,
   name: 'connections.decline',
@@ -84,7 +84,7 @@ const pendingList = {
   errors: [],
 } as const;
 
-/** The caller's requests that wait for an answer, newest first (SPEC B3). */
+/** The caller's requests that wait for an answer, newest first (spec#connections-list-sent). */
 export const listSentRequests = operation({
   ...pendingList,
   name: 'connections.list-sent',
@@ -92,7 +92,7 @@ export const listSentRequests = operation({
   path: '/connections/pending/sent',
 });
 
-/** The requests that wait for the caller's answer, newest first (SPEC B3). */
+/** The requests that wait for the caller's answer, newest first (spec#connections-list-received). */
 export const listReceivedRequests = operation({
   ...pendingList,
   name: 'connections.list-received',

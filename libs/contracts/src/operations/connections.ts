@@ -17,7 +17,7 @@ export type Connection = z.output<typeof connection>;
 
 export const connectionList = connectionEnvelope('connections', connection);
 
-/** The caller's established connections, newest first (SPEC A6). */
+/** The caller's established connections, newest first (spec#connections-list). */
 export const listConnections = operation({
   ...common,
   name: 'connections.list',
@@ -33,7 +33,7 @@ export const listConnections = operation({
   errors: [],
 });
 
-/** How the caller and another user stand; a block does not show (SPEC B3). */
+/** How the caller and another user stand; a block does not show (spec#connections-status). */
 export const getConnectionStatus = operation({
   ...common,
   name: 'connections.get-status',
@@ -70,7 +70,7 @@ export const getConnectionStatus = operation({
   invalid: { params: 'connection/user-not-found' },
 });
 
-/** Withdraws the caller's request to a user, declines theirs, or ends the connection (SPEC B3). */
+/** Withdraws the caller's request to a user, declines theirs, or ends the connection (spec#connections-delete-with-user). */
 export const deleteConnectionWithUser = operation({
   ...common,
   name: 'connections.delete-with-user',
@@ -90,7 +90,7 @@ export const deleteConnectionWithUser = operation({
   invalid: { params: 'connection/not-found' },
 });
 
-/** Withdraws a pending request (its requester) or ends a connection (either side) (SPEC B3). */
+/** Withdraws a pending request (its requester) or ends a connection (either side) (spec#connections-delete). */
 export const deleteConnection = operation({
   ...common,
   name: 'connections.delete',
@@ -109,7 +109,7 @@ export const deleteConnection = operation({
 
 const count = z.object({ count: wholeNumber });
 
-/** How many established connections the caller has (SPEC B3). */
+/** How many established connections the caller has (spec#connections-count). */
 export const countConnections = operation({
   ...common,
   name: 'connections.count',
@@ -139,9 +139,9 @@ const ofUser = {
 } as const;
 
 /**
- * A user's established connections, as anyone may see them, unless the project keeps them to its users (SPEC B7); for a
- * signed-in caller without whom it blocks or is blocked by, in rows and totals, and empty where that is the user asked
- * for (SPEC B3).
+ * A user's established connections, as anyone may see them, unless the project keeps them to its users
+ * (spec#projects-public-connections); for a signed-in caller without whom it blocks or is blocked by, in rows and totals,
+ * and empty where that is the user asked for (spec#blocks-hides).
  */
 export const listUserConnections = operation({
   ...ofUser,
@@ -152,7 +152,10 @@ export const listUserConnections = operation({
   output: connectionList,
 });
 
-/** How many established connections a user has: the total of the list that the same caller gets (SPEC B3). */
+/**
+ * How many established connections a user has: the total of the list that the same caller gets
+ * (spec#connections-count-of-user).
+ */
 export const countUserConnections = operation({
   ...ofUser,
   name: 'connections.count-of-user',

@@ -16,8 +16,8 @@ const key = {
 };
 
 /**
- * Signs a token for tests with the caller's own RSA key (SPEC A6). The order of the keys is the order of the checks.
- * `payload` keeps what it holds beside `id`.
+ * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). The order of the keys is the order of the
+ * checks. `payload` keeps what it holds beside `id`.
  */
 export const signTestingJwt = operation({
   name: 'crypto.sign-testing-jwt',
@@ -44,7 +44,10 @@ export const signTestingJwt = operation({
   testOnly: true,
 });
 
-/** The same for older client libraries: the payload is `userData`, the answer the bare token as text (SPEC B9). */
+/**
+ * The same for older client libraries: the payload is `userData`, the answer the bare token as text
+ * (spec#existing-clients-sign).
+ */
 export const signTestingJwtV2 = operation({
   ...signTestingJwt,
   name: 'crypto.sign-testing-jwt-v2',

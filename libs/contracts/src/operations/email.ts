@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An e-mail address, lower-cased (SPEC B1). */
+/** An e-mail address, lower-cased (spec#accounts-email-case). */
 export const email = z
   .string()
   .transform((value) => value.trim().toLowerCase())

@@ -89,8 +89,8 @@ const sections = {
 } as const;
 
 /**
- * All that the services hold of the caller, as one JSON document to be saved as a file (SPEC B2). It is sent as it is
- * read: a connection that ends before the document does means that it failed (docs/adr/0012).
+ * All that the services hold of the caller, as one JSON document to be saved as a file (spec#users-export). It is sent as it
+ * is read: a connection that ends before the document does means that it failed (docs/adr/0012).
  */
 export const exportUser = operation({
   name: 'identity.export-user',

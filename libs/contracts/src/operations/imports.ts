@@ -6,7 +6,7 @@ import { passwordHash } from './password-hash.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { profileFields } from './users.ts';
 
-/** Most rows of one request; a request is also at most as large as any body (SPEC A2). */
+/** Most rows of one request; a request is also at most as large as any body (spec#requests-too-large). */
 export const importRows = 1_000;
 
 /** An instant of another back end: ISO 8601 with any offset, from 1970 on; kept as UTC with milliseconds. */

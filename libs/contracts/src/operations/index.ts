@@ -13,7 +13,7 @@ import * as projects from './projects.ts';
 import * as suspension from './suspension.ts';
 import * as users from './users.ts';
 
-/** Every operation of the HTTP API, in the order of SPEC. */
+/** Every operation of the HTTP API, subject by subject. */
 export const operations: readonly OperationSpec[] = [
   crypto.signTestingJwt,
   crypto.signTestingJwtV2,

@@ -4,7 +4,7 @@ import { internalOperation, operation } from '../operation.ts';
 import { shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** Something a user is told of; what `metadata` says of the initiator is as it was then (SPEC B5). */
+/** Something a user is told of; what `metadata` says of the initiator is as it was then (spec#notifications-snapshot). */
 export const appNotification = z.object({
   id: uuid,
   projectId: uuid,
@@ -26,7 +26,7 @@ export type AppNotification = z.output<typeof appNotification>;
 
 const common = { feature: 'app-notification', scope: 'project', auth: 'user' } as const;
 
-/** The caller's notifications, newest first; under an explicit `/api/v6` the bare array (SPEC B5). */
+/** The caller's notifications, newest first; under an explicit `/api/v6` the bare array (spec#notifications-list-v6). */
 export const listNotifications = operation({
   ...common,
   name: 'notifications.list',
@@ -42,7 +42,7 @@ export const listNotifications = operation({
   errors: [],
 });
 
-/** How many of the caller's notifications are unread: a bare number (SPEC B5). */
+/** How many of the caller's notifications are unread: a bare number (spec#notifications-count). */
 export const countNotifications = operation({
   ...common,
   name: 'notifications.count',
@@ -58,7 +58,7 @@ export const countNotifications = operation({
   errors: [],
 });
 
-/** Marks one notification as read; doing so again changes nothing (SPEC B5). */
+/** Marks one notification as read; doing so again changes nothing (spec#notifications-mark). */
 export const markNotificationAsRead = operation({
   ...common,
   name: 'notifications.mark-as-read',
@@ -75,7 +75,7 @@ export const markNotificationAsRead = operation({
   invalid: { params: 'app-notification/not-found' },
 });
 
-/** Marks all that is unread, and tells how many that were (SPEC B5). */
+/** Marks all that is unread, and tells how many that were (spec#notifications-mark-all). */
 export const markAllNotificationsAsRead = operation({
   ...common,
   name: 'notifications.mark-all-as-read',
@@ -94,7 +94,8 @@ export const markAllNotificationsAsRead = operation({
 /**
  * The caller's notifications as they come, as Server-Sent Events: `event: notification`, `data` an item, `id` the
  * feed sequence, from which `Last-Event-ID` resumes. `reset` says that it can not, `evicted` that five newer streams
- * of the same user are open (SPEC B5). The gateway serves it; `output` is what one event carries.
+ * of the same user are open (spec#notifications-stream-resume, spec#notifications-stream-reset,
+ * spec#notifications-stream-places). The gateway serves it; `output` is what one event carries.
  */
 export const streamNotifications = operation({
   ...common,

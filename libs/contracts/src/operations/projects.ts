@@ -23,14 +23,15 @@ const webOrigin = z
     return url !== null && /^https?:$/.test(url.protocol) && url.origin === value;
   }, 'It must be an origin: https://app.example.org.');
 
-/** A project as operators see it (SPEC B7). */
+/** A project as operators see it (spec#projects). */
 export const project = z.object({
   id: uuid,
   name: shownText(200),
   /** What verifies the JWTs of the project's own back end: SPKI as PEM. */
   publicKey: shownText(16 * 1024).nullable(),
   /**
-   * Limits of operations in this project, in place of the contract's and the configuration's; null is none (SPEC A5).
+   * Limits of operations in this project, in place of the contract's and the configuration's; null is none
+   * (spec#projects-limits).
    */
   limits: z.record(z.string(), limit.nullable()),
   /** Web origins that may call under addresses that name this project; with none it is those of `CORS_ORIGINS`. */
@@ -87,7 +88,7 @@ const one = {
   invalid: { params: 'project/not-found' },
 } as const;
 
-/** Registers a project: one application, with users of its own (SPEC B7). */
+/** Registers a project: one application, with users of its own (spec#projects-create). */
 export const createProject = operation({
   ...common,
   name: 'identity.create-project',
@@ -102,7 +103,7 @@ export const createProject = operation({
   errors: [],
 });
 
-/** The projects there are, newest first (SPEC B7). */
+/** The projects there are, newest first (spec#projects-list). */
 export const listProjects = operation({
   ...common,
   name: 'identity.list-projects',
@@ -117,7 +118,7 @@ export const listProjects = operation({
   errors: [],
 });
 
-/** Looks a project up (SPEC B7). */
+/** Looks a project up (spec#projects-get). */
 export const getProject = operation({
   ...one,
   name: 'identity.get-project',
@@ -126,7 +127,7 @@ export const getProject = operation({
   body: nothing,
 });
 
-/** Changes a project's name or settings; a `publicKey` of null removes the key (SPEC B7). */
+/** Changes a project's name or settings; a `publicKey` of null removes the key (spec#projects-update). */
 export const updateProject = operation({
   ...one,
   name: 'identity.update-project',
@@ -147,7 +148,7 @@ export const getProjectSettings = internalOperation({
   errors: [],
 });
 
-/** A project's users, newest first; `query` is a substring of username, name or e-mail address (SPEC B7). */
+/** A project's users, newest first; `query` is a substring of username, name or e-mail address (spec#admin-users-list). */
 export const listProjectUsers = operation({
   ...one,
   name: 'identity.list-project-users',
@@ -159,7 +160,7 @@ export const listProjectUsers = operation({
   output: generalList(ownUser),
 });
 
-/** What older client libraries read of a project before anybody has signed in (SPEC B9). */
+/** What older client libraries read of a project before anybody has signed in (spec#existing-clients-lean). */
 export const getProjectLean = operation({
   name: 'identity.get-project-lean',
   summary: 'Get what a client may know of a project',

@@ -19,7 +19,10 @@ const common = {
   invalid: { params: 'user/not-found' },
 } as const;
 
-/** Suspends a user: its tokens stop at once and its sessions end. Answers the user; repeating changes nothing (SPEC B7). */
+/**
+ * Suspends a user: its tokens stop at once and its sessions end. Answers the user; repeating changes nothing
+ * (spec#admin-users-suspend).
+ */
 export const suspendUser = operation({
   ...common,
   name: 'identity.suspend-user',
@@ -27,7 +30,7 @@ export const suspendUser = operation({
   path: '/admin/projects/:projectId/users/:userId/suspend',
 });
 
-/** Lets a suspended user sign in again. Answers the user; repeating changes nothing (SPEC B7). */
+/** Lets a suspended user sign in again. Answers the user; repeating changes nothing (spec#admin-users-restore). */
 export const restoreUser = operation({
   ...common,
   name: 'identity.restore-user',

@@ -3,7 +3,7 @@ import { internalOperation, operation } from '../operation.ts';
 import { clearableText, jsonObject, shownText, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** What anyone may see of a user (SPEC B2). */
+/** What anyone may see of a user (spec#users-public). */
 export const publicUser = z.object({
   id: uuid,
   foreignId: shownText(512).nullable(),
@@ -23,7 +23,7 @@ export const publicUser = z.object({
 });
 export type PublicUser = z.output<typeof publicUser>;
 
-/** What a user's own answers carry beside the public part (SPEC B2). */
+/** What a user's own answers carry beside the public part (spec#users-own). */
 export const ownUser = publicUser.extend({
   email: shownText(254).meta({ format: 'email', maxLength: 254 }).nullable(),
   isVerified: z.boolean(),
@@ -56,7 +56,7 @@ export const profileFields = {
 const common = { feature: 'user', scope: 'project' } as const;
 const byId = z.object({ userId: uuid });
 
-/** One user's public profile (SPEC B2). */
+/** One user's public profile (spec#users-get). */
 export const getUser = operation({
   ...common,
   name: 'identity.get-user',
@@ -74,7 +74,7 @@ export const getUser = operation({
   invalid: { params: 'user/not-found' },
 });
 
-/** Changes the caller's own profile (SPEC B2). */
+/** Changes the caller's own profile (spec#users-update). */
 export const updateUser = operation({
   ...common,
   name: 'identity.update-user',
@@ -104,7 +104,7 @@ const lookUp = {
   errors: ['user/not-found'],
 } as const;
 
-/** One user by username, without regard to case (SPEC B2). */
+/** One user by username, without regard to case (spec#users-by-username). */
 export const getUserByUsername = operation({
   ...lookUp,
   name: 'identity.get-user-by-username',
@@ -113,7 +113,7 @@ export const getUserByUsername = operation({
   query: z.object({ username: z.string().meta({ maxLength: 30 }) }),
 });
 
-/** One user by the id of the project's own back end (SPEC B2). */
+/** One user by the id of the project's own back end (spec#users-by-foreign-id). */
 export const getUserByForeignId = operation({
   ...lookUp,
   name: 'identity.get-user-by-foreign-id',
@@ -122,7 +122,10 @@ export const getUserByForeignId = operation({
   query: z.object({ foreignId: z.string().meta({ maxLength: 512 }) }),
 });
 
-/** At most 5 users whose username or name contains the query, first those that begin with it: a bare array (SPEC B2). */
+/**
+ * At most 5 users whose username or name contains the query, first those that begin with it: a bare array
+ * (spec#users-suggestions).
+ */
 export const suggestUsers = operation({
   ...lookUp,
   name: 'identity.suggest-users',
@@ -133,7 +136,7 @@ export const suggestUsers = operation({
   errors: [],
 });
 
-/** Tells whether a username can be taken (SPEC B2). */
+/** Tells whether a username can be taken (spec#users-check-username). */
 export const checkUsername = operation({
   ...lookUp,
   name: 'identity.check-username',
@@ -145,7 +148,7 @@ export const checkUsername = operation({
   errors: [],
 });
 
-/** Erases the caller's account and, by event, what every service holds of it (SPEC B2). */
+/** Erases the caller's account and, by event, what every service holds of it (spec#users-erasure). */
 export const deleteUser = operation({
   ...common,
   name: 'identity.delete-user',
@@ -163,7 +166,7 @@ export const deleteUser = operation({
   invalid: { params: 'user/not-found' },
 });
 
-/** The project of a user, by the user's id alone; null when there is none (SPEC B9). */
+/** The project of a user, by the user's id alone; null when there is none (spec#short-forms-project). */
 export const projectOfUser = internalOperation({
   name: 'identity.project-of-user',
   feature: 'user',

@@ -10,7 +10,7 @@ export interface Caller {
 
 /**
  * What the gateway says of a request, in headers only it may set (docs/adr/0003). `wireVersion` and `form` are the
- * address form (SPEC A1): `form` is the explicit version prefix, `/api/v6`, or empty.
+ * address form (spec#addresses-forms): `form` is the explicit version prefix, `/api/v6`, or empty.
  */
 export interface RequestContext {
   requestId: string;
@@ -20,7 +20,10 @@ export interface RequestContext {
   userAgent: string;
   wireVersion: 'v6' | 'v7';
   form: string;
-  /** Whether the address named no project: `projectId` is then the token's, or the asked user's (SPEC B9). */
+  /**
+   * Whether the address named no project: `projectId` is then the token's, or the asked user's
+   * (spec#short-forms-project).
+   */
   isShort?: true;
   /**
    * Unix time in ms, by this machine's clock, after which nobody waits for the answer. What travels is the time left: the

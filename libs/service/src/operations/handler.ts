@@ -24,7 +24,7 @@ export interface OperationRequest<O extends OperationSpec>
   log: Logger;
   /** Sets a header of the HTTP answer. */
   setHeader(name: string, value: string): void;
-  /** Sets `Link` to the next page: the cursor replaces the one asked with, other parameters stay (SPEC A7). */
+  /** Sets `Link` to the next page: the cursor replaces the one asked with, other parameters stay (spec#lists-link). */
   linkNext(cursor: string): void;
 }
 

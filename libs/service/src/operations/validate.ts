@@ -4,7 +4,10 @@ import { ApiError } from '../errors.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses a body as a JSON object; none at all counts as `{}`. Throws `request/invalid-json` (SPEC A2). */
+/**
+ * Parses a body as a JSON object; none at all counts as `{}`. Throws `request/invalid-json` (spec#requests-no-body,
+ * spec#requests-invalid-json).
+ */
 export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   if (body.length === 0) return {};
   let value: unknown;
@@ -36,7 +39,10 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
   return false;
 }
 
-/** Validates body, then query, then params, the order of SPEC A3. Throws the contract's code with `field`. */
+/**
+ * Validates body, then query, then params, the order of spec#errors-check-order. Throws the contract's code with
+ * `field`.
+ */
 export function validateRequest(
   spec: OperationSpec,
   raw: { body: Record<string, unknown>; query: string; params: Record<string, string> },
@@ -47,7 +53,7 @@ export function validateRequest(
   return { body, query, params };
 }
 
-/** Reads the contract's parameters from a query string; one given twice is refused (SPEC A2). */
+/** Reads the contract's parameters from a query string; one given twice is refused (spec#requests-repeated-parameter). */
 function parseQuery(spec: OperationSpec, query: string): Record<string, string> {
   const values: Record<string, string> = {};
   const given = new URLSearchParams(query);
@@ -76,7 +82,8 @@ function check(spec: OperationSpec, place: Place, schema: z.ZodType, value: unkn
   const own = issue?.code === 'custom' ? issue.params?.code : undefined;
   const code = typeof own === 'string' && isErrorCode(own) ? own : codeFor(spec, place, field);
   const sentence = unknown === undefined ? (issue?.message ?? '') : 'There is no such field.';
-  // What a path names is answered as the thing itself not being there, the same for every reason (SPEC A6).
+  // What a path names is answered as the thing itself not being there, the same for every reason
+  // (spec#collections-not-found).
   if (place === 'params') throw new ApiError(code);
   if (own) throw new ApiError(code, { field });
   throw new ApiError(code, {

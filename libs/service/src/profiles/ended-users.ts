@@ -23,7 +23,7 @@ export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }
   indexes: { lookAt: { key: ({ lookAt }) => timeKey(lookAt) } },
 });
 
-/** A service's list of users whose accounts have ended (SPEC B2). Each step can be taken again and again. */
+/** A service's list of users whose accounts have ended (spec#users-erasure). Each step can be taken again and again. */
 export class EndedUsers {
   readonly #documents: Documents;
 

@@ -6,7 +6,7 @@ import { changed, toCounted } from '../collection.ts';
 
 /**
  * Saves an entity in a collection of the caller's. One that is saved already is no change: no event, and it keeps
- * the time and the metadata it was first saved with (SPEC B4).
+ * the time and the metadata it was first saved with (spec#collections-add-entity).
  */
 export const addEntity = handler(spec, async (request, app: AppContext) => {
   const { entityId, metadata } = request.body;

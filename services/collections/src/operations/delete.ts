@@ -6,7 +6,7 @@ import { changed, collectionEvent } from '../collection.ts';
 
 /**
  * Deletes a collection of the caller's. It and all below it are gone for every access from then on; what they leave
- * in the store is purged in the background (SPEC B4). The root answers like one that is not there.
+ * in the store is purged in the background (spec#collections-delete). The root answers like one that is not there.
  */
 export const deleteCollection = handler(spec, async (request, app: AppContext) => {
   await changeCollection(request, app, async (current) => {

@@ -3,7 +3,10 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { ownerOf } from '../collection.ts';
 
-/** Tells in which of the caller's collections an entity is saved, the oldest collection first (SPEC B4). */
+/**
+ * Tells in which of the caller's collections an entity is saved, the oldest collection first
+ * (spec#collections-is-saved).
+ */
 export const isEntitySaved = handler(spec, async (request, app: AppContext) => {
   const found = await app.store.holding(ownerOf(request), request.query.entityId);
   found.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));

@@ -5,7 +5,7 @@ import { ownerOf } from '../collection.ts';
 import { toSavedEntity } from '../entity.ts';
 import { entityPosition, isEntityPosition } from '../store/entity-place.ts';
 
-/** Lists what is saved in a collection of the caller's, by page or by cursor (SPEC A7, B4). */
+/** Lists what is saved in a collection of the caller's, by page or by cursor (spec#collections-entities). */
 export const listEntities = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
   const { collectionId } = request.params;

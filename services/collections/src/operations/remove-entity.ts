@@ -4,7 +4,10 @@ import type { AppContext } from '../app.ts';
 import { changeCollection, changeEntity } from '../change.ts';
 import { changed, toCounted } from '../collection.ts';
 
-/** Takes an entity out of a collection of the caller's; one that is not in it is no change and no event (SPEC B4). */
+/**
+ * Takes an entity out of a collection of the caller's; one that is not in it is no change and no event
+ * (spec#collections-remove-entity).
+ */
 export const removeEntity = handler(spec, async (request, app: AppContext) => {
   const { entityId } = request.params;
   return changeCollection(request, app, async (before) => {

@@ -4,7 +4,10 @@ import { act } from '../act.ts';
 import type { AppContext } from '../app.ts';
 import { pairOfConnection } from '../pair-of-connection.ts';
 
-/** Accepts a pending request; an unknown id, another project's and a stranger's are answered alike (SPEC B3). */
+/**
+ * Accepts a pending request; an unknown id, another project's and a stranger's are answered alike
+ * (spec#connections-no-party).
+ */
 export const acceptHandler = handler(acceptConnection, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;
   const by = { userId: caller.userId, action: 'accept', deadline } as const;

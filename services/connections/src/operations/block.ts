@@ -3,7 +3,7 @@ import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { block } from '../blocks.ts';
 
-/** Blocks a user (SPEC B3). */
+/** Blocks a user (spec#blocks-block). */
 export const blockHandler = handler(blockUser, async (request, app: AppContext) => {
   const { projectId, caller, deadline } = request;
   const { userId } = request.params;

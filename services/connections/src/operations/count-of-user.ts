@@ -4,7 +4,10 @@ import type { AppContext } from '../app.ts';
 import { hiddenFrom } from '../blocks.ts';
 import { hiddenKeys } from '../visible.ts';
 
-/** How many established connections a user has: the total of the list that the same caller gets (SPEC B3). */
+/**
+ * How many established connections a user has: the total of the list that the same caller gets
+ * (spec#connections-count-of-user).
+ */
 export const countOfUserHandler = handler(countUserConnections, async (request, app: AppContext) => {
   const { projectId, caller } = request;
   const ownerId = request.params.userId;

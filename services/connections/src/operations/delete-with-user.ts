@@ -6,7 +6,10 @@ import { endings } from '../connection-views.ts';
 import type { Action } from '../machine.ts';
 import type { Pair } from '../pair.ts';
 
-/** Withdraws the caller's request, declines the other's or ends the connection, whichever there is (SPEC B3). */
+/**
+ * Withdraws the caller's request, declines the other's or ends the connection, whichever there is
+ * (spec#connections-delete-with-user).
+ */
 export const deleteWithUserHandler = handler(deleteConnectionWithUser, async (request, app: AppContext) => {
   const { projectId, caller, deadline } = request;
   const { userId } = request.params;

@@ -6,7 +6,10 @@ import { endings } from '../connection-views.ts';
 import type { Pair } from '../pair.ts';
 import { pairOfConnection } from '../pair-of-connection.ts';
 
-/** Withdraws a request (its requester) or ends a connection (either side); a stranger finds nothing (SPEC B3). */
+/**
+ * Withdraws a request (its requester) or ends a connection (either side); a stranger finds nothing
+ * (spec#connections-delete).
+ */
 export const deleteHandler = handler(deleteConnection, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;
   const ending = (pair: Pair) => (pair.state === 'pending' ? 'withdraw' : 'disconnect');

@@ -3,7 +3,7 @@ import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import type { Pair } from '../pair.ts';
 
-/** How the caller and another user stand (SPEC B3). */
+/** How the caller and another user stand (spec#connections-status). */
 export const getStatusHandler = handler(getConnectionStatus, async (request, app: AppContext) => {
   const { projectId, caller } = request;
   const { userId } = request.params;

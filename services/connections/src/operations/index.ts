@@ -18,7 +18,7 @@ import { rebuildProfilesHandler } from './rebuild-profiles.ts';
 import { requestHandler } from './request.ts';
 import { unblockHandler } from './unblock.ts';
 
-/** Every operation of the service, in the order of SPEC B3, and operators' ones. */
+/** Every operation of the service, in the order of spec#connections and spec#blocks, then operators' ones. */
 export const operations: readonly OperationHandler<AppContext>[] = [
   requestHandler,
   getStatusHandler,

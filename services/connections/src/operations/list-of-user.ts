@@ -7,7 +7,7 @@ import { listPeople, readPage } from '../list-people.ts';
 
 /**
  * A user's established connections as the caller may see them: without whom the caller blocks or is blocked by, in
- * rows and total; empty where that is the user asked for (SPEC B3). All that the list needs is asked for at once.
+ * rows and total; empty where that is the user asked for (spec#blocks-hides). All that the list needs is asked for at once.
  */
 export const listOfUserHandler = handler(listUserConnections, async (request, app: AppContext) => {
   const { projectId, caller } = request;
@@ -23,7 +23,7 @@ export const listOfUserHandler = handler(listUserConnections, async (request, ap
     return people;
   });
   const found = await listPeople(app, request, { ...of, hidden });
-  // What one wrote to the other is told to the two alone (SPEC B3).
+  // What one wrote to the other is told to the two alone (spec#connections-message-parties).
   const isParty = (userId: string) => caller !== null && [ownerId, userId].includes(caller.userId);
   const entries = found.entries.map((entry) => (isParty(entry.userId) ? entry : { ...entry, message: null }));
   return connectionListOf({ ...found, entries }, request);

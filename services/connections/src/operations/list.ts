@@ -4,7 +4,10 @@ import type { AppContext } from '../app.ts';
 import { connectionListOf } from '../connection-views.ts';
 import { listPeople } from '../list-people.ts';
 
-/** The caller's established connections (SPEC A6). Nobody is hidden: a block has ended what was between the two. */
+/**
+ * The caller's established connections (spec#connections-list). Nobody is hidden: a block has ended what was between
+ * the two.
+ */
 export const listHandler = handler(listConnections, async (request, app: AppContext) => {
   const of = { spec: listConnections, ownerId: request.caller.userId, list: 'established' } as const;
   return connectionListOf(await listPeople(app, request, of), request);

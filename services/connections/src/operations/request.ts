@@ -3,7 +3,7 @@ import { ApiError, findUsers, handler } from '@kith/service';
 import { act } from '../act.ts';
 import type { AppContext } from '../app.ts';
 
-/** Asks another user to connect; the order of the checks is that of SPEC B3. */
+/** Asks another user to connect; the order of the checks is that of spec#connections-request-refused. */
 export const requestHandler = handler(requestConnection, async (request, app: AppContext) => {
   const { projectId, caller, body, deadline } = request;
   const receiverId = request.params.userId;

@@ -3,7 +3,7 @@ import { ApiError, findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { unblock } from '../blocks.ts';
 
-/** Takes the caller's block of a user back (SPEC B3). */
+/** Takes the caller's block of a user back (spec#blocks-unblock). */
 export const unblockHandler = handler(unblockUser, async (request, app: AppContext) => {
   const { projectId, caller, deadline } = request;
   const { userId } = request.params;

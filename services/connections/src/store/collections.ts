@@ -107,7 +107,7 @@ export const declines: Collection<StoredDecline> = collection<StoredDecline>({
 /** How many rows each list of a user has, by `totalsId`. */
 export const totals = counters({ name: 'totals', fields: lists });
 
-/** The own copy of public users with what they are found by (SPEC B3). */
+/** The own copy of public users with what they are found by (spec#connections-search). */
 export const profiles: typeof profileCollection = collection({
   ...profileCollection,
   search: {

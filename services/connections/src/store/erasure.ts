@@ -8,7 +8,7 @@ type UserKey = Omit<EndedUser, 'endedAt'>;
 
 const chunk = 1_000;
 
-/** What it takes to erase a user whose account has ended (SPEC B2). */
+/** What it takes to erase a user whose account has ended (spec#users-erasure). */
 export class Erasure extends EndedUsers {
   readonly #documents: Documents;
 

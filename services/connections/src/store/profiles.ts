@@ -13,7 +13,7 @@ export class Profiles extends ProfileCopy {
     this.#documents = documents;
   }
 
-  /** What these users are found by (SPEC B3), for those there is a profile of. */
+  /** What these users are found by (spec#connections-search), for those there is a profile of. */
   async searchKeys<Key extends SearchKey>(
     projectId: string,
     userIds: readonly string[],

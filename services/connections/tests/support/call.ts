@@ -5,7 +5,7 @@ export function refusal(status: number, code: ErrorCode, extra: { message?: stri
   return { status, body: errorBody(code, extra) };
 }
 
-/** The pagination of a list whose entries are all on its first page (SPEC A6). */
+/** The pagination of a list whose entries are all on its first page (spec#connections-list-envelope). */
 export function onePage(totalCount: number) {
   return {
     currentPage: 1,

@@ -22,7 +22,7 @@ export interface Foretold {
 const refused = (status: number, code: string): Foretold => ({ status, code: `connection/${code}` });
 const notFound = refused(404, 'not-found');
 
-/** B3 in the simplest words there are: a table of notes, no lists, no totals, no events. */
+/** spec#connections in the simplest words there are: a table of notes, no lists, no totals, no events. */
 export class Model {
   readonly #notes = new Map<string, Note>();
   readonly #size: number;

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { finishEnding } from '../sessions.ts';
 import type { User } from '../store/index.ts';
 
-/** Changes the caller's password; its other sessions end with the same write (SPEC B1). */
+/** Changes the caller's password; its other sessions end with the same write (spec#accounts-change-password). */
 export const changePasswordHandler = handler(
   changePassword,
   async (request, app: AppContext) => {

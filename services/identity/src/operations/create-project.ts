@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { projectAnswer, settingsOf } from '../project-settings.ts';
 import type { Project } from '../store/index.ts';
 
-/** Registers a project under a new id (SPEC B7). */
+/** Registers a project under a new id (spec#projects-create). */
 export const createProjectHandler = handler(createProject, async (request, app: AppContext) => {
   const now = new Date();
   const project: Project = {

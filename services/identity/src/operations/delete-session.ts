@@ -3,7 +3,7 @@ import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { revokeSession } from '../sessions.ts';
 
-/** Ends one of the caller's sessions, which may be the one it calls from (SPEC B1). */
+/** Ends one of the caller's sessions, which may be the one it calls from (spec#accounts-sessions-delete). */
 export const deleteSessionHandler = handler(
   deleteSession,
   async ({ projectId, caller, params }, app: AppContext) => {

@@ -3,7 +3,7 @@ import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { eraseAccount } from '../erase-account.ts';
 
-/** Erases the caller's account (SPEC B2). */
+/** Erases the caller's account (spec#users-delete). */
 export const deleteUserHandler = handler(deleteUser, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');

@@ -2,7 +2,7 @@ import { getProjectLean } from '@kith/contracts';
 import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** What older client libraries ask of a project before anybody has signed in (SPEC B9). */
+/** What older client libraries ask of a project before anybody has signed in (spec#existing-clients-lean). */
 export const getProjectLeanHandler = handler(getProjectLean, async (request, app: AppContext) => {
   const project = await app.store.projects.find(request.projectId);
   if (!project) throw new ApiError('project/not-found');

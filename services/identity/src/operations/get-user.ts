@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { showUser } from '../show-user.ts';
 
-/** Answers a user's public profile; to the user itself the own one (SPEC B2). */
+/** Answers a user's public profile; to the user itself the own one (spec#users-get, spec#users-own). */
 export const getUserHandler = handler(getUser, async (request, app: AppContext) => {
   const { projectId, caller, params } = request;
   const { users } = app.store;

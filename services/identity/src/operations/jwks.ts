@@ -2,7 +2,7 @@ import { getJwks } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Answers the public keys (SPEC B1), from memory: verifiers get them while the database is away, too. */
+/** Answers the public keys (spec#accounts-jwks), from memory: verifiers get them while the database is away, too. */
 export const getJwksHandler = handler(
   getJwks,
   async (request, app: AppContext) => {

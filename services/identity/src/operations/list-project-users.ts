@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
 import { ownUserOf } from '../user-views.ts';
 
-/** Lists a project's users for operators, newest first, by page or by cursor (SPEC A7, B7). */
+/** Lists a project's users for operators, newest first, by page or by cursor (spec#admin-users-list). */
 export const listProjectUsersHandler = handler(listProjectUsers, async (request, app: AppContext) => {
   const { projectId } = request.params;
   if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
 import { projectAnswer } from '../project-settings.ts';
 
-/** Lists the projects, newest first, by page or by cursor (SPEC A7, B7). */
+/** Lists the projects, newest first, by page or by cursor (spec#projects-list). */
 export const listProjectsHandler = handler(listProjects, async (request, app: AppContext) => {
   const found = await readPage(request, {
     binding: [listProjects.name],

@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
 
-/** Lists the caller's sessions, newest first, by page or by cursor (SPEC A7, B1). */
+/** Lists the caller's sessions, newest first, by page or by cursor (spec#accounts-sessions-list). */
 export const listSessionsHandler = handler(listSessions, async (request, app: AppContext) => {
   const { projectId, caller } = request;
   const of = { projectId, userId: caller.userId, at: new Date() };

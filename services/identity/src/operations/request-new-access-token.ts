@@ -16,7 +16,8 @@ const graceMs = 30_000;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. A retry, or a second tab, gets the same
- * successor for 30 s; a used token that comes after that, or after its successor was used, ends the family (SPEC B1).
+ * successor for 30 s; a used token that comes after that, or after its successor was used, ends the family
+ * (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(
   requestNewAccessToken,

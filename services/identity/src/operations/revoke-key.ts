@@ -3,7 +3,10 @@ import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { keysAnswer } from './rotate-keys.ts';
 
-/** Takes a key of access tokens out of use, tells gateways and replicas, and answers the keys that are left (SPEC B7). */
+/**
+ * Takes a key of access tokens out of use, tells gateways and replicas, and answers the keys that are left
+ * (spec#signing-keys-revoke).
+ */
 export const revokeKeyHandler = handler(revokeKey, async ({ body: { kid } }, app: AppContext) => {
   if (!(await app.keys.revoke(kid))) throw new ApiError('auth/key-not-found');
   app.notices.tell({ keys: [kid] });

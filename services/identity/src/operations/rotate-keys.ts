@@ -2,7 +2,7 @@ import { type OutputOf, rotateKeys } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Makes the next key of access tokens, and answers all there are, newest first (SPEC B1). */
+/** Makes the next key of access tokens, and answers all there are, newest first (spec#signing-keys-rotate). */
 export const rotateKeysHandler = handler(rotateKeys, async (_request, app: AppContext) => {
   await app.keys.rotate();
   return keysAnswer(app);

@@ -5,7 +5,7 @@ import { importedHash } from '../imported-hash.ts';
 import { openSession } from '../open-session.ts';
 import type { User } from '../store/index.ts';
 
-/** Opens a session; an unknown address gets the answer of a wrong password, after the same time (SPEC B1). */
+/** Opens a session; an unknown address gets the answer of a wrong password, after the same time (spec#accounts-sign-in). */
 export const signInHandler = handler(
   signIn,
   async (request, app: AppContext) => {

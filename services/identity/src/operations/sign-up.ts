@@ -6,7 +6,7 @@ import { openSession } from '../open-session.ts';
 import { withProfile } from '../profile.ts';
 import { userEvent } from '../user-events.ts';
 
-/** Creates an account and its first session (SPEC B1). */
+/** Creates an account and its first session (spec#accounts-sign-up). */
 export const signUpHandler = handler(
   signUp,
   async (request, app: AppContext) => {

@@ -6,8 +6,8 @@ import { publicUserOf } from '../user-views.ts';
 
 const most = 5;
 
-/** Suggests users by a part of their username or name, in any script (SPEC B2). A blank query suggests nobody, and no
- * user is suggested to one who is blocked by it or blocks it (SPEC B3). */
+/** Suggests users by a part of their username or name, in any script (spec#users-suggestions). A blank query suggests
+ * nobody, and no user is suggested to one who is blocked by it or blocks it (spec#blocks-hides). */
 export const suggestUsersHandler = handler(suggestUsers, async (request, app: AppContext) => {
   const search = fold(request.query.query);
   if (search === '' || !(await seesProfiles(app, request))) return [];

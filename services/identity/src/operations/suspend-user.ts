@@ -6,7 +6,7 @@ import type { User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
-/** Suspends a user: gateways are told at once, and its sessions end with the same write (SPEC B7). */
+/** Suspends a user: gateways are told at once, and its sessions end with the same write (spec#admin-users-suspended). */
 export const suspendUserHandler = handler(suspendUser, async (request, app: AppContext) => {
   const { user, changed } = await setActive(app, request, false);
   if (changed && user.suspendedAt) {
@@ -17,7 +17,7 @@ export const suspendUserHandler = handler(suspendUser, async (request, app: AppC
   return ownUserOf(user);
 });
 
-/** Lets a user sign in again; what was ended stays so (SPEC B7). */
+/** Lets a user sign in again; what was ended stays so (spec#admin-users-restore). */
 export const restoreUserHandler = handler(restoreUser, async (request, app: AppContext) => {
   const { user, changed } = await setActive(app, request, true);
   if (changed) app.notices.tell({ restored: [user.id] });

@@ -3,7 +3,7 @@ import { ApiError, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { projectAnswer, settingsOf } from '../project-settings.ts';
 
-/** Changes what is given of a project's settings, in one write, and keeps the rest (SPEC B7). */
+/** Changes what is given of a project's settings, in one write, and keeps the rest (spec#projects-update). */
 export const updateProjectHandler = handler(updateProject, async (request, app: AppContext) => {
   const { projectId } = request.params;
   const settings = settingsOf(request.body);

@@ -6,7 +6,7 @@ import type { User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
-/** Changes the caller's own profile (SPEC B2). What changes nothing is stored nowhere and makes no event. */
+/** Changes the caller's own profile (spec#users-update). What changes nothing is stored nowhere and makes no event. */
 export const updateUserHandler = handler(updateUser, async (request, app: AppContext) => {
   const { projectId, caller, params, body } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');

@@ -10,7 +10,8 @@ import { userEvent } from '../user-events.ts';
 
 /**
  * Signs in whom the project's own back end vouches for. The user is created, or its profile updated, from what the
- * token says; what of that the profile does not take is left out (SPEC B1).
+ * token says; what of that the profile does not take is left out (spec#accounts-external-user,
+ * spec#accounts-external-left-out).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
   const { projectId, body } = request;

@@ -11,7 +11,7 @@ export interface TokenSubject {
   sessionId: string;
 }
 
-/** Signs access tokens and publishes what verifies them (SPEC A4, B1). */
+/** Signs access tokens and publishes what verifies them (spec#accounts-access-token, spec#accounts-jwks). */
 export class AccessTokens {
   readonly #keys: Pick<SigningKeys, 'current' | 'signing' | 'settled'>;
   readonly #claims: { issuer: string; audience: string };

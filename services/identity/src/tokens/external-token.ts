@@ -31,7 +31,7 @@ export async function verifyExternalToken(
   );
   if (!claims) return null;
   const { iss, sub, iat = 0, userData } = claims;
-  // A UUID is the same in either case (SPEC A1).
+  // A UUID is the same in either case (spec#addresses-uuid-case).
   // A signer may have put anything there, a list for one.
   if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if (iat > Date.now() / 1000 + leewaySeconds) return null;

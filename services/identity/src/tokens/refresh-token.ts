@@ -8,7 +8,7 @@ const tokenForm = /^[\w-]{68}$/;
 
 /**
  * Makes a refresh token: 144 random bits that its family shares and 264 of its own, as base64url. It is shown once and
- * only its hash stored (SPEC B1).
+ * only its hash stored (spec#accounts-refresh-token).
  * @param of A token of the family it is to belong to; none begins one.
  */
 export function makeRefreshToken(of?: string): string {

@@ -1,9 +1,9 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
 import type { KeyStore, SigningKey } from '../store/index.ts';
 
-/** The algorithm of access tokens; verifiers pin it (SPEC A4). */
+/** The algorithm of access tokens; verifiers pin it (spec#auth-algorithms). */
 export const algorithm = 'RS256';
-/** How long an access token is valid (SPEC B1). */
+/** How long an access token is valid (spec#accounts-access-token). */
 export const accessLifetimeMs = 30 * 60_000;
 
 /** The times of a key's life, in ms. */

@@ -12,7 +12,7 @@ import type { AppContext } from '../app.ts';
 import { addNotification } from './add.ts';
 import { takeBackRequest } from './take-back.ts';
 
-/** What users are told of (SPEC B5). Any order and any number of deliveries come to the same. */
+/** What users are told of (spec#notifications-exactly-one). Any order and any number of deliveries come to the same. */
 export const feedEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-feed',
   events: [connectionRequested, connectionAccepted, connectionWithdrawn, connectionBlocked],

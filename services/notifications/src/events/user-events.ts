@@ -2,7 +2,7 @@ import { userDeleted } from '@kith/contracts';
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Takes the end of an account in: the profile goes at once, the rest in the background (SPEC B2). */
+/** Takes the end of an account in: the profile goes at once, the rest in the background (spec#users-erasure). */
 export const userEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-users',
   events: [userDeleted],

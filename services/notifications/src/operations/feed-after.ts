@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** What follows a sequence of the user's feed, oldest first (SPEC B5). */
+/** What follows a sequence of the user's feed, oldest first (spec#notifications-stream-resume). */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, after, limit } = body;
   const owner = { projectId, userId };

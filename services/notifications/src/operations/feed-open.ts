@@ -6,7 +6,10 @@ import { openStream } from '../feed.ts';
 import type { StoredFeed } from '../store/index.ts';
 import { wake } from '../wake.ts';
 
-/** Gives a stream a place among the user's five; one that loses its own is woken, so that it ends (SPEC B5). */
+/**
+ * Gives a stream a place among the user's five; one that loses its own is woken, so that it ends
+ * (spec#notifications-stream-places).
+ */
 export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppContext, context) => {
   const { projectId, userId, streamId } = body;
   const owner = { projectId, userId };

@@ -3,10 +3,10 @@ import { ApiError, decodeCursor, encodeCursor, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** The address form of old clients, which take the bare array (SPEC B5). */
+/** The address form of old clients, which take the bare array (spec#notifications-list-v6). */
 const bareForm = '/api/v6';
 
-/** The caller's notifications, newest first, by page or by cursor (SPEC B5, A7). */
+/** The caller's notifications, newest first, by page or by cursor (spec#notifications-list). */
 export const listHandler = handler(listNotifications, async (request, app: AppContext) => {
   const { projectId, caller, query } = request;
   const { limit } = query;

@@ -4,7 +4,7 @@ import { entries, feeds } from './collections.ts';
 import { entryOf } from './entry.ts';
 import { endOf, eventsOf, eventsTelling, feedKey } from './place.ts';
 
-/** Erases users whose accounts have ended (SPEC B2). Each step can be taken again and again. */
+/** Erases users whose accounts have ended (spec#users-erasure). Each step can be taken again and again. */
 export class Erasure extends EndedUsers {
   readonly #documents: Documents;
 
