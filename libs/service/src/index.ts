@@ -24,7 +24,14 @@ export { streamNames } from './bus/nats-streams.ts';
 export { observedBus } from './bus/observed-bus.ts';
 export { receivedAt, watchAbsence } from './bus/received-at.ts';
 export { subjectMatches } from './bus/subject.ts';
-export { commonConfig, mongoConfig, natsConfig, type StoreConfig, tokenConfig } from './config/common.ts';
+export {
+  commonConfig,
+  mongoConfig,
+  natsConfig,
+  type StoreConfig,
+  storeOf,
+  tokenConfig,
+} from './config/common.ts';
 export { flag, readConfig, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';

@@ -1,8 +1,6 @@
-import { runServiceMain, storingServiceConfig } from '@kith/service';
+import { runServiceMain, storeOf, storingServiceConfig } from '@kith/service';
 import { startCollections } from './service.ts';
 
 await runServiceMain('collections', storingServiceConfig, (runtime, config) =>
-  startCollections(runtime, {
-    store: { kind: 'mongo', url: config.MONGODB_URL, database: `${config.KITH_PREFIX}_collections` },
-  }),
+  startCollections(runtime, { store: storeOf('collections', config) }),
 );

@@ -1,8 +1,6 @@
-import { runServiceMain, storingServiceConfig } from '@kith/service';
+import { runServiceMain, storeOf, storingServiceConfig } from '@kith/service';
 import { startConnections } from './service.ts';
 
 await runServiceMain('connections', storingServiceConfig, (runtime, config) =>
-  startConnections(runtime, {
-    store: { kind: 'mongo', url: config.MONGODB_URL, database: `${config.KITH_PREFIX}_connections` },
-  }),
+  startConnections(runtime, { store: storeOf('connections', config) }),
 );

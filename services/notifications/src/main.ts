@@ -1,10 +1,10 @@
-import { runServiceMain } from '@kith/service';
+import { runServiceMain, storeOf } from '@kith/service';
 import { notificationsConfig } from './config.ts';
 import { startNotifications } from './service.ts';
 
 await runServiceMain('notifications', notificationsConfig, (runtime, config) =>
   startNotifications(runtime, {
-    store: { kind: 'mongo', url: config.MONGODB_URL, database: `${config.KITH_PREFIX}_notifications` },
+    store: storeOf('notifications', config),
     keepDays: config.NOTIFICATION_DAYS,
   }),
 );

@@ -62,3 +62,11 @@ export const mongoConfig = z.object({
 export type StoreConfig =
   | { kind: 'mongo'; url: string; database: string }
   | { kind: 'sqlite'; file: string; synchronous?: 'normal' | 'full' };
+
+/** Where a process of the distributed form keeps a service's data: in a database of the service's own. */
+export function storeOf(
+  service: string,
+  { MONGODB_URL: url, KITH_PREFIX: prefix }: z.output<typeof mongoConfig> & { KITH_PREFIX: string },
+): StoreConfig {
+  return { kind: 'mongo', url, database: `${prefix}_${service}` };
+}

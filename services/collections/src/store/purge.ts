@@ -3,7 +3,7 @@ import { collections, entities, idOf, type StoredCollection } from './collection
 import { entityRange } from './entity-place.ts';
 import { placed } from './place.ts';
 
-/** Documents of one kind that a step touches: a few milliseconds on SQLite, which serves no request meanwhile. */
+/** Documents of one kind that a step touches: a few milliseconds of the embedded form, which serves no request meanwhile. */
 const batch = 200;
 
 type Deleted = Stored<StoredCollection>;
