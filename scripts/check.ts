@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 const tools = [
   ['types', 'node_modules/typescript/bin/tsc', '-p', '.'],
   ['types of the example', 'node_modules/typescript/bin/tsc', '-p', 'examples/people'],
+  ['what may import what', 'scripts/walls.ts'],
   ['lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
   ["README's configuration table", 'scripts/readme-config.ts', '--check'],
   ['.dockerignore', 'scripts/dockerignore.ts', '--check'],

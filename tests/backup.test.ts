@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Call, CallError, caller, type Platform, startDistributed } from '@kith/platform';
 import {
   availableEngines,
+  compileCache,
   type Engines,
   eraseEngines,
   startEngines,
@@ -12,7 +13,6 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileCache } from '../libs/testing/src/compile-cache.ts';
 import { kith, runKith } from './support/command.ts';
 import {
   goesOn,

@@ -8,9 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { OwnUser, Project } from '@kith/contracts';
 import { openDataFolder, operatorToken } from '@kith/platform';
-import { createLogger, InProcessBus } from '@kith/service';
+import { createLogger } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import {
   availableEngines,
+  compileCache,
   sharedPlatform,
   startPlatform,
   type TestPlatform,
@@ -18,7 +20,6 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileCache } from '../libs/testing/src/compile-cache.ts';
 import about from '../package.json' with { type: 'json' };
 import { accessOf, kith, runKith } from './support/command.ts';
 

@@ -4,14 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { caller, openDataFolder, startDistributed } from '@kith/platform';
-import { availableEngines, type Engines, eraseEngines, startEngines, uniquePrefix } from '@kith/testing';
+import {
+  availableEngines,
+  compileCache,
+  type Engines,
+  eraseEngines,
+  startEngines,
+  uniquePrefix,
+} from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { moveData } from '../libs/cli/src/move/move.ts';
 import { Source } from '../libs/cli/src/move/source.ts';
 import { fingerprint } from '../libs/cli/src/move/state.ts';
 import { Target } from '../libs/cli/src/move/target.ts';
-import { compileCache } from '../libs/testing/src/compile-cache.ts';
 import { kith, runKith } from './support/command.ts';
 import { kithWordsIn } from './support/kith-words.ts';
 import {

@@ -6,12 +6,18 @@ import type { Connection } from '@kith/contracts';
 import { caller, ensureNatsUsers, type NatsUser, type NatsUserFiles, startDistributed } from '@kith/platform';
 import { provideEngines, startContainers } from '@kith/platform/engines';
 import { streamNames } from '@kith/service';
-import { availableEngines, createPeople, type Engines, uniquePrefix, waitFor } from '@kith/testing';
+import {
+  availableEngines,
+  compileCache,
+  createPeople,
+  type Engines,
+  EventSource,
+  uniquePrefix,
+  waitFor,
+} from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileCache } from '../libs/testing/src/compile-cache.ts';
-import { EventSource } from '../services/gateway/tests/support/event-source.ts';
 
 const operatorToken = 'the-operator';
 

@@ -1,8 +1,14 @@
 // Starts at most 2 platforms and 1 process.
 import type { AppNotification } from '@kith/contracts';
-import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import {
+  availableEngines,
+  EventSource,
+  sharedPlatform,
+  type TestPlatform,
+  type TestUser,
+  waitFor,
+} from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EventSource } from '../services/gateway/tests/support/event-source.ts';
 import { http } from './support/http.ts';
 import { startSecondGateway } from './support/second-gateway.ts';
 

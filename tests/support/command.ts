@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '@kith/cli';
 import type { TestPlatform } from '@kith/testing';
-import { compileCache } from '../../libs/testing/src/compile-cache.ts';
+import { compileCache } from '@kith/testing';
 
 const main = fileURLToPath(new URL('../../libs/cli/src/main.ts', import.meta.url));
 

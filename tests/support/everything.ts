@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bus, createLogger, InProcessBus, NatsBus, streamNames } from '@kith/service';
+import { type Bus, createLogger, NatsBus, streamNames } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import type { Engines, TestPlatform } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';

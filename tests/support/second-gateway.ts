@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServiceProcess } from '@kith/platform';
 import type { TestPlatform } from '@kith/testing';
-import { compileCache } from '../../libs/testing/src/compile-cache.ts';
+import { compileCache } from '@kith/testing';
 
 /** Starts one more gateway process of a platform on real engines. */
 export async function startSecondGateway(

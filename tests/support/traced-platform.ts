@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { caller } from '@kith/platform';
-import { createPeople, type EngineKind, type People, startPlatform } from '@kith/testing';
-import { compileCache } from '../../libs/testing/src/compile-cache.ts';
+import { compileCache, createPeople, type EngineKind, type People, startPlatform } from '@kith/testing';
 
 /** A platform in processes of its own, as tracing is of a process. */
 export interface TracedPlatform extends People, AsyncDisposable {

@@ -2,8 +2,9 @@
 // it has shown as JSON.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLogger, InProcessBus } from '@kith/service';
+import { createLogger } from '@kith/service';
 import { openDocuments } from '@kith/service/documents';
+import { InProcessBus } from '@kith/service/embedded';
 import { startConsumer } from './consumer.ts';
 import { Lags } from './lags.ts';
 import { measureForm } from './measure.ts';

@@ -1,7 +1,6 @@
 import { type RunningGateway, startGateway } from '@kith/gateway';
 import {
   type Bus,
-  InProcessBus,
   type InternalServer,
   type Logger,
   Metrics,
@@ -10,6 +9,7 @@ import {
   StartError,
   startInternalServer,
 } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import type { PlatformConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';

@@ -17,8 +17,8 @@ export {
 } from './bus/bus.ts';
 export { BusWrapper } from './bus/bus-wrapper.ts';
 export { InFlight } from './bus/in-flight.ts';
-export { InProcessBus } from './bus/in-process.ts';
-export { NatsBus, type NatsBusOptions } from './bus/nats.ts';
+export { NatsBus } from './bus/nats.ts';
+export type { NatsBusOptions } from './bus/nats-connection.ts';
 export { redactUrl } from './bus/nats-connection.ts';
 export { streamNames } from './bus/nats-streams.ts';
 export { observedBus } from './bus/observed-bus.ts';
@@ -61,9 +61,9 @@ export {
   eventKey,
   type Outbox,
   type PublishedEvent,
-  Relay,
   type StoredEvent,
 } from './events/outbox.ts';
+export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
 export { fold } from './fold.ts';
@@ -102,12 +102,12 @@ export { type EndedUser, EndedUsers, endedUserCollection } from './profiles/ende
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { type Profile, ProfileCopy, profileCollection, type StoredProfile } from './profiles/profiles.ts';
-export { isMoved, markMoved } from './store/moved.ts';
 export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';
 export { createLogger, type Logger } from './telemetry/log.ts';
 export { Metrics } from './telemetry/metrics.ts';
+export type { Tracing } from './telemetry/spans.ts';
 export { readTraceparent, traceFields } from './telemetry/traceparent.ts';
-export { startTracing, stopTracing, type Tracing, tracing } from './telemetry/tracing.ts';
+export { startTracing, stopTracing, tracing } from './telemetry/tracing.ts';
 export { tracingConfig } from './telemetry/tracing-config.ts';
 export { Turns } from './turns.ts';
 export { untilMade } from './until-made.ts';

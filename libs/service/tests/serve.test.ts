@@ -268,6 +268,28 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
   });
 });
 
+test.each([
+  ['development', [['other', 'x'.repeat(64)]]],
+  ['production', []],
+] as const)('in %s keys of a body that nothing reads are named in a warning', async (nodeEnv, warnings) => {
+  await using runtime = await createRuntime('embedded');
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const log = createLogger({ name: 'test', level: 'warn', destination });
+  const answering = handler(spec, async () => ({ ok: 'yes' }));
+  await using _service = await startService(
+    { ...runtime, nodeEnv, log },
+    { name: 'collections', app: {}, operations: [answering] },
+  );
+  const body = { name: 'known', other: 'a value', ['x'.repeat(100)]: 1 };
+  const headers = encodeContext({ params: { collectionId: '1' } });
+  const message = { headers, body: new TextEncoder().encode(JSON.stringify(body)) };
+  const reply = await runtime.bus.request(rpcSubject(runtime.bus.prefix, spec), message, 5_000);
+  expect(reply.headers['Kith-Status']).toBe('201');
+  expect(lines.map(({ unread }) => unread)).toEqual(warnings);
+  expect(JSON.stringify(lines)).not.toContain('a value');
+});
+
 test.each(availableEngines())('in production answers are not checked again (%s)', async (engine) => {
   await using runtime = await createRuntime(engine);
   const drifting = handler(spec, async () => ({ ok: 7 as unknown as string }));

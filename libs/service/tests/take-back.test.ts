@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Bus, createLogger, InProcessBus, Metrics, type OutgoingEvent, Relay } from '@kith/service';
+import { type Bus, createLogger, Metrics, type OutgoingEvent, Relay } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import { waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';

@@ -1,6 +1,7 @@
 export { CallError } from '@kith/platform';
 export { callerOf, callOperation, type OperationAnswer, type OperationCall } from './call-operation.ts';
 export { availableChromium } from './chromium.ts';
+export { compileCache } from './compile-cache.ts';
 export { type Death, dieBeforeEachWrite, dieBeforeWrite, runUntilDeath } from './die-before-write.ts';
 export { dumpStore } from './dump-store.ts';
 export { testEffort } from './effort.ts';
@@ -14,6 +15,7 @@ export type {
   WaitForEvent,
   WaitForEventOptions,
 } from './event-record.ts';
+export { EventSource } from './event-source.ts';
 export { fillStore, type StoredRow } from './fill-store.ts';
 export { type FragileStore, fragileStore } from './fragile-store.ts';
 export { type Line, layLine } from './line.ts';

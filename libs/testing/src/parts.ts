@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import {
   type Bus,
   createLogger,
-  InProcessBus,
   type Logger,
   Metrics,
   NatsBus,
   type ServiceRuntime,
   type StoreConfig,
 } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import { MongoClient } from 'mongodb';
 import type { EngineKind } from './engine-kinds.ts';
 import { startEngines } from './engines.ts';

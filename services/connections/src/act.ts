@@ -10,15 +10,7 @@ import { ApiError, makeEvent } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changePair } from './change-pair.ts';
 import { type Action, decide } from './machine.ts';
-import { advance, type Pair, partOf } from './pair.ts';
-
-/** A pair in a state other than none. */
-export type LivePair = Pair & {
-  connectionId: string;
-  requesterId: string;
-  receiverId: string;
-  requestedAt: Date;
-};
+import { advance, type LivePair, type Pair, partOf } from './pair.ts';
 
 /** What was done, and the connection or request as it is now, or as it was before it ended. */
 export interface Done {

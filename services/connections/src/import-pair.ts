@@ -1,7 +1,6 @@
 import type { ImportedConnection } from '@kith/contracts';
 import { derivedId } from '@kith/service';
-import type { LivePair } from './act.ts';
-import { type Pair, strangers } from './pair.ts';
+import { type LivePair, type Pair, strangers } from './pair.ts';
 
 /** A pair as a row of another back end has it: without events, so that the first change from now on is the first. */
 export function pairOfRow(

@@ -31,6 +31,14 @@ export interface Pair {
   respondedAt: Date | null;
 }
 
+/** A pair in a state other than none. */
+export type LivePair = Pair & {
+  connectionId: string;
+  requesterId: string;
+  receiverId: string;
+  requestedAt: Date;
+};
+
 /** The two ids of a pair in the order they are kept in. */
 export function inOrder(one: string, other: string): { lower: string; higher: string } {
   return one < other ? { lower: one, higher: other } : { lower: other, higher: one };

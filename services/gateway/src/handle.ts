@@ -1,23 +1,20 @@
 import { ApiError, type Bus } from '@kith/service';
-import { readAddress } from './address.ts';
-import { answerReply, writeAnswer } from './answer.ts';
-import { readBody } from './body.ts';
-import type { Callers } from './caller.ts';
-import type { Clients } from './client-ip.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
-import { narrowOrigins } from './cors.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
-import type { Exports } from './exports.ts';
-import { forward } from './forward.ts';
-import type { ProjectSettings } from './project-settings.ts';
-import type { RateLimits } from './rate-limit.ts';
-import type { RouteTable } from './routes.ts';
-import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './short-form.ts';
-import type { Streams } from './streams.ts';
-import { callerFor } from './visibility.ts';
+import type { Callers } from './auth/caller.ts';
+import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './auth/short-form.ts';
+import { callerFor } from './auth/visibility.ts';
+import type { Exports } from './exports/exports.ts';
+import { ConcurrencyLimit } from './forward/concurrency-limit.ts';
+import { forward } from './forward/forward.ts';
+import { answerReply, writeAnswer } from './http/answer.ts';
+import { readBody } from './http/body.ts';
+import { narrowOrigins } from './http/cors.ts';
+import type { HttpRequest, HttpResponse } from './http/exchange.ts';
+import type { Clients } from './limits/client-ip.ts';
+import type { RateLimits } from './limits/rate-limit.ts';
+import type { Streams } from './streams/streams.ts';
+import type { ProjectSettings } from './tables/project-settings.ts';
 
 export interface HandleParts {
-  routes: RouteTable;
   clients: Clients;
   limits: RateLimits;
   callers: Callers;
@@ -33,7 +30,7 @@ export interface HandleParts {
  * before. What its services are known to have no room for is not checked at all (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
-  const { routes, clients, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
+  const { clients, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
   const room = new Map<string, ConcurrencyLimit>();
   const roomOf = (operation: string) => {
     const found = room.get(operation) ?? new ConcurrencyLimit();
@@ -44,7 +41,7 @@ export function createHandle(parts: HandleParts) {
     const { requestId, traceparent } = response.locals;
     const isPreflight = request.headers['access-control-request-method'] !== undefined;
 
-    const address = response.locals.address ?? readAddress(routes, request.method, request.url);
+    const { address } = response.locals;
     if (request.method === 'OPTIONS' && (isPreflight || address.kind === 'options')) {
       // A preflight is answered for any address, so that a page can read the 404 that its request then gets.
       const headers: Record<string, string> = address.kind === 'options' ? { Allow: address.allow } : {};

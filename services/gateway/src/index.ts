@@ -1,4 +1,4 @@
 export { type GatewayConfig, gatewayConfig, sharedGatewayConfig } from './config.ts';
-export type { HttpTimeouts } from './http-server.ts';
-export type { LimiterStoreConfig } from './limiter-store.ts';
+export type { HttpTimeouts } from './http/http-server.ts';
+export type { LimiterStoreConfig } from './limits/limiter-store.ts';
 export { type GatewayOptions, type RunningGateway, startGateway } from './service.ts';

@@ -1,6 +1,6 @@
 import type { Metrics } from '@kith/service';
-import type { ProjectSettings } from './project-settings.ts';
-import type { Revocations } from './revocations.ts';
+import type { Revocations } from './auth/revocations.ts';
+import type { ProjectSettings } from './tables/project-settings.ts';
 
 /** Has metrics tell size and age of what the gateway keeps of identity; gives what ends that. */
 export function measureTables(

@@ -1,23 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type OperationSpec, operations } from '@kith/contracts';
 import { type RunningService, type ServiceRuntime, watchAbsence } from '@kith/service';
-import { Callers } from './caller.ts';
-import { Clients } from './client-ip.ts';
+import { Callers } from './auth/caller.ts';
+import { Keys } from './auth/keys.ts';
+import { Revocations } from './auth/revocations.ts';
+import { TokenVerifier } from './auth/token.ts';
 import type { GatewayConfig } from './config.ts';
-import { createEntry } from './direct.ts';
-import { Exports, type ExportTimes } from './exports.ts';
-import { type HttpTimeouts, startHttpServer } from './http-server.ts';
-import { Keys } from './keys.ts';
-import { type LimiterStoreConfig, openLimiterStore } from './limiter-store.ts';
+import { createEntry } from './entry.ts';
+import { Exports, type ExportTimes } from './exports/exports.ts';
+import { type HttpTimeouts, startHttpServer } from './http/http-server.ts';
+import { Clients } from './limits/client-ip.ts';
+import { type LimiterStoreConfig, openLimiterStore } from './limits/limiter-store.ts';
+import { RateLimits } from './limits/rate-limit.ts';
 import { measureTables } from './measure-tables.ts';
-import { ProjectSettings } from './project-settings.ts';
-import { RateLimits } from './rate-limit.ts';
-import { Revocations } from './revocations.ts';
-import { RouteTable } from './routes.ts';
-import { createSteps } from './steps.ts';
-import type { StreamTimes } from './stream.ts';
-import { Streams } from './streams.ts';
-import { TokenVerifier } from './token.ts';
+import { RouteTable } from './routes/routes.ts';
+import type { StreamTimes } from './streams/stream.ts';
+import { Streams } from './streams/streams.ts';
+import { ProjectSettings } from './tables/project-settings.ts';
 
 /** Longer than most balancers take between two looks at whether a gateway is ready. */
 const productionDrainMs = 5_000;
@@ -50,6 +49,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const { bus, metrics } = runtime;
   watchAbsence();
   const log = runtime.log.child({ service: 'gateway' });
+  const isDevelopment = runtime.nodeEnv === 'development';
   const served = servedOperations(runtime.nodeEnv, config.ALLOW_TEST_TOKENS);
   const routes = new RouteTable(served);
   const store = await openLimiterStore(limiterStore, { log, metrics });
@@ -68,6 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     scale: config.RATE_LIMIT_SCALE,
     overrides: config.RATE_LIMITS,
     projects,
+    saysSetting: isDevelopment,
   });
   const tokens = new TokenVerifier({
     keys,
@@ -89,7 +90,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: options.exportTimes,
   });
-  const steps = createSteps({
+  const entry = createEntry({
     routes,
     clients: new Clients(config.TRUST_PROXY_HOPS),
     streams,
@@ -102,6 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     log,
     metrics,
     corsOrigins: config.CORS_ORIGINS,
+    hasFront: isDevelopment,
   });
   const release = async () => {
     await streams.stop();
@@ -112,7 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     unmeasure();
   };
   const http = await startHttpServer({
-    handler: createEntry(steps, routes),
+    handler: entry,
     host: config.HOST,
     port: config.PORT,
     log,

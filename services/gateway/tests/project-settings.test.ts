@@ -12,7 +12,7 @@ import {
 import { serveInternal } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ProjectSettings } from '../src/project-settings.ts';
+import { ProjectSettings } from '../src/tables/project-settings.ts';
 import {
   expectError,
   projectId,

@@ -1,7 +1,7 @@
 import { availableEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisCounts } from '../src/redis-counts.ts';
+import { RedisCounts } from '../src/limits/redis-counts.ts';
 
 describe.runIf(availableEngines().includes('containers'))('counts in Redis', () => {
   let engines: Awaited<ReturnType<typeof startEngines>>;

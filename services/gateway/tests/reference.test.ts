@@ -144,6 +144,27 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
   });
 
+  it('is what / leads to while developing: a page for a browser, JSON for a program', async () => {
+    await using developing = await test.another({ nodeEnv: 'development' });
+    const front = (headers: Record<string, string>, method = 'GET') =>
+      send(developing.port, { method, path: '/', headers });
+    const page = await front({ accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    });
+    const links = [...page.text.matchAll(/(?:src|href)="([^"]+)/g)].map(([, link]) => link as string);
+    for (const link of links) expect(all).toContain(link);
+    const { status, headers, text } = await front({ accept: '*/*' });
+    expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+    const { name, ...paths } = JSON.parse(text);
+    expect(name).toBe('Kith');
+    for (const path of Object.values(paths)) expect(all).toContain(path);
+    expect((await front({}, 'HEAD')).text).toBe('');
+    expectError(await front({}, 'POST'), 'route/not-found');
+    expectError(await get('/'), 'route/not-found');
+  });
+
   it('is there without any service', async () => {
     // No service serves on this bus at all.
     expectError(await get('/.well-known/jwks.json'), 'gateway/unavailable');

@@ -4,7 +4,7 @@ import type { ApiError, Bus } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Revocations } from '../src/revocations.ts';
+import { Revocations } from '../src/auth/revocations.ts';
 import {
   expectError,
   projectId,

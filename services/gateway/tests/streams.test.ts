@@ -1,10 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { errorBody } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { availableEngines, type EventSource, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
 import { expectError, projectId, send } from './harness.ts';
-import type { EventSource } from './support/event-source.ts';
 import { FeedWorld } from './support/feed-world.ts';
 
 const dayMs = 24 * 3600 * 1000;

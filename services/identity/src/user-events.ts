@@ -6,7 +6,7 @@ import {
   type userUpdated,
 } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
-import type { User } from './store/index.ts';
+import type { User } from './store/records.ts';
 import { publicUserOf } from './user-views.ts';
 
 /** The event of a user's creation or change, at the `seq` the user has after it; the user itself is the actor, or an operator: null. */

@@ -1,5 +1,5 @@
 import { derivedId } from '@kith/service';
-import type { User } from './store/index.ts';
+import type { User } from './store/records.ts';
 
 /** The id of a user who is imported under a foreign id alone. Of one that has ended it stands for the foreign id itself. */
 export function foreignUserId(projectId: string, foreignId: string): string {

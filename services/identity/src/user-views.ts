@@ -1,5 +1,5 @@
 import type { OwnUser, PublicUser } from '@kith/contracts';
-import type { User } from './store/index.ts';
+import type { User } from './store/records.ts';
 
 /** What anyone may see of a user (spec#users-public). Field by field, so that nothing else can leave. */
 export function publicUserOf(user: User): PublicUser {

@@ -1,6 +1,6 @@
 import { type ErrorCode, methodsOf, type OperationSpec, type OutputOf } from '@kith/contracts';
+import { EventSource } from '@kith/testing';
 import { expect } from 'vitest';
-import { EventSource } from '../../../services/gateway/tests/support/event-source.ts';
 import { type Answer, type Ask, http } from '../http.ts';
 import { expectHeaders, type Limits } from './headers.ts';
 import { mayAnswer } from './outcomes.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { eventSubject, userDeleted } from '@kith/contracts';
 import { type ErasureNote, erasureNote } from '@kith/identity';
-import { derivedId, InProcessBus, type Logger, makeEvent, StartError } from '@kith/service';
+import { derivedId, type Logger, makeEvent, StartError } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 
 /** Reads the list that erasures are noted in. Throws `StartError`. */
 export function readErasures(path: string): ErasureNote[] {

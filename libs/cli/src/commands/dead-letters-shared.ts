@@ -19,7 +19,8 @@ embedded platform (KITH_DATA), which has to be stopped for that.`;
 /** Opens the bus that has the dead letters, for one piece of work. */
 export async function withBus<T>({ env }: Surroundings, work: (bus: Bus) => Promise<T>): Promise<T> {
   const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(busConfig, env);
-  const { createLogger, InProcessBus, NatsBus } = await import('@kith/service');
+  const { createLogger, NatsBus } = await import('@kith/service');
+  const { InProcessBus } = await import('@kith/service/embedded');
   const log = createLogger({ name: 'kith', level: 'silent' });
   if (NATS_URL) {
     const bus = await NatsBus.connect({ url: NATS_URL, nkeySeed: NATS_NKEY, name: 'operator', prefix, log });

@@ -1,5 +1,6 @@
 import type { DataFolder } from '@kith/platform';
-import { markMoved, StartError } from '@kith/service';
+import { StartError } from '@kith/service';
+import { markMoved } from '@kith/service/embedded';
 import { serviceMoves } from './services.ts';
 import { dataFiles, type MovedCount, type MoveState, writeState } from './state.ts';
 import type { Target } from './target.ts';

@@ -11,13 +11,13 @@ import {
   BusWrapper,
   type ConsumeOptions,
   type Delivery,
-  InProcessBus,
   type Intake,
   type Logger,
   Metrics,
   type RunningService,
   StartError,
 } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import { serviceMoves } from './services.ts';
 
 const everyMs = 100;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DataFolder } from '@kith/platform';
-import { isMoved, StartError } from '@kith/service';
+import { StartError } from '@kith/service';
+import { isMoved } from '@kith/service/embedded';
 import { z } from 'zod';
 import { version } from '../version.ts';
 import { serviceMoves } from './services.ts';

@@ -1,5 +1,5 @@
+import type { AnyStored } from './any-stored.ts';
 import type { MadeUp } from './made-up.ts';
-import type { AnyStored } from './service-backup.ts';
 
 /** A service's copy of a public user, as its owner makes that one up. */
 export function anonymousProfile(stored: AnyStored, made: MadeUp): AnyStored {

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { AnyCollection, Collection, Counters } from '../documents/collection.ts';
-import type { Declared } from '../documents/open-documents.ts';
+import type { AnyCollection, Collection, Counters, Declared } from '../documents/collection.ts';
 import { openSqliteDocuments } from '../documents/sqlite-documents.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from '../documents/sqlite-table.ts';
 import { transaction } from '../store/sqlite.ts';

@@ -1,7 +1,8 @@
 export { anonymise } from './anonymise.ts';
 export { anonymousProfile } from './anonymous-profile.ts';
+export type { AnyStored } from './any-stored.ts';
 export { DocumentsFile } from './documents-file.ts';
 export { MadeUp } from './made-up.ts';
-export type { AnyStored, Copied, Follows, ServiceBackup, Standing } from './service-backup.ts';
+export type { Copied, Follows, ServiceBackup, Standing } from './service-backup.ts';
 export { type CopyOptions, ServiceCopy } from './service-copy.ts';
 export { flush, snapshotFiles } from './snapshot-files.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { PublicUser } from '@kith/contracts';
-import type { AnyStored } from './service-backup.ts';
+import type { AnyStored } from './any-stored.ts';
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Stands for nobody (RFC 9562 section 5.9), in an anonymous copy as well. */

@@ -1,11 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { AnyCollection, Collection, Counters } from '../documents/collection.ts';
-import type { Declared } from '../documents/open-documents.ts';
+import type { AnyCollection, Collection, Counters, Declared } from '../documents/collection.ts';
+import type { AnyStored } from './any-stored.ts';
 import type { MadeUp } from './made-up.ts';
-
-/** A stored document, whatever it is of. */
-// biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
-export type AnyStored = { id: string; doc: any };
 
 /** Rows of a collection that follow from targets: the ids of those that follow from one, or the range they lie in. */
 export interface Follows {

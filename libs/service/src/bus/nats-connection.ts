@@ -4,8 +4,22 @@ import {
   type NatsConnection,
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
 import { StartError } from '../errors.ts';
-import type { NatsBusOptions } from './nats.ts';
+
+export interface NatsBusOptions {
+  url: string;
+  /** Seed of this service's NKey user; its rights stand in the server's configuration (docs/adr/0003). */
+  nkeySeed?: string | undefined;
+  /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
+  name: string;
+  prefix: string;
+  log: Logger;
+  /** Servers of a cluster that keep the streams, 1 where absent. Streams that more keep are left so. */
+  replicas?: number;
+  /** How long to try for a first connection, in ms. */
+  connectTimeoutMs?: number;
+}
 
 /** Connects for the first time, trying again until the time is up. Throws `StartError`. */
 export async function firstConnection(options: NatsBusOptions): Promise<NatsConnection> {

@@ -32,7 +32,7 @@ import {
 import { hearSafely } from './hear-safely.ts';
 import { InFlight } from './in-flight.ts';
 import { checkedMessage } from './message.ts';
-import { firstConnection, inboxPrefix, redactUrl } from './nats-connection.ts';
+import { firstConnection, inboxPrefix, type NatsBusOptions, redactUrl } from './nats-connection.ts';
 import { NatsConsumer } from './nats-consumer.ts';
 import { readBacklog, readDeadLetters, replayMark } from './nats-dead-letters.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
@@ -44,20 +44,6 @@ import { receivedAt, watchAbsence } from './received-at.ts';
 
 /** JetStream's error for a consumer that is not there. */
 const consumerNotFound = 10014;
-
-export interface NatsBusOptions {
-  url: string;
-  /** Seed of this service's NKey user; its rights stand in the server's configuration (docs/adr/0003). */
-  nkeySeed?: string | undefined;
-  /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
-  name: string;
-  prefix: string;
-  log: Logger;
-  /** Servers of a cluster that keep the streams, 1 where absent. Streams that more keep are left so. */
-  replicas?: number;
-  /** How long to try for a first connection, in ms. */
-  connectTimeoutMs?: number;
-}
 
 /** The bus of the distributed form: requests over core NATS, events on JetStream. */
 export class NatsBus implements Bus {

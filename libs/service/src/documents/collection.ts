@@ -113,3 +113,9 @@ export function asDeclared<D>(of: Collection<D>, stored: unknown, shape: number)
     throw new Error(`${of.name} holds what a newer version has written (shape ${shape}).`);
   return of.schema.parse(of.upgrade?.(stored, shape));
 }
+
+/** All that a service stores. */
+export interface Declared {
+  collections: readonly AnyCollection[];
+  counters?: readonly Counters[];
+}

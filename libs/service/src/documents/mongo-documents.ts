@@ -13,7 +13,7 @@ import { goneRow } from '../settle/write-row.ts';
 import { despiteDeadlocks, insertAbsent } from '../store/failed-writes.ts';
 import { type MongoConnection, type MongoSchema, openMongo } from '../store/mongo.ts';
 import { Turns } from '../turns.ts';
-import { type AnyCollection, type Collection, type Counters, layoutOf } from './collection.ts';
+import { type AnyCollection, type Collection, type Counters, type Declared, layoutOf } from './collection.ts';
 import {
   type AnyChange,
   type Copy,
@@ -46,7 +46,6 @@ import {
 import { MongoCopies } from './mongo-copies.ts';
 import { type Insert, inSteps, insertAll, isInsert, newKeysOf } from './mongo-inserts.ts';
 import { MongoMany } from './mongo-many.ts';
-import type { Declared } from './open-documents.ts';
 
 export interface MongoDocumentsOptions extends Declared {
   url: string;

@@ -1,6 +1,12 @@
-import { type AnyCollection, asDeclared, type Collection, type Counters } from './collection.ts';
+import {
+  type AnyCollection,
+  asDeclared,
+  type Collection,
+  type Counters,
+  type Declared,
+} from './collection.ts';
 import { contentOf } from './mongo-collection.ts';
-import { type Declared, openDocuments } from './open-documents.ts';
+import { openDocuments } from './open-documents.ts';
 import { type MovedRow, type MovedTable, movedEvents, movedFacts, type ServiceMove } from './service-move.ts';
 import { columnsOf, keyColumn, valuesOf } from './sqlite-table.ts';
 

@@ -1,14 +1,8 @@
 import type { StoreConfig } from '../config/common.ts';
-import type { AnyCollection, Counters } from './collection.ts';
+import type { Declared } from './collection.ts';
 import type { Documents } from './documents.ts';
 import { openMongoDocuments } from './mongo-documents.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
-
-/** All that a service stores. */
-export interface Declared {
-  collections: readonly AnyCollection[];
-  counters?: readonly Counters[];
-}
 
 /**
  * Opens a service's database and makes in it what is declared and not there yet. Throws `StartError` where it can not be used, or holds

@@ -3,7 +3,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StartError } from '../errors.ts';
 import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../events/sqlite-outbox.ts';
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../store/sqlite.ts';
-import { type AnyCollection, asDeclared, type Collection, type Counters, layoutOf } from './collection.ts';
+import {
+  type AnyCollection,
+  asDeclared,
+  type Collection,
+  type Counters,
+  type Declared,
+  layoutOf,
+} from './collection.ts';
 import {
   type AnyChange,
   type Copy,
@@ -18,7 +25,6 @@ import {
   type Stored,
   standingOf,
 } from './documents.ts';
-import type { Declared } from './open-documents.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from './sqlite-table.ts';
 
 export interface SqliteDocumentsOptions extends Declared {

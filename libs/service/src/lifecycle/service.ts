@@ -64,7 +64,9 @@ export async function startService<App>(
   const store = checkStore && new StoreWatch(checkStore, { log, times: runtime.storeTimes });
   const unwatch = store && metrics.storeUp.watch({ service: parts.name }, () => Number(!store.isAway));
   const checkOutput = runtime.nodeEnv !== 'production';
-  const options = { bus, metrics, log, app: parts.app, checkOutput, store, progress: parts.outbox?.progress };
+  const namesUnread = runtime.nodeEnv === 'development';
+  const progress = parts.outbox?.progress;
+  const options = { bus, metrics, log, app: parts.app, checkOutput, namesUnread, store, progress };
   const intakes: Intake[] = [];
   const { subscriptions = [], outbox } = parts;
   const durables = subscriptions.map(({ durable }) => durable);

@@ -16,7 +16,7 @@ import type { Admission } from './admission.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
 import { codeHeader, errorReply, shedReply, statusHeader, successReply } from './reply.ts';
-import { parseJsonObject, validateRequest } from './validate.ts';
+import { parseJsonObject, unreadKeys, validateRequest } from './validate.ts';
 
 export interface ServeOptions<App> {
   bus: Bus;
@@ -25,6 +25,8 @@ export interface ServeOptions<App> {
   app: App;
   /** Whether answers are checked against the contract; outside production, so that no test lets a drift pass. */
   checkOutput: boolean;
+  /** Whether a warning names keys of a body that nothing reads: while developing. */
+  namesUnread?: boolean;
   /**
    * How many are worked on at once. Of operations alone: what services ask of each other is bounded by those, and turned away
    * it would fail an operation that has made its change already.
@@ -40,7 +42,12 @@ export function serveOperation<App>(
   const { spec } = served;
   return serveSubject(rpcSubject(options.bus.prefix, spec), spec, options, async (message, asked) => {
     const { params, query } = asked.context;
-    const valid = validateRequest(spec, { body: parseJsonObject(message.body), query, params });
+    const body = parseJsonObject(message.body);
+    const valid = validateRequest(spec, { body, query, params });
+    if (options.namesUnread) {
+      const unread = unreadKeys(spec, body);
+      if (unread.length > 0) asked.log().warn({ unread }, 'the body has keys that nothing reads');
+    }
     const headers: Record<string, string> = {};
     const request = {
       ...asked.context,

@@ -1,5 +1,5 @@
 import { type ErrorCode, isErrorCode, type OperationSpec } from '@kith/contracts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ApiError } from '../errors.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -51,6 +51,13 @@ export function validateRequest(
   const query = check(spec, 'query', spec.query, parseQuery(spec, raw.query));
   const params = check(spec, 'params', spec.params, raw.params);
   return { body, query, params };
+}
+
+/** Keys of a body that its contract does not name: misspelt, or of another API. At most ten, and no more of each than a name is long. */
+export function unreadKeys({ body: schema }: OperationSpec, body: Record<string, unknown>): string[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  const unread = Object.keys(body).filter((key) => !Object.hasOwn(schema.shape, key));
+  return unread.slice(0, 10).map((key) => key.slice(0, 64));
 }
 
 /** Reads the contract's parameters from a query string; one given twice is refused (spec#requests-repeated-parameter). */

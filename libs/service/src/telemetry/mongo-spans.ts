@@ -1,5 +1,5 @@
 import type { CommandFailedEvent, CommandStartedEvent, CommandSucceededEvent, MongoClient } from 'mongodb';
-import type { TraceSpan, Tracing } from './tracing.ts';
+import type { TraceSpan, Tracing } from './spans.ts';
 
 /**
  * Makes spans of the commands that traced work gives a database. Of a command its name and collection are told, never

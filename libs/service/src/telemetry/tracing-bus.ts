@@ -9,8 +9,8 @@ import type {
 } from '../bus/bus.ts';
 import { BusWrapper } from '../bus/bus-wrapper.ts';
 import { codeHeader, statusHeader } from '../operations/reply.ts';
+import type { TraceSpan, Tracing } from './spans.ts';
 import { traceparentHeader } from './traceparent.ts';
-import type { TraceSpan, Tracing } from './tracing.ts';
 
 /**
  * A bus that traces what goes over it: a span for each side of a question, for publishing an event and for each attempt

@@ -1,5 +1,6 @@
 // A process whose service's store is away.
-import { createLogger, InProcessBus, Metrics, startService } from '../../src/index.ts';
+import { InProcessBus } from '../../src/embedded.ts';
+import { createLogger, Metrics, startService } from '../../src/index.ts';
 import { runProcess } from '../../src/lifecycle/run-process.ts';
 
 await runProcess('loses-store', async () => {

@@ -1,5 +1,6 @@
 import type { OperationSpec } from '@kith/contracts';
-import { createLogger, InProcessBus, type OperationRequest, type StoreConfig, Turns } from '@kith/service';
+import { createLogger, type OperationRequest, type StoreConfig, Turns } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { addEntity } from '../../src/operations/add-entity.ts';
 import { createSubCollection } from '../../src/operations/create-sub-collection.ts';

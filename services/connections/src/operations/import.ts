@@ -1,8 +1,8 @@
 import { type ImportedConnection, type ImportResult, importConnections } from '@kith/contracts';
 import { handler, nameUsers } from '@kith/service';
-import type { LivePair } from '../act.ts';
 import type { AppContext } from '../app.ts';
 import { differingFields, pairOfRow } from '../import-pair.ts';
+import type { LivePair } from '../pair.ts';
 
 /**
  * Imports what is between users. Nothing is told of it, so nobody is notified (docs/adr/0018). What stands between two

@@ -1,9 +1,8 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Documents, Outbox, StoreConfig } from '@kith/service';
 import { openDocuments } from '@kith/service/documents';
-import type { LivePair } from '../act.ts';
 import { type Entry, type ListName, listRange, noTotals, type Totals } from '../listing.ts';
-import { type Pair, strangers } from '../pair.ts';
+import { type LivePair, type Pair, strangers } from '../pair.ts';
 import { changeOf } from './change.ts';
 import { declared, declines, entries, pairs, totals } from './collections.ts';
 import { Erasure } from './erasure.ts';

@@ -1,7 +1,6 @@
 import type { Stored } from '@kith/service';
-import type { LivePair } from '../act.ts';
 import { type Entry, placed } from '../listing.ts';
-import { otherOf, type Pair, strangers } from '../pair.ts';
+import { type LivePair, otherOf, type Pair, strangers } from '../pair.ts';
 import type { StoredDecline, StoredEntry, StoredPair } from './collections.ts';
 import { usersOf } from './keys.ts';
 

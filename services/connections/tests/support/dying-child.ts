@@ -1,5 +1,6 @@
 import { requestConnection } from '@kith/contracts';
-import { createLogger, InProcessBus, Metrics, type StoreConfig } from '@kith/service';
+import { createLogger, Metrics, type StoreConfig } from '@kith/service';
+import { InProcessBus } from '@kith/service/embedded';
 import { callerOf, callOperation } from '@kith/testing';
 import { startConnections } from '../../src/index.ts';
 

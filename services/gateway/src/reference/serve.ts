@@ -1,14 +1,14 @@
 import { ApiError } from '@kith/service';
 import type { Request, Response } from 'express';
-import { splitTarget } from '../address.ts';
-import { writeAnswer } from '../answer.ts';
-import type { Middleware } from '../app.ts';
-import { type Exchange, vary } from '../exchange.ts';
+import { writeAnswer } from '../http/answer.ts';
+import { type Exchange, vary } from '../http/exchange.ts';
+import type { Middleware } from '../http/middleware.ts';
+import { splitTarget } from '../routes/address.ts';
 import { readReference, type StaticFile } from './files.ts';
 
 const allow = 'GET, HEAD, OPTIONS';
 /** What the pages may do: run the files beside them, and call this server. */
-const pagePolicy =
+export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**

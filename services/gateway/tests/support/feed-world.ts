@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { connectionRequested, type EventEnvelope, eventSubject, userCreated } from '@kith/contracts';
 import { startNotifications } from '@kith/notifications';
 import { makeEvent, type RunningService, type StoreConfig } from '@kith/service';
-import { createStore, type EngineKind } from '@kith/testing';
+import { createStore, type EngineKind, EventSource } from '@kith/testing';
 import { append, type Entry, type Feed } from '../../../notifications/src/feed.ts';
 import { openStore } from '../../../notifications/src/store/index.ts';
 import type { RunningGateway } from '../../src/index.ts';
 import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIssuer } from '../harness.ts';
-import { EventSource } from './event-source.ts';
 
 /** A gateway before the real notifications service, which is fed with events as connections publishes them. */
 export class FeedWorld implements AsyncDisposable {

@@ -1,11 +1,9 @@
-import type { EventEnvelope, EventOf, sessionRevoked } from '@kith/contracts';
+import type { EventEnvelope } from '@kith/contracts';
 import { type Documents, timeKey } from '@kith/service';
 import { users } from './collections.ts';
-import type { User } from './index.ts';
 import { everything } from './keys-of.ts';
+import type { RevocationReason, User } from './records.ts';
 import { changeUser, userOf } from './user-document.ts';
-
-export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
 
 /** Sessions of a user that its last change made outdated, and that may not all be revoked yet. */
 export interface Ending {

@@ -2,11 +2,8 @@ import { type Collection, collection, fold, timeKey } from '@kith/service';
 import type { Declared } from '@kith/service/documents';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
-import type { RevocationReason } from './accounts.ts';
-import type { Project, User } from './index.ts';
-import type { SigningKey } from './keys.ts';
 import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';
-import type { Session } from './sessions.ts';
+import type { Project, RevocationReason, Session, SigningKey, User } from './records.ts';
 
 /** The stored form: without the fields that the id holds, and with times in Unix ms. */
 type AsStored<T, Ids extends keyof T> = {

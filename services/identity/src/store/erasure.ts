@@ -3,8 +3,8 @@ import type { Documents } from '@kith/service';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
 import { deletedUsers, endedUsers, seen, users } from './collections.ts';
-import type { User } from './index.ts';
 import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
+import type { User } from './records.ts';
 import { changeUser } from './user-document.ts';
 
 /** A user who was deleted, until nothing is left of it. */

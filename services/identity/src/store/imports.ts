@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Documents } from '@kith/service';
 import { endedIds } from '../user-ids.ts';
 import { endedUsers, hashKinds, users } from './collections.ts';
-import type { User } from './index.ts';
 import { lastIn, nameKey, userKey, within } from './keys-of.ts';
+import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /** What became of a user that was to be stored; `there`: as who is stored under its id; `deleted`: one was, not long ago. */

@@ -1,17 +1,7 @@
 import { type Documents, timeKey } from '@kith/service';
-import type { JWK } from 'jose';
 import { keys, revokedKeys, type StoredKey } from './collections.ts';
 import { everything } from './keys-of.ts';
-
-/** A key of access tokens. It signs from `signsFrom` until another one does, and verifies until its tokens are gone. */
-export interface SigningKey {
-  /** Counts from 1; two replicas that make the same one get one key. */
-  ordinal: number;
-  kid: string;
-  privateJwk: JWK;
-  signsFrom: Date;
-  createdAt: Date;
-}
+import type { SigningKey } from './records.ts';
 
 /** More keys than there can be. */
 const most = 10_000;

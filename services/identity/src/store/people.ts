@@ -1,8 +1,8 @@
 import type { Documents } from '@kith/service';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { users } from './collections.ts';
-import type { User } from './index.ts';
 import { everything, nameKey, namesFrom, within } from './keys-of.ts';
+import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
 
 /** Finds people other than by id. `lastActive` may be an earlier sign-in than the last. */

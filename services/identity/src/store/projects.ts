@@ -1,8 +1,8 @@
 import type { Documents, Stored } from '@kith/service';
 import type { ListPage, ListRange } from '../listing.ts';
 import { projects, type StoredProject } from './collections.ts';
-import type { Project, ProjectSettings } from './index.ts';
 import { everything } from './keys-of.ts';
+import type { Project, ProjectSettings } from './records.ts';
 
 /** The projects, with their settings. */
 export class Projects {

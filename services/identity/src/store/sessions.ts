@@ -4,34 +4,8 @@ import type { Documents, Stored } from '@kith/service';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { type StoredSession, sessions } from './collections.ts';
 import { everything, lastIn, projectIn, revokedPlace, userKey, within } from './keys-of.ts';
+import type { Session } from './records.ts';
 import { dateOf } from './user-document.ts';
-
-/** A session is a family of refresh tokens, of which one at a time is valid: the session stays, its hash changes. */
-export interface Session {
-  sid: string;
-  projectId: string;
-  userId: string;
-  /** Hash of the part that all tokens of the family share. */
-  familyHash: string;
-  /** Hash of the valid token. */
-  tokenHash: string;
-  /** The token before that one; null when there was none. */
-  rotated: RotatedToken | null;
-  /** The user's `sessionEpoch` when it was opened. */
-  epoch: number;
-  createdAt: Date;
-  lastUsedAt: Date;
-  expiresAt: Date;
-  userAgent: string | null;
-  ip: string | null;
-  revokedAt: Date | null;
-}
-
-export interface RotatedToken {
-  hash: string;
-  /** The valid token, sealed under a key that only who has the rotated one can make. */
-  sealed: string;
-}
 
 /** What a rotation changes. */
 export type Rotation = Pick<

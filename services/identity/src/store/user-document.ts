@@ -1,7 +1,7 @@
 import type { DocumentChange, Documents, Stored } from '@kith/service';
 import { type StoredUser, users } from './collections.ts';
-import type { User } from './index.ts';
 import { lastIn, projectIn, userKey } from './keys-of.ts';
+import type { User } from './records.ts';
 
 /** Which name another user has. */
 export type Taken = 'foreign-id-taken' | 'email-taken' | 'username-taken';

@@ -1,8 +1,8 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/service';
 import { seen, users } from './collections.ts';
-import type { User } from './index.ts';
 import { nameKey, userKey } from './keys-of.ts';
+import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /** Users. Each change is stored with its event. */

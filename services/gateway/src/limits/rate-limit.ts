@@ -1,7 +1,8 @@
 import type { Limit, OperationSpec } from '@kith/contracts';
 import { ApiError } from '@kith/service';
-import type { Count, LimiterStore } from './limiter-store.ts';
-import type { ProjectSettings } from './project-settings.ts';
+import type { ProjectSettings } from '../tables/project-settings.ts';
+import type { Count } from './count.ts';
+import type { LimiterStore } from './limiter-store.ts';
 
 /** How many times an operation's limit one client may spend over all projects (spec#limits-ceiling). */
 const ceilingFactor = 20;
@@ -24,6 +25,7 @@ export class RateLimits {
   readonly #store: LimiterStore;
   readonly #scale: number;
   readonly #projects: Pick<ProjectSettings, 'of'>;
+  readonly #saysSetting: boolean;
 
   constructor(options: {
     operations: readonly OperationSpec[];
@@ -35,7 +37,10 @@ export class RateLimits {
     overrides: Readonly<Record<string, Limit | null>>;
     /** Their limits stand in for both. */
     projects: Pick<ProjectSettings, 'of'>;
+    /** Whether a refusal says which setting widens the limit: for who develops, as operators alone can. */
+    saysSetting?: boolean;
   }) {
+    this.#saysSetting = options.saysSetting ?? false;
     this.#scale = options.scale;
     this.#store = options.store;
     this.#projects = options.projects;
@@ -79,12 +84,17 @@ export class RateLimits {
     Object.assign(headers, limitHeaders(name, limit, count, Date.now()));
     if (!count.isOverCeiling && count.used <= limit.max) return;
     headers['Retry-After'] = String(secondsLeft(count));
-    throw new ApiError('rate-limit/exceeded');
+    throw new ApiError('rate-limit/exceeded', this.#saysSetting ? { message: widening(name) } : {});
   }
 
   #scaled(limit: Limit | null): Limit | null {
     return limit && { ...limit, max: Math.max(1, Math.round(limit.max * this.#scale)) };
   }
+}
+
+/** What to do about a limit while developing (README, Configuration). */
+function widening(name: string): string {
+  return `Too many requests. Try again later, or widen the limit: RATE_LIMIT_SCALE=10 for all, RATE_LIMITS='{"${name}":null}' for this one.`;
 }
 
 /** The limit given for an operation; undefined where none is given, null where it has none. */

@@ -1,5 +1,6 @@
 import type { Logger, Metrics } from '@kith/service';
 import { Redis } from 'ioredis';
+import type { Count, Counting } from './count.ts';
 import { MemoryCounts } from './memory-counts.ts';
 import { RedisCounts } from './redis-counts.ts';
 
@@ -12,23 +13,6 @@ interface Telemetry {
 export type LimiterStoreConfig =
   | { kind: 'redis'; url: string; patienceMs?: number; deadMs?: number }
   | { kind: 'memory' };
-
-/** A request that is to be counted. */
-export interface Counting {
-  /** Names the pair of project and client. */
-  key: string;
-  windowSeconds: number;
-  /** What the client may ask of all projects; counted first. */
-  ceiling: { key: string; max: number; windowSeconds: number } | null;
-}
-
-/** How often a pair was counted in its window, this time included, and when the window ends. */
-export interface Count {
-  /** Then the pair was not counted, and the window is the ceiling's. */
-  isOverCeiling: boolean;
-  used: number;
-  msLeft: number;
-}
 
 /** Where limits are counted: Redis, shared by any number of gateways, or this process. */
 export interface LimiterStore {

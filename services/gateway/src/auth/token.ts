@@ -3,22 +3,9 @@ import { uuid } from '@kith/contracts';
 import { ApiError } from '@kith/service';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
+import type { AccessToken } from './access-token.ts';
 import { type KeySet, type Keys, tokenAlgorithm } from './keys.ts';
 import type { Revocations } from './revocations.ts';
-
-/** What a verified access token says. */
-export interface AccessToken {
-  userId: string;
-  projectId: string;
-  sessionId: string;
-  role: string;
-  tokenId: string;
-  /** The key that it is signed with. */
-  keyId: string;
-  /** Unix time in seconds. */
-  issuedAt: number;
-  expiresAt: number;
-}
 
 /** Ids go into header lines of the bus. */
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/);

@@ -3,9 +3,10 @@ import { createProject, getUser, listConnections, signIn } from '@kith/contracts
 import { ApiError } from '@kith/service';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { AccessToken } from './access-token.ts';
 import { Callers } from './caller.ts';
 import { type KeySet, tokenAlgorithm } from './keys.ts';
-import { type AccessToken, TokenVerifier } from './token.ts';
+import { TokenVerifier } from './token.ts';
 
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
 const projectId = randomUUID();

@@ -1,4 +1,5 @@
 import { type Logger, type Metrics, readTraceparent } from '@kith/service';
+import type { Address } from '../routes/address.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 import { knownMethod } from './known-method.ts';
 import { requestIdOf } from './request-id.ts';
@@ -8,11 +9,11 @@ const longestPath = 256;
 /** Gives a request its id, and writes one line and one measurement when its answer is out or its client gone. */
 export function accessLog(options: { log: Logger; metrics: Metrics }) {
   const { log, metrics } = options;
-  return (request: HttpRequest, response: HttpResponse): void => {
+  return (request: HttpRequest, response: HttpResponse, address: Address): void => {
     const started = performance.now();
     const { traceparent } = request.headers;
     const requestId = requestIdOf(request.headers['x-request-id']);
-    const locals: Exchange = { requestId, headers: { 'X-Request-Id': requestId } };
+    const locals: Exchange = { requestId, address, headers: { 'X-Request-Id': requestId } };
     if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
     response.locals = locals;
     // Closed once in any case: `once` would cost a wrapper and its removal.

@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import type { OperationSpec } from '@kith/contracts';
 import { ApiError, type Bus, type Caller, type Logger, type Message, statusHeader } from '@kith/service';
-import { answerReply, headOf, writeHead } from './answer.ts';
-import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
+import { answerReply, headOf, writeHead } from '../http/answer.ts';
+import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './section-pages.ts';
 
 /** How exports keep time, in ms. */

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { feedSubject } from '@kith/contracts';
 import { ApiError, type Bus, type Caller, InFlight, type Logger, type Metrics } from '@kith/service';
-import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
+import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { Feed } from './feed.ts';
 import { EventWriter, writeStreamHead } from './sse.ts';
 import { Stream, type StreamTimes, streamTimes } from './stream.ts';

@@ -1,7 +1,7 @@
 import type { Visibility } from '@kith/contracts';
-import type { Address } from './address.ts';
+import type { Address } from '../routes/address.ts';
+import type { ProjectSettings, Settings } from '../tables/project-settings.ts';
 import type { Callers, ScopedCaller } from './caller.ts';
-import type { ProjectSettings, Settings } from './project-settings.ts';
 import type { Scope } from './short-form.ts';
 
 const isPublic: Record<Visibility, (settings: Settings) => boolean> = {

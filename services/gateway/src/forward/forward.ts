@@ -8,7 +8,7 @@ import {
   receivedAt,
   shedHeader,
 } from '@kith/service';
-import type { Address } from './address.ts';
+import type { Address } from '../routes/address.ts';
 import { busFailure } from './bus-failure.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 

@@ -1,4 +1,4 @@
-import type { Count, Counting } from './limiter-store.ts';
+import type { Count, Counting } from './count.ts';
 
 /** How many keys are kept; one takes about 250 bytes. */
 const defaults = { pairs: 100_000, ceilings: 50_000 };

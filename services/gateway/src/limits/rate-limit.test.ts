@@ -1,10 +1,11 @@
 import { getUser, listConnections, type OperationSpec, operations, signIn } from '@kith/contracts';
-import { ApiError, createLogger, Metrics } from '@kith/service';
+import { ApiError, createLogger, Metrics, readConfig } from '@kith/service';
 import { describe, expect, it } from 'vitest';
+import { gatewayConfig } from '../config.ts';
+import type { Settings } from '../tables/project-settings.ts';
 import { limitKeyOf } from './client-ip.ts';
 import { openLimiterStore } from './limiter-store.ts';
 import { MemoryCounts } from './memory-counts.ts';
-import type { Settings } from './project-settings.ts';
 import { limitHeaders, RateLimits } from './rate-limit.ts';
 
 const store = await openLimiterStore(
@@ -87,6 +88,22 @@ describe('counting', () => {
     expect((await count(limits, listConnections, 'p2')).code).toBeUndefined();
     expect((await count(limits, listConnections, 'p1', '192.0.2.2')).code).toBeUndefined();
     expect((await count(limits, getUser, 'p1')).code).toBeUndefined();
+  });
+
+  it('says while developing which setting widens the limit, and nothing of it else', async () => {
+    const refusal = async (saysSetting: boolean) => {
+      const limits = limitsOf({ scale: 0.01, saysSetting, store: new MemoryCounts() });
+      await count(limits, listConnections, 'p');
+      const of = { operation: listConnections, projectId: 'p', clientKey: limitKeyOf('192.0.2.1') };
+      return limits.count({}, of).catch((error: ApiError) => error.message);
+    };
+    expect(await refusal(false)).toBe('Too many requests. Try again later.');
+    const told = await refusal(true);
+    expect(told).toContain('RATE_LIMIT_SCALE=10');
+    const [, given = ''] = /RATE_LIMITS='([^']+)'/.exec(String(told)) ?? [];
+    expect(readConfig(gatewayConfig, { RATE_LIMITS: given }).RATE_LIMITS).toEqual({
+      [listConnections.name]: null,
+    });
   });
 
   it('counts an IPv6 client by its /64', async () => {

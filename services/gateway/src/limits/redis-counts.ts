@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Count, Counting } from './limiter-store.ts';
+import type { Count, Counting } from './count.ts';
 
 /**
  * Counts groups of requests, each of one pair: first under their ceiling, then those it lets through under the pair.

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '@kith/contracts';
 import { traceFields } from '@kith/service';
-import type { Address } from './address.ts';
+import type { Address } from '../routes/address.ts';
 
 /** What is known of a request on its way; kept in the response's `locals`. */
 export interface Exchange {
@@ -10,8 +10,8 @@ export interface Exchange {
   headers: Record<string, string>;
   /** Its place in a trace: of the gateway's own span, or else the client's. */
   traceparent?: string | undefined;
-  /** What its target says, where that has been read. */
-  address?: Address;
+  /** What its target says. */
+  address: Address;
   /** The operation's name, once the route is known. */
   operation?: string;
   /** The error code that was answered. */

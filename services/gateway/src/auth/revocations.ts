@@ -1,9 +1,9 @@
 import { getRevocations, type RevocationNotice, revocationNotice } from '@kith/contracts';
 import { ApiError } from '@kith/service';
-import { askPages } from './ask-pages.ts';
-import { Following, type FollowingOptions } from './following.ts';
-import { HeardTable } from './heard-table.ts';
-import type { AccessToken } from './token.ts';
+import { askPages } from '../tables/ask-pages.ts';
+import { Following, type FollowingOptions } from '../tables/following.ts';
+import { HeardTable } from '../tables/heard-table.ts';
+import type { AccessToken } from './access-token.ts';
 
 export interface RevocationsOptions extends FollowingOptions {
   /** Called when a key is revoked that was not before. */

@@ -7,7 +7,7 @@ import {
   openFeed,
 } from '@kith/contracts';
 import { ask, type Bus } from '@kith/service';
-import { busFailure } from './bus-failure.ts';
+import { busFailure } from '../forward/bus-failure.ts';
 
 /** Whose feed, and for which stream. */
 export interface FeedOf {

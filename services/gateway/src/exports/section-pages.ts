@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ExportSection, exportPageItems } from '@kith/contracts';
 import { ApiError, ask, type Bus } from '@kith/service';
-import { busFailure } from './bus-failure.ts';
+import { busFailure } from '../forward/bus-failure.ts';
 
 /** Items of a section, and where the next ones are; null at the end. */
 export interface SectionPage {

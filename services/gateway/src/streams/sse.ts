@@ -1,5 +1,5 @@
-import { writeHead } from './answer.ts';
-import type { HttpResponse } from './exchange.ts';
+import { writeHead } from '../http/answer.ts';
+import type { HttpResponse } from '../http/exchange.ts';
 
 /** Milliseconds a client waits before it comes again. */
 const retryMs = 2_000;

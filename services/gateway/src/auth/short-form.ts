@@ -1,8 +1,8 @@
 import { type OperationSpec, projectOfUser, statusOf, uuid } from '@kith/contracts';
 import { ApiError, ask, type Bus } from '@kith/service';
 import { errors } from 'jose';
-import type { Address } from './address.ts';
-import { busFailure } from './bus-failure.ts';
+import { busFailure } from '../forward/bus-failure.ts';
+import type { Address } from '../routes/address.ts';
 import type { ScopedCaller } from './caller.ts';
 
 type OperationAddress = Extract<Address, { kind: 'operation' }>;

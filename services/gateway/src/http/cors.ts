@@ -1,7 +1,7 @@
 import cors from 'cors';
-import { projectIn } from './address.ts';
+import { projectIn } from '../routes/address.ts';
+import type { ProjectSettings } from '../tables/project-settings.ts';
 import { type HttpRequest, type HttpResponse, vary } from './exchange.ts';
-import type { ProjectSettings } from './project-settings.ts';
 
 /** What a page of another origin may read of an answer (spec#cors-exposed). */
 const exposedHeaders = [

@@ -1,0 +1,201 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type EventEnvelope, eventSubject } from '@kith/contracts';
+import type { Logger } from 'pino';
+import type { Bus } from '../bus/bus.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { tracing } from '../telemetry/tracing.ts';
+import type { Outbox, Past, StoredEvent } from './outbox.ts';
+import { takeBackLost } from './take-back.ts';
+
+/** An event that could not be published. */
+interface Failure extends StoredEvent {
+  reason: unknown;
+}
+
+const batch = 100;
+/** Within this time of being stored, well under the brokers' two minutes, publishing twice leaves one copy. */
+const oneCopyMs = 60_000;
+
+/**
+ * Publishes what stands in an outbox: at once when a handler kicks it, and every `sweepMs` for what a process left
+ * when it died. Publishing twice is harmless: consumers go by `seq` and by the event's id.
+ */
+export class Relay {
+  readonly #options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics };
+  readonly #timer: NodeJS.Timeout;
+  readonly #checks: NodeJS.Timeout;
+  /** Whether the marks are to be compared with the log before anything else is published. */
+  #isCheckDue = true;
+  /** Counts the times the connection was lost. */
+  #connections = 0;
+  /** That of the database; goes out with every event. */
+  #epoch = 0;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+  /** What this sweep could not publish. */
+  #past: Past | undefined;
+  /** When the oldest event that is known not to be out came about, Unix ms. */
+  #oldest: number | undefined;
+  readonly #unwatch: () => void;
+
+  constructor(options: {
+    bus: Bus;
+    outbox: Outbox;
+    log: Logger;
+    metrics: Metrics;
+    sweepMs?: number;
+    /** How often the marks are compared with the log, beside at start and when the connection was lost. */
+    checkMs?: number;
+  }) {
+    this.#options = options;
+    this.#timer = setInterval(() => {
+      // A run that is under way comes to its end first: begun anew each time, it might never get past slow failures.
+      if (!this.#running) this.#past = undefined;
+      this.kick();
+    }, options.sweepMs ?? 2_000);
+    this.#timer.unref();
+    const check = () => {
+      this.#isCheckDue = true;
+      this.kick();
+    };
+    this.#checks = setInterval(check, options.checkMs ?? 10_000);
+    this.#checks.unref();
+    options.bus.onReconnect(() => {
+      this.#connections++;
+      check();
+    });
+    this.#unwatch = options.metrics.eventsUnpublishedAge.watch({}, () =>
+      this.#oldest === undefined ? 0 : (Date.now() - this.#oldest) / 1000,
+    );
+    this.kick();
+  }
+
+  /** Publishes soon; does not wait and does not throw. */
+  kick(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    // It publishes what others have stored, too: what it does belongs to no trace, each event has its own.
+    const run = () => this.#run();
+    this.#running ??= (tracing()?.detached(run) ?? run()).finally(() => {
+      this.#running = undefined;
+      if (this.#again) this.kick();
+    });
+  }
+
+  /** Publishes what is there, then ends. What fails stays for the next start. */
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    clearInterval(this.#timer);
+    clearInterval(this.#checks);
+    this.#unwatch();
+    this.#stopped = true;
+    await this.#running;
+    // What was stored while the last run was ending; nothing else starts one now.
+    this.#past = undefined;
+    this.#again = true;
+    await this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { bus, outbox, log } = this.#options;
+    try {
+      while (this.#again) {
+        this.#again = false;
+        if (this.#isCheckDue) await this.#check();
+        const events = await outbox.unpublished(batch, this.#past);
+        if (!this.#past) this.#oldest = oldestOf(events);
+        if (events.length === 0) continue;
+        const failures = await this.#publish(events);
+        this.#pass(events, failures);
+        this.#again ||= events.length === batch;
+        const [first] = failures;
+        if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
+        // Nothing behind them can be published either.
+        if (first && !bus.isConnected()) this.#again = false;
+        // In the embedded form nothing above waits: requests get their turn between two batches.
+        await nextTurn();
+      }
+    } catch (error) {
+      // The sweep tries again.
+      this.#again = false;
+      log.warn({ err: error }, 'events not published yet');
+    }
+  }
+
+  /** Takes marks back of what the log has lost. */
+  async #check(): Promise<void> {
+    this.#isCheckDue = false;
+    try {
+      this.#epoch = (await this.#options.outbox.fact('epoch'))?.number ?? 0;
+      const after = await takeBackLost(this.#options);
+      if (after !== undefined) this.#options.log.warn({ after }, 'the log has lost events: published again');
+    } catch (error) {
+      this.#isCheckDue = true;
+      throw error;
+    }
+  }
+
+  /** Publishes events and marks those that are out; gives the others. */
+  async #publish(events: readonly StoredEvent[]): Promise<Failure[]> {
+    const { bus, outbox, log, metrics } = this.#options;
+    const connections = this.#connections;
+    const sent = await Promise.allSettled(
+      events.map(({ event, traceparent }) =>
+        bus.publish({
+          subject: eventSubject(bus.prefix, event),
+          id: event.id,
+          body: new TextEncoder().encode(JSON.stringify(this.#stamped(event))),
+          traceparent,
+        }),
+      ),
+    );
+    // Perhaps the broker came back without the first of them, and the position of the last would hide that.
+    if (connections !== this.#connections) return [];
+    const done: { key: string; id: string; at: number; position: number }[] = [];
+    const failures: Failure[] = [];
+    for (const [index, stored] of events.entries()) {
+      const result = sent[index] as PromiseSettledResult<number>;
+      if (result.status === 'rejected') failures.push({ ...stored, reason: result.reason });
+      else done.push({ key: stored.key, id: stored.event.id, at: stored.at, position: result.value });
+      if (stored.conflict)
+        log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
+    }
+    // A process that died before it had marked the event may have left an earlier copy, anywhere.
+    for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
+      const inOrder = some.toSorted((one, other) => one.position - other.position);
+      const last = inOrder.at(-1) as (typeof done)[number];
+      await outbox.markPublished(
+        some.map(({ key }) => key),
+        { first: isLate ? 0 : (inOrder[0]?.position ?? 0), last: last.position, id: last.id },
+      );
+    }
+    metrics.eventsPublished.inc(done.length);
+    metrics.eventsNotPublished.inc(failures.length);
+    // A log that is gone takes no events.
+    if (failures.length > 0) this.#isCheckDue = true;
+    return failures;
+  }
+
+  #stamped(event: EventEnvelope): EventEnvelope {
+    if (this.#epoch === 0) return event;
+    return { ...event, aggregate: { ...event.aggregate, epoch: this.#epoch } };
+  }
+
+  /** Goes on behind what could not be published, which is tried again by the next sweep: it must not stop what follows. */
+  #pass(events: readonly StoredEvent[], failures: readonly Failure[]): void {
+    const oldest = oldestOf(failures);
+    if (!this.#past) this.#oldest = oldest;
+    if (failures.length === 0) return;
+    this.#oldest = Math.min(this.#oldest ?? Number.POSITIVE_INFINITY, oldest as number);
+    const { at } = events.at(-1) as StoredEvent;
+    const before = this.#past?.at === at ? this.#past.keys : [];
+    const last = failures.filter((one) => one.at === at).map(({ key }) => key);
+    this.#past = { at, keys: [...before, ...last] };
+  }
+}
+
+function oldestOf(events: readonly StoredEvent[]): number | undefined {
+  if (events.length === 0) return undefined;
+  return Math.min(...events.map(({ event }) => Date.parse(event.occurredAt)));
+}

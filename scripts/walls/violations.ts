@@ -1,0 +1,101 @@
+import { dirname, join, normalize } from 'node:path/posix';
+import { drivers, folders, packages } from './table.ts';
+
+/** An import that the table does not allow, in a sentence that says where to go instead. */
+export interface Violation {
+  file: string;
+  line: number;
+  sentence: string;
+}
+
+interface Import {
+  file: string;
+  line: number;
+  /** As it is written. */
+  name: string;
+}
+
+const form = /(?:^|[\s;}])(?:from|import)\s*\(?\s*['"]([^'"\n]+)['"]/g;
+
+/** Finds what the tables of `table.ts` do not allow, and circles of files. `files` are sources by their paths. */
+export function violationsOf(files: ReadonlyMap<string, string>): Violation[] {
+  const imports = [...files].flatMap(([file, text]) => importsOf(file, text));
+  return [...imports.flatMap(walked), ...circles(imports.filter(({ name }) => name.startsWith('.')))];
+}
+
+function importsOf(file: string, text: string): Import[] {
+  return [...text.matchAll(form)].map(({ 1: name = '', index }) => ({
+    ...{ file, name },
+    line: text.slice(0, index + 1).split('\n').length,
+  }));
+}
+
+function walked({ file, line, name }: Import): Violation[] {
+  const home = homeOf(file);
+  const room = packages[home];
+  if (!room) return [];
+  const refuse = (sentence: string) => [{ file, line, sentence }];
+  if (name.startsWith('@kith/') && !room.may.includes(name))
+    return refuse(`${name} is not for ${home}. ${room.instead}`);
+  if (name.startsWith('.')) {
+    const target = normalize(join(dirname(file), name));
+    if (!target.startsWith(`${home}/`)) {
+      return refuse(
+        `${name} leaves ${home}: a package is imported by its name, and what it exports is all there is.`,
+      );
+    }
+    const [from, to] = [folderOf(file), folderOf(target)];
+    const may = folders[home]?.[from];
+    if (from === to || !folders[home]) return [];
+    if (!may) return refuse(`${from} is not in the table of ${home} (scripts/walls/table.ts).`);
+    if (!may.includes(to)) {
+      const whom = to === '' ? 'what lies beside the folders' : `${to}/`;
+      return refuse(
+        `${from}/ of ${home} does not import ${whom}: it may import ${may.join(', ') || 'no other folder'}.`,
+      );
+    }
+    return [];
+  }
+  const driver = drivers.find(
+    (one) => name === one.name || name.startsWith(one.name.endsWith('/') ? one.name : `${one.name}/`),
+  );
+  if (driver && !driver.only.includes(home)) return refuse(`${name} is not for ${home}. ${driver.instead}`);
+  return [];
+}
+
+/** Files that import each other in a circle, types included: each circle once, at its first file. */
+function circles(imports: readonly Import[]): Violation[] {
+  const next = new Map<string, { to: string; line: number }[]>();
+  for (const { file, line, name } of imports) {
+    next.set(file, [...(next.get(file) ?? []), { to: normalize(join(dirname(file), name)), line }]);
+  }
+  const found: Violation[] = [];
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): void => {
+    if (done.has(file)) return;
+    for (const { to, line } of next.get(file) ?? []) {
+      const at = to === file ? path.length : path.indexOf(to);
+      if (at >= 0) {
+        const circle = [...path.slice(at), file, to].join(' → ');
+        found.push({
+          file,
+          line,
+          sentence: `files import each other in a circle: ${circle}. What both need goes into a file of its own.`,
+        });
+      } else walk(to, [...path, file]);
+    }
+    done.add(file);
+  };
+  for (const file of next.keys()) walk(file, []);
+  return found;
+}
+
+/** The package that a file's source belongs to: `libs/service` of what is in its `src`. */
+function homeOf(file: string): string {
+  return /^((?:libs|services)\/[^/]+)\/src\//.exec(file)?.[1] ?? '';
+}
+
+/** The first folder in its `src`; '' beside them. */
+function folderOf(file: string): string {
+  return /\/src\/([^/]+)\//.exec(file)?.[1] ?? '';
+}

@@ -1,0 +1,103 @@
+import type { EventOf, Project as ProjectAnswer, PublicUser, sessionRevoked } from '@kith/contracts';
+import type { JWK } from 'jose';
+
+/** The part of a project that operators may set. */
+export interface ProjectSettings {
+  name: string;
+  /** Verifies the JWTs of the project's own back end: SPKI as PEM, of RSA, EC P-256 or Ed25519. */
+  publicKey: string | null;
+  /** By operation; null is no limit. */
+  limits: ProjectAnswer['limits'];
+  webOrigins: readonly string[];
+  publicProfiles: boolean;
+  publicConnections: boolean;
+}
+
+export interface Project extends ProjectSettings {
+  id: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** The part of a user that the user may set. */
+export interface Profile {
+  /** As given; unique in its project without regard to case. */
+  username: string | null;
+  name: string | null;
+  avatar: string | null;
+  bio: string | null;
+  location: string | null;
+  /** `YYYY-MM-DD`. */
+  birthdate: string | null;
+  metadata: PublicUser['metadata'];
+}
+
+export interface User extends Profile {
+  id: string;
+  projectId: string;
+  /** The id in the project's own back end; unique in its project. */
+  foreignId: string | null;
+  /** Lower-cased; unique in its project. */
+  email: string | null;
+  /** A PHC string. */
+  passwordHash: string | null;
+  role: string;
+  bannerFileId: string | null;
+  avatarFileId: string | null;
+  reputation: number;
+  isVerified: boolean;
+  isActive: boolean;
+  /** Null unless it is suspended. */
+  suspendedAt: Date | null;
+  /** A session of another epoch is over, `keptSession` excepted. */
+  sessionEpoch: number;
+  keptSession: string | null;
+  /** The last sign-in. */
+  lastActive: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+  /** Goes up with every change. */
+  rev: number;
+  /** The `seq` of the last event. */
+  seq: number;
+}
+
+/** A session is a family of refresh tokens, of which one at a time is valid: the session stays, its hash changes. */
+export interface Session {
+  sid: string;
+  projectId: string;
+  userId: string;
+  /** Hash of the part that all tokens of the family share. */
+  familyHash: string;
+  /** Hash of the valid token. */
+  tokenHash: string;
+  /** The token before that one; null when there was none. */
+  rotated: RotatedToken | null;
+  /** The user's `sessionEpoch` when it was opened. */
+  epoch: number;
+  createdAt: Date;
+  lastUsedAt: Date;
+  expiresAt: Date;
+  userAgent: string | null;
+  ip: string | null;
+  revokedAt: Date | null;
+}
+
+export interface RotatedToken {
+  hash: string;
+  /** The valid token, sealed under a key that only who has the rotated one can make. */
+  sealed: string;
+}
+
+/** Why sessions of a user have ended, as its event tells. */
+export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
+
+/** A key of access tokens. It signs from `signsFrom` until another one does, and verifies until its tokens are gone. */
+export interface SigningKey {
+  /** Counts from 1; two replicas that make the same one get one key. */
+  ordinal: number;
+  kid: string;
+  privateJwk: JWK;
+  signsFrom: Date;
+  createdAt: Date;
+}
