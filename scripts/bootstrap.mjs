@@ -23,7 +23,7 @@ function install() {
     ? spawnSync(process.execPath, [npm, ...words], { cwd: root, stdio: ['ignore', 2, 2] })
     : spawnSync('npm', words, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
   if (result.status !== 0) {
-    process.stderr.write('The packages could not be installed: npm says why above.\n');
+    process.stderr.write('Installing the packages failed; see the output of npm above.\n');
     process.exit(1);
   }
   writeFileSync(mark, wanted);
@@ -38,7 +38,7 @@ function findNode() {
   const node = join(root, 'node_modules', `node-${platform}-${process.arch}`, 'bin', file);
   if (existsSync(node)) return node;
   process.stderr.write(
-    `Kith runs on Node 24.7 or newer; this is ${process.version}, and there is no package with one for ` +
+    `Kith needs Node 24.7 or newer. This is ${process.version}, and npm has no Node package for ` +
       `${platform} ${process.arch}. Install Node 24 and start again.\n`,
   );
   process.exit(1);

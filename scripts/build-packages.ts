@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 
 const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
 if (positionals.length === 0) {
-  console.error('Say which packages: npm run build:packages -- client');
+  console.error('Name the packages, for example: npm run build:packages -- client');
   process.exit(2);
 }
 const packages = withDependencies(root, positionals);

@@ -51,7 +51,7 @@ for (const [name, text] of Object.entries(files)) {
   const written = format(text, fileURLToPath(file));
   if (!process.argv.includes('--check')) writeFileSync(file, written);
   else if (readFileSync(file, 'utf8') !== written) {
-    console.error(`libs/client/src/generated/${name} is not what the contracts say; run scripts/client.ts`);
+    console.error(`libs/client/src/generated/${name} differs from the contracts; run scripts/client.ts`);
     differs = true;
   }
 }

@@ -76,6 +76,6 @@ function answeredBy(code: ErrorCode): string {
 const file = new URL('../docs/errors.md', import.meta.url);
 if (!process.argv.includes('--check')) writeFileSync(file, document);
 else if (readFileSync(file, 'utf8') !== document) {
-  console.error('docs/errors.md is not what the contracts say; run scripts/docs-errors.ts');
+  console.error('docs/errors.md differs from the contracts; run scripts/docs-errors.ts');
   process.exit(1);
 }

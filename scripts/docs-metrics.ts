@@ -44,7 +44,7 @@ ${ofProcess}
 const file = new URL('../docs/metrics.md', import.meta.url);
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') !== document) {
-    console.error('docs/metrics.md is not what metrics.ts says; run scripts/docs-metrics.ts');
+    console.error('docs/metrics.md differs from metrics.ts; run scripts/docs-metrics.ts');
     process.exit(1);
   }
 } else writeFileSync(file, document);

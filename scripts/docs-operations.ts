@@ -83,12 +83,12 @@ const bare = [
   ...codeRows.filter(([code, , tests]) => !tests && !/\/invalid-(body|query)`$/.test(code ?? '')),
 ];
 if (bare.length > 0) {
-  console.error(`No suite names ${bare.map((row) => row[0]).join(', ')}`);
+  console.error(`No suite covers ${bare.map((row) => row[0]).join(', ')}`);
   process.exit(1);
 }
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') !== document) {
-    console.error('docs/operations.md is not what the contracts say; run scripts/docs-operations.ts');
+    console.error('docs/operations.md differs from the contracts; run scripts/docs-operations.ts');
     process.exit(1);
   }
 } else writeFileSync(file, document);

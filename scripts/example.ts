@@ -9,26 +9,28 @@ import { readOptions } from './start/options.ts';
 
 readOptions(
   'npm run example',
-  `The example application, examples/people, at 127.0.0.1:5173: on a platform of its own with a few people in it, or on one
-that runs already, where KITH_URL and KITH_PROJECT are set.`,
+  `Starts the example application (examples/people) at 127.0.0.1:5173, with its own platform and a few people in it. Set
+KITH_URL and KITH_PROJECT to use a running platform instead.`,
 );
 
 const exampleConfig = z
   .object({
-    KITH_URL: z.url({ error: 'it is the address of a platform, http://host:8080' }).optional(),
-    KITH_PROJECT: z.guid({ error: 'it is the id of a project' }).optional(),
+    KITH_URL: z.url({ error: 'the address of a platform is needed, http://host:8080' }).optional(),
+    KITH_PROJECT: z.guid({ error: 'the id of a project is needed (UUID)' }).optional(),
     PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   })
   .refine(({ KITH_URL, KITH_PROJECT }) => !KITH_URL === !KITH_PROJECT, {
     path: ['KITH_PROJECT'],
-    error: 'KITH_URL and KITH_PROJECT go together: set both, or none',
+    error: 'KITH_URL and KITH_PROJECT go together: set both or neither',
   });
 
 await runProcess('example', async (env) => {
   const { KITH_URL: url, KITH_PROJECT: projectId, PORT: port } = readConfig(exampleConfig, env);
   if (!url || !projectId) return onItsOwn(env, port);
   const page = await servePage({ url, projectId }, port);
-  console.log(`\nThe example is up at ${page.url}, on ${url}. Create an account there.\n\nCtrl-C ends it.\n`);
+  console.log(
+    `\nThe example is up at ${page.url} and uses ${url}. Create an account there.\n\nCtrl-C ends it.\n`,
+  );
   return { stop: page.stop };
 });
 
@@ -59,7 +61,7 @@ The example is up at ${page.url}
 Sign in, in two browsers:
 ${signIns.join('\n')}
 
-(${people.length} people are there; all passwords are in ${folder.file('example.json')})
+(${people.length} people have accounts; all passwords are in ${folder.file('example.json')})
 `);
     console.log(goodbye(folder));
     const stop = async () => {

@@ -12,7 +12,7 @@ const recorder = new Recorder(platform.url);
 await tellStory(recorder, platform.operatorToken);
 
 const missing = operations.filter(({ name, kind }) => kind !== 'stream' && !recorder.examples[name]);
-for (const { name } of missing) console.error(`The story does not meet ${name}`);
+for (const { name } of missing) console.error(`The story does not call ${name}`);
 if (missing.length > 0) process.exitCode = 1;
 else {
   // Together, so that an id is the same wherever it comes.

@@ -59,7 +59,7 @@ const written = readme.replace(
 if (process.argv.includes('--check')) {
   if (written !== readme) {
     console.error(
-      'README.md: the configuration table is not what the schemas say; run scripts/readme-config.ts',
+      'README.md: the configuration table differs from the schemas; run scripts/readme-config.ts',
     );
     process.exit(1);
   }

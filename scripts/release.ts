@@ -17,7 +17,7 @@ const changes = globSync('.changeset/*.md', { cwd: root })
   .toSorted()
   .map((file) => parse(file, read(file)));
 if (changes.length === 0) {
-  console.error('There is no changeset: nothing to release.');
+  console.error('There is nothing to release: no changeset exists.');
   process.exit(1);
 }
 
@@ -50,6 +50,6 @@ console.log(`${version}: ${changes.length} changes`);
 function parse(file: string, content: string): { bump: Bump; text: string } {
   const [, front = '', text = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(content) ?? [];
   const bump = (Object.keys(titles) as Bump[]).find((one) => new RegExp(`: ['"]?${one}\\b`).test(front));
-  if (!bump || !text.trim()) throw new Error(`${file} names no package, or says nothing.`);
+  if (!bump || !text.trim()) throw new Error(`${file} must name a package and describe the change.`);
   return { bump, text: `- ${text.trim().replaceAll('\n', '\n  ')}` };
 }

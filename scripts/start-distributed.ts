@@ -19,8 +19,8 @@ import { readOptions } from './start/options.ts';
 
 readOptions(
   'npm run start:distributed',
-  `Each service as a process of its own, with a demo project (none with NODE_ENV=production): on the engines of MONGODB_URL,
-NATS_URL and REDIS_URL if all are set, else on engines in Docker. Prints three requests to paste.`,
+  `Starts each service as its own process. Uses the engines at MONGODB_URL, NATS_URL and REDIS_URL if all three are set,
+otherwise engines in Docker. Unless NODE_ENV is production, it creates a demo project and prints three requests to paste.`,
 );
 
 const progress = (line: string) => console.error(`  ${line}`);

@@ -17,8 +17,8 @@ import { readOptions } from './start/options.ts';
 
 readOptions(
   'npm start',
-  `Everything in one process, with a demo project (none with NODE_ENV=production): the API at 127.0.0.1:8080, its reference
-at /docs, data in .kith. Prints three requests to paste.`,
+  `Starts the whole platform in one process: the API at 127.0.0.1:8080, its reference at /docs, data in .kith. Unless
+NODE_ENV is production, it creates a demo project and prints three requests to paste.`,
 );
 
 await runProcess('kith', async (env) => {

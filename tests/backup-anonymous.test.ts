@@ -44,7 +44,7 @@ it('an anonymous backup has the same shapes, and nothing of anybody', async () =
   );
   // With the one who is suspended.
   expect(users).toHaveLength(world.users.length + 1);
-  const password = /everybody's password is (\S+) now/.exec(said.stderr)?.[1];
+  const password = /all users now have the password (\S+)/.exec(said.stderr)?.[1];
   const counts: number[] = [];
   for (const { email } of users) {
     const signedIn = call<{ accessToken: string }>('POST', `/v7/${projectId}/auth/sign-in`, {

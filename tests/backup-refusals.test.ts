@@ -26,15 +26,15 @@ describe('kith backup, restore and adopt', () => {
 
   it('write to nothing that is there, and say what is missing', async () => {
     const data = { KITH_DATA: pathOf('data') };
-    expect(await refused(['backup'], data)).toContain('The folder is missing');
-    expect(await refused(['backup', pathOf('backup')], data)).toContain('is there already');
+    expect(await refused(['backup'], data)).toContain('Name the folder');
+    expect(await refused(['backup', pathOf('backup')], data)).toContain('exists already');
     const nowhere = { KITH_DATA: pathOf('nowhere') };
     expect(await refused(['backup', pathOf('other')], nowhere)).toContain('events.sqlite is missing');
     const database = { MONGODB_URL: 'mongodb://127.0.0.1:1' };
-    expect(await refused(['backup', pathOf('other')], database)).toContain('NATS_URL is needed');
+    expect(await refused(['backup', pathOf('other')], database)).toContain('Set NATS_URL');
     expect(await refused(['restore', pathOf('data')], nowhere)).toContain('There is no backup in');
     expect(await refused(['restore', pathOf('backup')], data)).toContain('is not empty');
-    expect(await refused(['adopt'], data)).toContain('is not the copy that a backup is');
+    expect(await refused(['adopt'], data)).toContain('holds no backup');
   });
 
   it('take no folder that was moved, and no backup of another format', async () => {
@@ -44,16 +44,16 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(['backup', pathOf('other')], moved)).toContain('was moved to the distributed form');
     await mkdir(pathOf('newer'));
     await writeFile(join(pathOf('newer'), 'backup.json'), JSON.stringify({ format: 2 }));
-    expect(await refused(['restore', pathOf('newer')])).toContain('can not be read by this version');
+    expect(await refused(['restore', pathOf('newer')])).toContain('cannot be read by this version');
   });
 
   it('name a list of erasures that is none, and go by one whose last line was cut off', async () => {
     const list = pathOf('erasures.jsonl');
     const to = { KITH_DATA: pathOf('restored') };
     const restore = ['restore', pathOf('backup'), '--erased', list];
-    expect(await refused(restore, to)).toContain('can not be read');
+    expect(await refused(restore, to)).toContain('cannot be read');
     await writeFile(list, '{"projectId":"p"}\n');
-    expect(await refused(restore, to)).toContain('erasures.jsonl, line 1: no note of an erasure');
+    expect(await refused(restore, to)).toContain('erasures.jsonl, line 1 is not a valid erasure entry');
     await writeFile(list, '\n{"projectId":"p","use');
     const nobody = { projectId: randomUUID(), userId: randomUUID(), at: new Date().toISOString() };
     await appendFile(list, `\n${JSON.stringify(nobody)}\n`);

@@ -22,7 +22,7 @@ describe('the events of the benchmark', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
-  it('tells lags from occurrence to applied, and begins anew when they are taken', () => {
+  it('tells lags from occurrence to applied, and starts again when they are taken', () => {
     const lags = new Lags(200);
     for (let at = 0; at < 200; at++) lags.applied(1_000, 1_000 + at * 10);
     expect(lags.take()).toEqual({ count: 200, seconds: 1.99, p50: 1_000, p99: 1_980, max: 1_990 });

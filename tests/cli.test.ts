@@ -117,22 +117,22 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect([said.code, said.stderr]).toEqual([1, expect.stringContaining('No such key.')]);
   });
 
-  it('fails in one sentence, with 1; called in a wrong way, with 2', async () => {
+  it('fails in one sentence, with 1; on wrong usage, with 2', async () => {
     const cases: [number, RegExp, string[], NodeJS.ProcessEnv?][] = [
-      [2, /^kith: Say what to do\.\n {2}kith projects create/, []],
+      [2, /^kith: Name a command\.\n {2}kith projects create/, []],
       [
         2,
-        /^kith: Say what to do with keys\.\n {2}kith keys rotate .*\n {2}kith keys revoke .*\n\nkith --help says more\.\n$/,
+        /^kith: Name a command of "kith keys"\.\n {2}kith keys rotate .*\n {2}kith keys revoke .*\n\nSee kith --help\.\n$/,
         ['keys'],
       ],
       [2, /^kith: There is no such command\./, ['projects', 'destroy']],
       [2, /^kith: --name is needed\. See --help\.\n$/, ['projects', 'create']],
       [2, /^kith: Unknown option '--nam'\. See --help\.\n$/, ['projects', 'create', '--nam', 'x']],
-      [2, /^kith: The project’s id is missing\. See --help\.\n$/, ['projects', 'show']],
-      [2, /^kith: more is one word too many\. See --help\.\n$/, ['projects', 'list', 'more']],
+      [2, /^kith: Name the project id\. See --help\.\n$/, ['projects', 'show']],
+      [2, /^kith: Unexpected argument: more\. See --help\.\n$/, ['projects', 'list', 'more']],
       [
         2,
-        /^kith: --public-profiles is yes or no\. See --help\.\n$/,
+        /^kith: --public-profiles must be yes or no\. See --help\.\n$/,
         ['projects', 'create', '--name', 'x', '--public-profiles', '1'],
       ],
       [1, /^kith: There is no project nonsense\.\n$/, ['projects', 'show', 'nonsense']],

@@ -41,7 +41,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
       expect(status).toBe(200);
     });
 
-    it('answers 500 with details for a key it can not sign with, and no log holds any part of a key', async () => {
+    it('answers 500 with details for a key it cannot sign with, and no log holds any part of a key', async () => {
       const keys = {
         ec: ecKey(),
         short: privateKey({ bits: 1024 }),

@@ -59,7 +59,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
     expect(signInsIn(third.output())).toEqual([]);
   });
 
-  it('says in one sentence why it can not start', async () => {
+  it('says in one sentence why it cannot start', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as { port: number };

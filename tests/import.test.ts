@@ -53,7 +53,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
   const asked = <T>(path: string, token: string) =>
     platform.call<T>('GET', `/v7/${projectId}${path}`, { token });
 
-  it('brings a whole back end in, and people go on with the passwords they had', async () => {
+  it('brings a whole backend in, and people go on with the passwords they had', async () => {
     const password = 'correct horse battery';
     const salt = randomBytes(16);
     const b64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
@@ -165,7 +165,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(await storedHash(platform, projectId, 'bcrypt@example.com')).toMatch(/^\$argon2id/);
   });
 
-  it('names the lines that it can not import, without what stands in them', async () => {
+  it('names the lines that it cannot import, without what stands in them', async () => {
     const secret = `$2b$99$${'Secret'.repeat(9).slice(1)}`;
     await write('users', [
       { foreignId: '1', email: 'one@example.com' },
@@ -183,7 +183,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(said.code).toBe(1);
     expect(counts(said.stdout)).toEqual([{ kind: 'users', imported: 2, unchanged: 0, rejected: 7 }]);
     expect(await rejectedOf('users')).toEqual([
-      { line: 2, reason: 'The line is no JSON in UTF-8.' },
+      { line: 2, reason: 'The line is not JSON in UTF-8.' },
       { line: 3, reason: 'email: It must be an e-mail address.' },
       { line: 4, reason: 'foreignId: foreignId or id is needed.' },
       { line: 5, reason: 'passwordHash: It is too costly to verify.' },
@@ -257,7 +257,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     const cases: [string, string][] = [
       [folder, `kith: ${folder} is a folder; a file is needed.\n`],
       [join(folder, 'nothing'), `kith: There is no file ${join(folder, 'nothing')}.\n`],
-      ['/dev/null', 'kith: /dev/null is not a file that can be read twice.\n'],
+      ['/dev/null', 'kith: /dev/null is not a regular file.\n'],
     ];
     for (const [file, sentence] of cases) {
       const { code, stderr } = await run(['import', '--project', projectId, '--users', file]);

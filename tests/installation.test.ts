@@ -31,8 +31,8 @@ describe('the files of an installation', () => {
     'is damaged': async (path) => truncate(path, Math.floor((await readFile(path)).length / 2)),
     'is damaged (file is not a database)': (path) => writeFile(path, 'something else'),
     'belongs to another installation': (path, file) => copyFile(join(foreign, file), path),
-    'is not of this installation': async (_path, file, folder) => unstamp(folder, file),
-    'is the file': async (path, file, folder) => {
+    'does not belong to this installation': async (_path, file, folder) => unstamp(folder, file),
+    'holds the data of': async (path, file, folder) => {
       const other = join(folder, files.find((one) => one !== file)!);
       await rename(path, `${path}.kept`);
       await rename(other, path);
@@ -46,8 +46,8 @@ describe('the files of an installation', () => {
       await make(join(folder, file), file, folder);
       const refused = startOn(folder);
       await expect(refused).rejects.toThrow(`in the data folder ${folder} ${wrong}`);
-      await expect(refused).rejects.toThrow(/^[a-z]+\.sqlite .* Put it back from a backup/);
-      if (wrong !== 'is the file') await expect(refused).rejects.toThrow(file);
+      await expect(refused).rejects.toThrow(/^[a-z]+\.sqlite .* Restore it from a backup/);
+      if (wrong !== 'holds the data of') await expect(refused).rejects.toThrow(file);
       // Refused again, and taken when it is put back.
       await expect(startOn(folder)).rejects.toThrow(wrong);
       for (const one of files) await copyFile(join(own, one), join(folder, one));

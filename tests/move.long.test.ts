@@ -58,7 +58,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       if (ended.code === 1) {
         expect([step, ended.stderr]).toEqual([
           expect.stringMatching(/marked as whole|is moved$/),
-          `going on with what was begun …\nkith: The data was moved to ${prefix}_k${index}_identity already.\n`,
+          `resuming the move …\nkith: The data was moved to ${prefix}_k${index}_identity already.\n`,
         ]);
         continue;
       }

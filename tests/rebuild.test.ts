@@ -85,7 +85,7 @@ describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
     };
     expect(await failed('nothing')).toEqual([
       2,
-      expect.stringMatching(/^kith: Say which copy: connections-profiles, /),
+      expect.stringMatching(/^kith: Name the copy: one of connections-profiles, /),
     ]);
     expect(await failed('identity-blocks')).toEqual([1, 'kith: The operator’s token is not accepted.\n']);
   });

@@ -88,11 +88,11 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await leave(bob);
     await sees(viewer, ['ada']);
 
-    expect(await platform.restore('connections')).toBe('connections: epoch 1; start it now\n');
+    expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
     // What the log has of before the restore is no loss of its own, at no start.
     if (engine === 'embedded') {
       await platform.backUp('connections');
-      expect(await platform.restore('connections')).toBe('connections: epoch 2; start it now\n');
+      expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');
     }
     await sees(viewer, ['ada']);
     // The block is of after the backup: it is not there any more, and made anew it counts.
@@ -103,6 +103,6 @@ describe.each(availableEngines())('a database that was restored from a backup (%
 
   it('is said of a service that there is', async () => {
     const { code, stderr } = await runKith(['restored', 'crypto'], {});
-    expect([code, stderr]).toEqual([2, expect.stringContaining('Say which service')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Name the restored service')]);
   });
 });

@@ -74,7 +74,7 @@ describe('npm start, in the longer cases', () => {
     expect(acknowledged.size).toBeGreaterThanOrEqual(120);
   });
 
-  it('says in one sentence why it can not start', async () => {
+  it('says in one sentence why it cannot start', async () => {
     await using kith = await start();
     const { url }: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
     const taken = await listening(0);
@@ -98,11 +98,11 @@ describe('npm start, in the longer cases', () => {
         /127\.0\.0\.1:\d+ is taken by another program; set INTERNAL_PORT to another port\./,
       ],
       [{ KITH_DATA: other, PORT: 'eighty' }, /PORT: /],
-      [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith can not be made/],
+      [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith cannot be created/],
     ];
     // Nothing can be made there, and the system says of each try that its parent is missing.
     if (process.platform === 'linux') {
-      cases.push([{ KITH_DATA: '/proc/kith/data' }, /The data folder \/proc\/kith\/data can not be made/]);
+      cases.push([{ KITH_DATA: '/proc/kith/data' }, /The data folder \/proc\/kith\/data cannot be created/]);
     }
     for (const [env, sentence] of cases) {
       const failed = await start(env);
@@ -125,7 +125,9 @@ describe('npm start, in the longer cases', () => {
     {
       await using kith = await start();
       const [url, rest] = internalIn(kith.output());
-      expect(rest).toBe('(/healthz, /readyz, /metrics), as 9090 is taken; INTERNAL_PORT sets another');
+      expect(rest).toBe(
+        '(/healthz, /readyz, /metrics); port 9090 is taken, set INTERNAL_PORT to choose another',
+      );
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
     }
     usual?.close();

@@ -106,7 +106,7 @@ describe('a start that is asked for in words', () => {
   });
 
   it.each([
-    [['4000'], '4000 is one word too many; npm hands on what stands behind two dashes.'],
+    [['4000'], 'Unexpected argument: 4000; npm passes on only arguments after two dashes.'],
     [['--port'], "Option '--port <value>' argument missing."],
     [['--port', 'eighty'], '--port: a whole number is needed.'],
     [['--port', '65536'], '--port: a whole number from 0 to 65535 is needed.'],

@@ -94,8 +94,7 @@ describe('starting and ending tracing', () => {
       OTEL_EXPORTER_OTLP_TIMEOUT: '100',
       OTEL_BSP_SCHEDULE_DELAY: '20',
     });
-    const warnings = async () =>
-      (await platform.logs()).filter(({ msg }) => msg === 'traces can not be exported');
+    const warnings = async () => (await platform.logs()).filter(({ msg }) => msg === 'cannot export traces');
     await waitFor(async () => {
       expect((await http(platform.url, { path })).status).toBe(200);
       return (await warnings()).length > 0;

@@ -45,14 +45,14 @@ export function methodsOf(printer: TypePrinter, of: { operators: boolean }): Cli
     .map((operation) => methodOf(printer, operation));
   const names = methods.map(({ group, method }) => `${group}.${method}`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice) throw new Error(`Two operations would be the method ${twice}.`);
+  if (twice) throw new Error(`Two operations have the same method name ${twice}.`);
   return methods;
 }
 
 /** The operations that the client's own methods call, by name. */
 export function managedOperations(): [string, contracts.OperationSpec][] {
   const found = contracts.operations.filter(({ name }) => managed.has(name));
-  if (found.length < managed.size) throw new Error('An operation that the client manages is gone.');
+  if (found.length < managed.size) throw new Error('An operation that the client calls no longer exists.');
   return found.map((operation) => [methodName(operation.name, operation.feature), operation]);
 }
 
@@ -60,9 +60,9 @@ function methodOf(printer: TypePrinter, operation: contracts.OperationSpec): Cli
   const { name, feature, status } = operation;
   const group = groups[feature];
   if (!['request', 'export', undefined].includes(operation.kind)) {
-    throw new Error(`${name} is of the kind ${operation.kind}, which the client has no method for.`);
+    throw new Error(`${name}: the client has no methods for operations of the kind ${operation.kind}.`);
   }
-  if (!group) throw new Error(`${name} is of a feature that has no group in the client.`);
+  if (!group) throw new Error(`${name}: its feature ${feature} has no group in the client.`);
   const method = methodName(name, feature);
   const at = `${pascal(group)}${pascal(method)}`;
   const list = listOf(printer, operation, at);
@@ -92,7 +92,7 @@ function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: s
   const members = parts.flatMap((part) => printer.members(part, `${at}Input`));
   const names = members.map(([key]) => key.replace('?', ''));
   if (new Set(names).size !== names.length) {
-    throw new Error(`${operation.name} names something twice among its parameters, query and body.`);
+    throw new Error(`${operation.name} uses one name twice in its parameters, query and body.`);
   }
   return members;
 }
@@ -110,7 +110,7 @@ function listOf(printer: TypePrinter, operation: contracts.OperationSpec, at: st
     if (array instanceof z.ZodArray)
       return { key, item: printer.type(array.element as z.ZodType, `${at}Item`) };
   }
-  throw new Error(`${operation.name} takes a cursor and answers no list.`);
+  throw new Error(`${operation.name} takes a cursor but does not answer with a list.`);
 }
 
 function errorsOf({ errors, invalid, feature, body, query }: contracts.OperationSpec): string[] {

@@ -25,7 +25,7 @@ export class TypePrinter {
   /** The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. */
   members(schema: z.ZodType, at: string): [string, string][] {
     const { type, properties } = this.#jsonSchemaOf(schema);
-    if (type !== 'object') throw new Error(`${at} is no object.`);
+    if (type !== 'object') throw new Error(`${at} is not an object.`);
     return Object.keys((properties ?? {}) as object).map((key) =>
       this.#member(this.#jsonSchemaOf(schema), key, at),
     );
@@ -86,7 +86,7 @@ export class TypePrinter {
     if (type === 'integer' || type === 'number') return 'number';
     if (type === 'boolean' || type === 'null') return type;
     if (Object.keys(schema).every((key) => key === '$schema')) return 'unknown';
-    throw new Error(`${at} has a schema that is not known here: ${JSON.stringify(schema)}`);
+    throw new Error(`${at} has an unsupported schema: ${JSON.stringify(schema)}`);
   }
 }
 

@@ -19,7 +19,9 @@ export function readOptions(command: string, help: string): void {
       process.exit(0);
     }
     if (positionals.length > 0) {
-      throw new Error(`${positionals[0]} is one word too many; npm hands on what stands behind two dashes.`);
+      throw new Error(
+        `Unexpected argument: ${positionals[0]}; npm passes on only arguments after two dashes.`,
+      );
     }
     if (values.port === undefined) return;
     const parsed = port.safeParse(values.port);
@@ -40,6 +42,6 @@ ${help}
   --port <number>  the port to listen on; the same as PORT
   --help           this text
 
-README.md, "Configuration", has what can be set from the environment. Ctrl-C ends it.
+README.md, "Configuration", lists the environment variables. Ctrl-C ends it.
 `;
 }

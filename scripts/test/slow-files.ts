@@ -16,9 +16,9 @@ export default class SlowFiles implements Reporter {
     const over = files.filter(
       ({ path, seconds }) => !path.endsWith('.long.test.ts') && seconds > budgetOf(path),
     );
-    if (over.length) console.log(`\nOver their budget of time:\n${over.map(line).join('\n')}`);
+    if (over.length) console.log(`\nOver the time budget:\n${over.map(line).join('\n')}`);
     const total = files.reduce((sum, { seconds }) => sum + seconds, 0);
-    console.log(`\n${files.length} files took ${(total / 60).toFixed(1)} minutes of workers.\n`);
+    console.log(`\n${files.length} files took ${(total / 60).toFixed(1)} worker minutes.\n`);
   }
 }
 

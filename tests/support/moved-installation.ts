@@ -15,9 +15,9 @@ export const operatorToken = 'the-operator';
 /** What `kith move` says of a move that is done, whole, begun or gone on with. */
 export const moveProgress = new RegExp(
   [
-    '^(finishing what is on its way|going on with what was begun) …\n',
+    '^(waiting for pending work|resuming the move) …\n',
     '([a-z]+\\.[A-Za-z_]+: \\d+ rows\n)*',
-    '(both places hold the same\n)?',
+    '(counts and checksums match\n)?',
     '([a-z]+\\.sqlite: marked as moved\n){5}',
     '([a-z0-9_]+: marked as whole\n){4}',
     'the data is moved\n$',

@@ -69,7 +69,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     },
   );
 
-  it.each(forms)('%s says why a key can not sign', async (_, spec, user) => {
+  it.each(forms)('%s says why a key cannot sign', async (_, spec, user) => {
     const keys = [
       'no base64!',
       Buffer.from('no PEM').toString('base64'),

@@ -94,7 +94,7 @@ const layers = surfaceSuite('layers', (world) => {
     await world.ok(spec, good(name));
   });
 
-  it.each(withBody)('%s: a body that can not be read is told before what it is for', async (name, spec) => {
+  it.each(withBody)('%s: a body that cannot be read is told before what it is for', async (name, spec) => {
     const given = { ...worse(name), ...(good(name).token ? { token: good(name).token } : {}) };
     const nowhere = spec.scope === 'project' && spec.auth === 'none' ? { projectId: randomUUID() } : {};
     const send = (body: string, code: ErrorCode, headers: Record<string, string> = {}) => {

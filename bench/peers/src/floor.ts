@@ -1,5 +1,5 @@
 // The floor: node:http to NATS and back, with neither route, token, limit nor rule. With FLOOR_REDIS it makes one trip
-// to Redis a request beside. What a gateway in this language can not do without; what goes out in one turn of the loop
+// to Redis a request beside. What a gateway in this language cannot do without; what goes out in one turn of the loop
 // is one write.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

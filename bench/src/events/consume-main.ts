@@ -1,5 +1,5 @@
 // The consuming service on NATS and MongoDB. Asked on `<prefix>.bench.count` it says how many events it has applied, on
-// `<prefix>.bench.take` also how long that took, and begins anew.
+// `<prefix>.bench.take` also how long that took, and starts again.
 import { createLogger, NatsBus, runProcess } from '@kith/service';
 import { startConsumer } from './consumer.ts';
 import { Lags } from './lags.ts';

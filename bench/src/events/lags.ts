@@ -34,7 +34,7 @@ export class Lags {
     this.#lags[this.#count++] = Math.max(0, now - occurredAt);
   }
 
-  /** Gives what was noted, and begins anew. */
+  /** Gives what was noted, and starts again. */
   take(): Applied {
     const sorted = this.#lags.subarray(0, this.#count).toSorted();
     const of = { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), max: sorted.at(-1) ?? 0 };

@@ -6,7 +6,7 @@ import { commands } from './commands/index.ts';
 import { helpOf, helpOfAll, listOf } from './help.ts';
 import { version } from './version.ts';
 
-/** Runs the command that the words name, and gives the exit code: 0 done, 1 failed, 2 called in a wrong way. */
+/** Runs the command that the words name, and gives the exit code: 0 done, 1 failed, 2 wrong usage. */
 export async function runCommandLine(words: readonly string[], around: Surroundings): Promise<number> {
   const say = (sentence: string) => around.stderr.write(`kith: ${sentence}\n`);
   if (words[0] === '--version') {
@@ -26,10 +26,10 @@ export async function runCommandLine(words: readonly string[], around: Surroundi
   if (!command) {
     const [first, ...others] = called;
     const group = groupOf(first);
-    if (first === undefined) say('Say what to do.');
-    else if (group.length > 0 && others.length === 0) say(`Say what to do with ${first}.`);
+    if (first === undefined) say('Name a command.');
+    else if (group.length > 0 && others.length === 0) say(`Name a command of "kith ${first}".`);
     else say('There is no such command.');
-    around.stderr.write(`${listOf(group.length > 0 ? group : commands)}\n\nkith --help says more.\n`);
+    around.stderr.write(`${listOf(group.length > 0 ? group : commands)}\n\nSee kith --help.\n`);
     return 2;
   }
   let given: Given | undefined;
@@ -72,9 +72,9 @@ function read(command: Command, words: readonly string[]): Given {
       allowPositionals: true,
     });
     if (positionals.length > taken.length)
-      throw new UsageError(`${positionals[taken.length]} is one word too many.`);
+      throw new UsageError(`Unexpected argument: ${positionals[taken.length]}.`);
     const missing = taken[positionals.length];
-    if (missing !== undefined) throw new UsageError(`The ${missing} is missing.`);
+    if (missing !== undefined) throw new UsageError(`Name the ${missing}.`);
     return { words: positionals, options: values };
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -32,7 +32,7 @@ export interface Command {
   run(given: Given, around: Surroundings): Promise<number>;
 }
 
-/** The command was called in a way it can not be: exit code 2. */
+/** The command was called in a way it cannot be: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

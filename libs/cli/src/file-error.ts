@@ -1,8 +1,8 @@
 import { StartError } from '@kith/service/config';
 
-/** The sentence of a file that was named and can not be read. */
+/** The sentence of a file that was named and cannot be read. */
 export function unreadable(file: string, { code }: { code?: string | undefined }): StartError {
   if (code === 'ENOENT') return new StartError(`There is no file ${file}.`);
   if (code === 'EISDIR') return new StartError(`${file} is a folder; a file is needed.`);
-  return new StartError(`${file} can not be read (${code}).`);
+  return new StartError(`${file} cannot be read (${code}).`);
 }

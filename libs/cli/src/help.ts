@@ -11,7 +11,7 @@ ${listOf(commands)}
 
 ${environment(commands)}
 
-Exit codes: 0 done, 1 failed, 2 called in a wrong way.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 }
 
@@ -35,7 +35,7 @@ function environment(commands: readonly Command[]): string {
     const text = (field.description ?? '').replaceAll('`', '');
     return [name, preset === undefined ? text : `${text} (default ${preset})`];
   });
-  return `Environment (NAME_FILE instead of NAME names a file that holds the value):\n${columns(lines)}`;
+  return `Environment (set NAME_FILE to read the value of NAME from a file):\n${columns(lines)}`;
 }
 
 function columns(lines: readonly [string, string][]): string {

@@ -11,7 +11,7 @@ export const accessConfig = z.object({
     .url({ error: 'the address of the gateway is needed, http://host:8080' })
     .default('http://127.0.0.1:8080')
     .describe('address of the gateway that `kith` speaks to'),
-  OPERATOR_TOKEN: z.string().optional().describe('the operator’s token; else the one in the data folder'),
+  OPERATOR_TOKEN: z.string().optional().describe('the operator’s token; default: the one in the data folder'),
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });
 
@@ -48,6 +48,6 @@ function keptToken(folder: string): string {
     // Said below.
   }
   throw new StartError(
-    'The operator’s token is needed: OPERATOR_TOKEN, OPERATOR_TOKEN_FILE, or the data folder in KITH_DATA.',
+    'The operator’s token is needed: set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE, or set KITH_DATA to the data folder.',
   );
 }

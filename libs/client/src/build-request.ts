@@ -10,7 +10,7 @@ export interface Outgoing {
 }
 
 /**
- * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that can not stand in a path:
+ * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that cannot stand in a path:
  * a dot segment would be taken out of the address and leave that of another operation.
  */
 export function buildRequest(
@@ -42,7 +42,7 @@ export function buildRequest(
 function segmentOf(name: string, value: unknown): string {
   const text = value === undefined || value === null ? '' : String(value);
   if (/^\.{0,2}$/.test(text))
-    throw new TypeError(`${name} can not be ${JSON.stringify(value) ?? 'left out'}.`);
+    throw new TypeError(`${name} cannot be ${JSON.stringify(value) ?? 'left out'}.`);
   // Throws on a lone surrogate: a URIError, which is no address of anything either.
   return encodeURIComponent(text);
 }

@@ -63,7 +63,7 @@ export function call(
     authorized(settings, operation.auth, signal, (token) =>
       exchange(request, { fetch: settings.fetch, token, timeoutMs, signal }),
     );
-  // In a function of its own, so that an input that can not be sent rejects and does not throw.
+  // In a function of its own, so that an input that cannot be sent rejects and does not throw.
   return (async () => {
     const request = buildRequest(settings, operation, input);
     return withRetries(() => attempt(request), { isSafe, retries: settings.retries, signal });

@@ -7,7 +7,7 @@ import { unlessAborted, wait } from './wait.ts';
 /** What a stream tells. */
 export type NotificationEvent =
   | { readonly type: 'notification'; readonly id: string; readonly notification: AppNotification }
-  /** What was missed can not be told any more: load the list anew. */
+  /** What was missed cannot be told any more: load the list anew. */
   | { readonly type: 'reset'; readonly id: string }
   /** Five newer streams of this user are open. This one comes again after a minute, unless it is left. */
   | { readonly type: 'evicted' };

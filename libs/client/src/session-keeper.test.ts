@@ -57,7 +57,7 @@ describe('a session', () => {
     expect(refreshes).toEqual(['r']);
   });
 
-  it('is used to its end while it can not be refreshed, and not after', async () => {
+  it('is used to its end while it cannot be refreshed, and not after', async () => {
     const away = () => Promise.reject(new KithNetworkError('Away.', { isTimeout: false }));
     const soon = keeperOf(memorySession(sessionFor(20_000)), away);
     expect(await soon.keeper.token()).toBe('old');

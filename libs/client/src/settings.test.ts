@@ -19,20 +19,20 @@ describe('createClient', () => {
     'https://api.example.org/?project=1',
     'https://api.example.org/#top',
   ])('refuses %j as url, and so does the client for operators', (wrong) => {
-    const refusal = new TypeError('url is to be an address, as "https://api.example.org".');
+    const refusal = new TypeError('url must be an address such as "https://api.example.org".');
     expect(at({ url: wrong, projectId })).toThrow(refusal);
     expect(() => createOperatorClient({ url: wrong as string, token: 'token' })).toThrow(refusal);
   });
 
   it('does not repeat an address, which may hold a password', () => {
     const secret = 'htp://ada:correct-horse@api.example.org';
-    expect(at({ url: secret, projectId })).toThrow(/^(?!.*correct-horse)url is to be/);
+    expect(at({ url: secret, projectId })).toThrow(/^(?!.*correct-horse)url must be/);
   });
 
   it.each([undefined, null, '', 'shop', `${projectId}0`, ` ${projectId}`])(
     'refuses %j as projectId',
     (wrong) => {
-      const sentence = `projectId is to be the id of a project, a UUID, and can not be "${wrong}".`;
+      const sentence = `projectId must be the UUID of a project, not "${wrong}".`;
       expect(at({ url, projectId: wrong })).toThrow(new TypeError(sentence));
     },
   );

@@ -23,7 +23,8 @@ export function connectionSettings(
   projectId?: string,
 ): Omit<CallSettings, 'tokens'> {
   // Not quoted: an address may hold a password.
-  if (!isAddress(options.url)) throw new TypeError('url is to be an address, as "https://api.example.org".');
+  if (!isAddress(options.url))
+    throw new TypeError('url must be an address such as "https://api.example.org".');
   const url = options.url.replace(/\/+$/, '');
   return {
     url,
@@ -38,7 +39,7 @@ export function connectionSettings(
 /** The id as it is. Throws `TypeError` where it names no project. */
 export function checkedProjectId(projectId: string): string {
   if (uuid.test(projectId)) return projectId;
-  throw new TypeError(`projectId is to be the id of a project, a UUID, and can not be "${projectId}".`);
+  throw new TypeError(`projectId must be the UUID of a project, not "${projectId}".`);
 }
 
 /** Whether paths can be put behind an address. */

@@ -34,7 +34,7 @@ export const errorMeanings = {
     remedy: 'Mend the client, or the proxy in between; the same request will fail again.',
   },
   'request/invalid-json': {
-    when: 'The body can not be read as JSON in UTF-8, or is JSON and no object.',
+    when: 'The body cannot be read as JSON in UTF-8, or is JSON and no object.',
     remedy: 'Send one JSON object, or no body at all.',
   },
   'request/timeout': {
@@ -153,7 +153,7 @@ export const errorMeanings = {
   'crypto/invalid-body': invalidBody,
   'crypto/invalid-query': invalidQuery,
   'crypto/server-error': {
-    when: 'The key can not sign: it is not base64 of a PEM, not an RSA key, or shorter than 2048 bits. `details` says what.',
+    when: 'The key cannot sign: it is not base64 of a PEM, not an RSA key, or shorter than 2048 bits. `details` says what.',
     remedy: 'Send another key.',
   },
   'collection/not-found': {

@@ -23,14 +23,14 @@ export type BackupManifest = z.output<typeof manifest>;
 
 export const manifestFile = 'backup.json';
 
-/** What a folder's backup says of itself; `undefined` where it is none. Throws `StartError` for what can not be read. */
+/** What a folder's backup says of itself; `undefined` where it is none. Throws `StartError` for what cannot be read. */
 export function readManifest(folder: Pick<DataFolder, 'read' | 'file'>): BackupManifest | undefined {
   const text = folder.read(manifestFile);
   if (text === undefined) return undefined;
   try {
     return manifest.parse(JSON.parse(text));
   } catch (error) {
-    throw new StartError(`${folder.file(manifestFile)} can not be read by this version of Kith.`, {
+    throw new StartError(`${folder.file(manifestFile)} cannot be read by this version of Kith.`, {
       cause: error,
     });
   }

@@ -37,7 +37,7 @@ export function openDataFolder(folder: string): DataFolder {
         renameSync(file(`${name}.new`), file(name));
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        throw new StartError(`The data folder ${path} can not be written to (${code}).`, { cause: error });
+        throw new StartError(`The data folder ${path} cannot be written to (${code}).`, { cause: error });
       }
     },
     announce: (url) => opened.write('address', `${url}\n`),

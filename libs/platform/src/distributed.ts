@@ -54,7 +54,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   };
   const startAgain = async (name: ProcessName) => {
     while (!isStopping) {
-      options.progress?.(`${name} has ended and is started again`);
+      options.progress?.(`${name} has ended; restarting it`);
       // Its engines may be away for long.
       await pause(restartMs);
       const failure = isStopping ? undefined : await start(name).catch((error: Error) => error);

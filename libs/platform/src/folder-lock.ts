@@ -10,13 +10,13 @@ export function makeFolder(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `The data folder ${path} can not be made (${code}); set KITH_DATA to another folder.`,
+      `The data folder ${path} cannot be created (${code}); set KITH_DATA to another folder.`,
       { cause: error },
     );
   }
 }
 
-/** Not by `recursive: true`: below /proc, which says ENOENT of what can not be made, that tries for ever. */
+/** Not by `recursive: true`: below /proc, which says ENOENT of what cannot be made, that tries for ever. */
 function makeWithParents(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = dirname(path);
@@ -45,7 +45,7 @@ export function lockFolder(path: string, files: { lock: string; address: string 
     throw new StartError(
       busy
         ? `${holderAt(files.address)} uses the data folder ${path}; stop it, or set KITH_DATA to another folder.`
-        : `The data folder ${path} can not be written to: ${(error as Error).message}.`,
+        : `The data folder ${path} cannot be written to: ${(error as Error).message}.`,
       { cause: error },
     );
   }

@@ -18,7 +18,7 @@ type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
 
 /**
  * Refuses a folder whose files are not those of one installation, whole: one is missing, empty, damaged, of another installation or
- * under another's name. A service on such a file would begin anew, and others would go on with what they hold of it. Throws
+ * under another's name. A service on such a file would start again, and others would go on with what they hold of it. Throws
  * `StartError`. A folder from before files were stamped is taken as it is. `stamp` is to be called once all files are there.
  */
 export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
@@ -43,15 +43,15 @@ export function checkInstallation(folder: DataFolder, names: readonly string[]):
 function wrongWith(one: Found, of: { id: string; name: string; isNeeded: boolean }): string | undefined {
   if (typeof one === 'object') {
     if (one.id !== of.id) return 'belongs to another installation';
-    return one.file === of.name ? undefined : `is the file ${one.file}`;
+    return one.file === of.name ? undefined : `holds the data of ${one.file}`;
   }
   if (!of.isNeeded || one === 'restored') return undefined;
-  return one === 'unstamped' ? 'is not of this installation' : `is ${one}`;
+  return one === 'unstamped' ? 'does not belong to this installation' : `is ${one}`;
 }
 
 function refusal(folder: DataFolder, name: string, wrong: string, cause?: unknown): StartError {
   return new StartError(
-    `${name} in the data folder ${folder.path} ${wrong}. Put it back from a backup (see docs/upgrading.md), or set KITH_DATA to an empty folder to begin anew.`,
+    `${name} in the data folder ${folder.path} ${wrong}. Restore it from a backup (see docs/upgrading.md), or set KITH_DATA to an empty folder to start without data.`,
     { cause },
   );
 }

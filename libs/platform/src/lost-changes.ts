@@ -24,7 +24,7 @@ export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<
     const epoch = await noteRestored({ kind: 'sqlite', file });
     log.error(
       { service, event: event.id, epoch },
-      'the file has lost changes: taken as restored from a backup',
+      'the file has lost changes and is treated as restored from a backup',
     );
   }
 }

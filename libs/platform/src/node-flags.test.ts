@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { nodeFlags } from './node-flags.ts';
 
 it.each(['Dockerfile', 'scripts/bootstrap.mjs'])(
-  '%s, which can not read them, names the same flags',
+  '%s, which cannot read them, names the same flags',
   (file) => {
     const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
     const named = new Set(text.match(/(?<=['"])--m[a-z]+-semi-space-size=\d+/g));

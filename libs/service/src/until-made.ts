@@ -29,7 +29,8 @@ export async function untilMade<T>(
       if (made) return made.result;
     }
     throw new ApiError('gateway/unavailable', {
-      message: 'Others kept changing the same at the same time. Nothing was changed; try again in a second.',
+      message:
+        'Other requests kept changing this at the same time. Nothing was changed. Try again in a second.',
     });
   });
 }

@@ -164,7 +164,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     const { subject, publish, consumer } = space();
     const options = consumer('poisoned', { maxDeliveries: 3, backoffMs: [10] });
     const poisoned = await collect(options, ({ body }) => {
-      if (text(body) === 'poison') throw new Error('can not\nbe handled');
+      if (text(body) === 'poison') throw new Error('cannot\nbe handled');
     });
     const healthy = await collect(consumer('healthy'));
     expect(await bus.deadLetters(options.durable)).toEqual([]);
@@ -180,7 +180,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
         subject: subject('thing.made'),
         id: 'poison-id',
         body: expect.anything(),
-        error: expect.stringMatching(/^Error: can not\sbe handled$/),
+        error: expect.stringMatching(/^Error: cannot\sbe handled$/),
       },
     ]);
     expect(text(letters[0]?.body ?? bytes('none'))).toBe('poison');

@@ -61,7 +61,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('refuses what can not travel, before anyone is asked', async () => {
+  test('refuses what cannot travel, before anyone is asked', async () => {
     const to = subject();
     let asked = 0;
     const intake = await bus.serve(to, 'group', async (message) => {
@@ -100,7 +100,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
       async () => ({ headers: {}, body: new Uint8Array(maxPayload + 1) }),
     ],
     [
-      'answers a header that can not be written',
+      'answers a header that cannot be written',
       async () => ({ headers: { A: '\n' }, body: new Uint8Array() }),
     ],
   ])('times out where the server %s, and goes on', async (_, answer) => {

@@ -504,7 +504,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     await expect(documents.clear(boxes, all)).rejects.toThrow(TypeError);
     expect((await documents.get(boxes, ['one'])).size).toBe(1);
     const indexes = { at: { key: ({ at }: { at: number }) => `${at}`, unique: true } } as const;
-    expect(() => collection({ ...things, indexes })).toThrow(/can not be unique/);
+    expect(() => collection({ ...things, indexes })).toThrow(/cannot be unique/);
     expect(() => collection({ ...things, name: 'events' })).toThrow(TypeError);
   });
 

@@ -133,7 +133,7 @@ test('passes events that cannot be published, and those behind them are out with
   await waitFor(() => arrived.length === 371);
 });
 
-test('keeps what it can not publish for the next start', async () => {
+test('keeps what it cannot publish for the next start', async () => {
   refused = () => true;
   store('kept');
   const relay = start(never);

@@ -320,7 +320,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     });
   });
 
-  it('fences a stale intent off: its change can not commit any more', async () => {
+  it('fences a stale intent off: its change cannot commit any more', async () => {
     const slow = pausingAt(world, 'announced');
     const off = await lampOff();
     const flipping = flip(slow.settler, off);
@@ -368,7 +368,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(await flip(new Settler(commitsTwice), off)).toMatchObject({ on: true });
   });
 
-  it('sweeps the rest when one target can not be settled', async () => {
+  it('sweeps the rest when one target cannot be settled', async () => {
     const first = await lampOff(lampNames[0]);
     const second = await lampOff(lampNames[1]);
     await expect(flip(dyingAt(world, 'committed'), first)).rejects.toThrow(Died);

@@ -2,7 +2,7 @@ import { derivedId } from '@kith/service';
 import type { CollectionRecord, Owner } from './collection.ts';
 import type { EntityRecord } from './entity.ts';
 
-/** A collection as another back end had it: without events, so that the first change from now on is the first. */
+/** A collection as another backend had it: without events, so that the first change from now on is the first. */
 export function importedRecord(
   { projectId, userId }: Owner,
   of: { id: string; name: string; parent: CollectionRecord | null; at: number },
@@ -22,7 +22,7 @@ export function importedRecord(
   };
 }
 
-/** A collection after what another back end had saved in it came in; that is no event either. */
+/** A collection after what another backend had saved in it came in; that is no event either. */
 export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
   return {
     ...collection,

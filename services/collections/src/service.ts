@@ -33,7 +33,7 @@ export interface CollectionsOptions {
   purgeEveryMs?: number;
 }
 
-/** Starts the collections service on its own store. Throws `StartError` when that can not be used. */
+/** Starts the collections service on its own store. Throws `StartError` when that cannot be used. */
 export async function startCollections(
   runtime: ServiceRuntime,
   options: CollectionsOptions,

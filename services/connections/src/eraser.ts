@@ -59,7 +59,7 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
 }
 
 /**
- * Ends and removes every pair of a user, each change with its event, and then the totals. What can not go yet, because its
+ * Ends and removes every pair of a user, each change with its event, and then the totals. What cannot go yet, because its
  * events are on their way, is looked for again; so is, a last time, what requests stored meanwhile.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {

@@ -2,7 +2,7 @@ import type { ImportedConnection } from '@kith/contracts';
 import { derivedId } from '@kith/service';
 import { type LivePair, type Pair, strangers } from './pair.ts';
 
-/** A pair as a row of another back end has it: without events, so that the first change from now on is the first. */
+/** A pair as a row of another backend has it: without events, so that the first change from now on is the first. */
 export function pairOfRow(
   projectId: string,
   row: ImportedConnection,

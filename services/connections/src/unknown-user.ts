@@ -1,7 +1,7 @@
 import type { PublicUser } from '@kith/contracts';
 
 /**
- * Stands in a list for a user who can not be found. The entry stays: without it pages, totals and cursors would
+ * Stands in a list for a user who cannot be found. The entry stays: without it pages, totals and cursors would
  * contradict each other, and its owner could not end a connection that still counts. `createdAt` is the latest it can be.
  */
 export function unknownUser(projectId: string, id: string, existedBy: Date): PublicUser {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { availableEngines, createStore } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
 import { pairOfRow } from '../src/import-pair.ts';
 import type { LivePair } from '../src/pair.ts';
 import { type ConnectionStore, type ImportOutcome, openStore } from '../src/store/index.ts';

@@ -70,7 +70,7 @@ export const gatewayConfig = z.object({
   DRAIN_MS: wholeNumber(0, 600_000)
     .optional()
     .describe(
-      'how long it serves on after SIGTERM, not ready and with `Connection: close`, in ms; 5,000 in production if not set, else 0',
+      'how long the gateway keeps serving after SIGTERM, in ms, while it reports not ready and answers with `Connection: close` (5,000 in production, otherwise 0)',
     ),
   REQUEST_TIMEOUT_MS: wholeNumber(1, 600_000)
     .default(5_000)

@@ -233,7 +233,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(await world.places(userId)).toBe(0);
   });
 
-  it('goes on when the service behind it was away, and can not begin meanwhile', async () => {
+  it('goes on when the service behind it was away, and cannot begin meanwhile', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     using source = await world.stream(userId);

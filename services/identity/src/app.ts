@@ -17,7 +17,7 @@ export interface AppContext {
   bus: Bus;
   tokens: AccessTokens;
   keys: SigningKeys;
-  /** `aud` of the tokens that projects' own back ends sign, too. */
+  /** `aud` of the tokens that projects' own backends sign, too. */
   tokenAudience: string;
   notices: Notices;
   /** Where erasures are noted outside of the database. */

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { passwordHashKind } from '@kith/contracts';
 import { compareBcrypt } from './bcrypt.ts';
 
-/** In front of a stored hash that another back end has made: it is of the password's bytes as they were given. */
+/** In front of a stored hash that another backend has made: it is of the password's bytes as they were given. */
 const mark = 'imported:';
 
 const argon2Async = promisify(argon2);
@@ -15,17 +15,17 @@ const scryptAsync = promisify<
   Buffer
 >(scrypt);
 
-/** How a hash of another back end is stored until its user signs in. */
+/** How a hash of another backend is stored until its user signs in. */
 export function markImported(hash: string): string {
   return mark + hash;
 }
 
-/** The hash of another back end in what is stored; null for one of our own, or none. */
+/** The hash of another backend in what is stored; null for one of our own, or none. */
 export function importedHash(stored: string | null): string | null {
   return stored?.startsWith(mark) ? stored.slice(mark.length) : null;
 }
 
-/** Tells whether a password gives another back end's hash: argon2id, scrypt or bcrypt. None of them runs on the loop. */
+/** Tells whether a password gives another backend's hash: argon2id, scrypt or bcrypt. None of them runs on the loop. */
 export async function verifyImported(password: string, hash: string): Promise<boolean> {
   if (hash.startsWith('$2')) return compareBcrypt(password, hash);
   const { name, cost, salt, wanted } = parse(hash);
@@ -56,7 +56,7 @@ export function nobodysHash(kind: string): string {
   return `${kind}$${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
 }
 
-/** The kind of another back end's hash in what is stored; null for one of our own, or none. */
+/** The kind of another backend's hash in what is stored; null for one of our own, or none. */
 export function importedKind(stored: string | null): string | null {
   const hash = importedHash(stored);
   return hash === null ? null : passwordHashKind(hash);

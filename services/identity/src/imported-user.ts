@@ -29,7 +29,7 @@ export function importedUserOf(projectId: string, row: ImportedUser, now: Date):
 
 /**
  * The fields that a row gives and that are stored otherwise; a field that it leaves out says nothing. A hash in whose place
- * is one of our own, since its user has signed in, can not be compared.
+ * is one of our own, since its user has signed in, cannot be compared.
  */
 export function differingFields(row: ImportedUser, stored: User): string[] {
   const described = importedUserOf(stored.projectId, row, stored.createdAt);

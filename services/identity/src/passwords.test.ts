@@ -54,10 +54,10 @@ test('gives nobody the same work as somebody, and no password', async () => {
   expect(computed).toEqual([own, own]);
 });
 
-test('says that a stored hash can not be read without quoting it', async () => {
+test('says that a stored hash cannot be read without quoting it', async () => {
   const broken = '$2b$10$abcdefghijklmnopqrstuv';
   const failure = await passwords.verify('secret', broken, later).catch((error: Error) => error.message);
-  expect(failure).toBe('A stored password hash can not be read.');
+  expect(failure).toBe('A stored password hash cannot be read.');
 });
 
 test('a refusal takes the same work with an imported hash, with one of our own, and for nobody', async () => {

@@ -27,10 +27,10 @@ const hashBytes = 32;
 // Each takes 19 MiB and a thread of libuv's four, which DNS look-ups and signatures need too.
 const atOnce = Math.min(3, availableParallelism());
 
-/** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups can not eat the memory. */
+/** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups cannot eat the memory. */
 export class Passwords {
   readonly #gate = new Gate(atOnce);
-  // Hashes of other back ends may take 40 times as long as ours: nobody with one of ours waits behind them.
+  // Hashes of other backends may take 40 times as long as ours: nobody with one of ours waits behind them.
   readonly #importedGate = new Gate(1);
   // What an unknown address is checked against: no password gives this hash.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
@@ -106,7 +106,7 @@ function formatPhc({ memory, passes, parallelism, salt, hash }: Hashed): string 
 
 function parsePhc(phc: string): Hashed {
   const [, memory, passes, parallelism, salt, hash] = phcPattern.exec(phc) ?? [];
-  if (!salt || !hash) throw new Error('A stored password hash can not be read.');
+  if (!salt || !hash) throw new Error('A stored password hash cannot be read.');
   return {
     memory: Number(memory),
     passes: Number(passes),

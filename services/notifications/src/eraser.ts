@@ -31,7 +31,7 @@ export function startEraser(app: AppContext, options: { log: Logger }): { stop()
   };
 }
 
-/** Erases those whose turn it is. A user that can not be erased keeps nobody else from it. */
+/** Erases those whose turn it is. A user that cannot be erased keeps nobody else from it. */
 export async function eraseDue(
   app: AppContext,
   { now = Date.now(), isStopped = () => false }: { now?: number; isStopped?: () => boolean } = {},

@@ -154,7 +154,7 @@ function manyRows(row: Record<string, unknown>): unknown[] {
   );
 }
 
-/** A token that the project's own back end has signed, with a text of JSON for its `userData`. */
+/** A token that the project's own backend has signed, with a text of JSON for its `userData`. */
 function tokenOf(key: KeyObject, projectId: string, userData: string): string {
   const iat = Math.floor(Date.now() / 1000);
   const claims = { iss: projectId, aud: 'kith.dev', sub: 'user-1', iat, exp: iat + 300 };

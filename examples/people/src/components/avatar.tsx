@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { hueOf, initialsOf, nameOf, type Person } from '../lib/people.ts';
 
-/** A person's picture; their initials where there is none, or it can not be had. */
+/** A person's picture; their initials where there is none, or it cannot be had. */
 export function Avatar({ person, size = 'm' }: { person: Person; size?: 's' | 'm' | 'l' }) {
   const [broken, setBroken] = useState<string>();
   const { avatar } = person;

@@ -2,7 +2,7 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { SubmitButton } from './submit-button.tsx';
 
-/** Asks before something is done that can not be taken back. */
+/** Asks before something is done that cannot be taken back. */
 export function ConfirmDialog(props: {
   title: string;
   text: string;

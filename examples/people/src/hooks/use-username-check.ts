@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useDebounced } from './use-debounced.ts';
 import { useKith } from './use-kith.ts';
 
-/** Tells whether a username can be taken; undefined for one that can not be asked for, and until it is known. */
+/** Tells whether a username can be taken; undefined for one that cannot be asked for, and until it is known. */
 export function useUsernameCheck(username: string): boolean | undefined {
   const kith = useKith();
   const settled = useDebounced(username, 400);

@@ -13,7 +13,7 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   'connection/request-pending': 'A request between you is waiting already.',
   'connection/already-connected': 'You are connected already.',
   'connection/request-declined': 'Your earlier request was declined.',
-  'connection/not-allowed': 'You can not connect with this person.',
+  'connection/not-allowed': 'You cannot connect with this person.',
   'connection/not-found': 'This request is not there any more.',
   'connection/user-not-found': 'This person is not here any more.',
   'connection/invalid-message': 'A message can have 1,000 characters.',
@@ -21,7 +21,7 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   'collection/not-found': 'This folder is not there any more.',
   'collection/invalid-parent': 'The folder above is not there any more.',
   'collection/invalid-name': 'A name needs 1 to 200 characters.',
-  'collection/too-deep': 'Folders can not be nested any deeper.',
+  'collection/too-deep': 'Folders cannot be nested any deeper.',
   'rate-limit/exceeded': 'That was a lot at once. Wait a moment and try again.',
   'gateway/unavailable': 'This is not available right now. Try again in a moment.',
 };
@@ -35,7 +35,7 @@ const fields: Record<string, string> = {
 
 /** Says in a sentence for people what has failed. */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof KithNetworkError) return 'The platform can not be reached. Check your connection.';
+  if (error instanceof KithNetworkError) return 'The platform cannot be reached. Check your connection.';
   if (!isKithError(error)) return 'Something went wrong.';
   return sentences[error.code] ?? fields[error.field ?? ''] ?? 'Something went wrong. Try again.';
 }

@@ -4,14 +4,15 @@ import { noteRestored } from '@kith/service/documents';
 import { serviceBackups } from './services.ts';
 
 /**
- * Makes the copy that a backup is an installation of its own: from then on it may speak outwards, and what it tells counts as newer
- * than all that was told before. Throws `StartError` where there is none.
+ * Turns a started backup into a separate installation: from then on it may send outside, and its events count as newer than all
+ * earlier ones. Throws `StartError` if the folder holds no backup, or was adopted already.
  */
 export async function adopt(path: string): Promise<void> {
   const folder = openDataFolder(path);
   try {
     const manifest = readManifest(folder);
-    if (!manifest || manifest.adoptedAt) throw new StartError(`${path} is not the copy that a backup is.`);
+    if (!manifest || manifest.adoptedAt)
+      throw new StartError(`${path} holds no backup, or was adopted already.`);
     for (const { service } of serviceBackups) {
       await noteRestored({ kind: 'sqlite', file: folder.file(`${service}.sqlite`) }, { whole: true });
     }

@@ -10,7 +10,7 @@ export function readErasures(path: string): ErasureNote[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new StartError(`${path} can not be read.`, { cause: error });
+    throw new StartError(`${path} cannot be read.`, { cause: error });
   }
   return text.split('\n').flatMap((line, at) => {
     // What does not end is of a process that died over it, and has erased nobody.
@@ -18,7 +18,7 @@ export function readErasures(path: string): ErasureNote[] {
     try {
       return [erasureNote.parse(JSON.parse(line))];
     } catch (error) {
-      throw new StartError(`${path}, line ${at + 1}: no note of an erasure.`, { cause: error });
+      throw new StartError(`${path}, line ${at + 1} is not a valid erasure entry.`, { cause: error });
     }
   });
 }

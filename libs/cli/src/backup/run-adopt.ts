@@ -11,6 +11,6 @@ export async function runAdopt(given: Given, around: Surroundings): Promise<numb
   const kept = readConfig(adoptConfig, around.env).KITH_DATA;
   const path = from === undefined ? resolve(kept) : resolvePath(from, around.env);
   await adopt(path);
-  around.stdout.write(`${path} is an installation of its own now\n`);
+  around.stdout.write(`${path} is now a separate installation\n`);
   return 0;
 }

@@ -25,7 +25,7 @@ type Progress = (line: string) => void;
 /** `kith backup`: what its command does, with all that only such commands need. */
 export async function runBackup(given: Given, around: Surroundings): Promise<number> {
   const to = resolvePath(given.words[0] ?? '', around.env);
-  if (existsSync(to)) throw new StartError(`${to} is there already; choose a folder that is not.`);
+  if (existsSync(to)) throw new StartError(`${to} exists already; choose a new folder.`);
   const config = configOf(around.env);
   const progress = (line: string) => around.stderr.write(`${line}\n`);
   const isAnonymised = given.options.anonymise === true;
@@ -63,7 +63,7 @@ async function backUpDatabases(
   fileOf: (service: string) => string,
   progress: Progress,
 ): Promise<BackupManifest['settings']> {
-  if (!url) throw new UsageError('NATS_URL is needed beside MONGODB_URL.');
+  if (!url) throw new UsageError('Set NATS_URL together with MONGODB_URL.');
   const prefix = config.KITH_PREFIX;
   const log = createLogger({ name: 'kith', level: 'silent' });
   const bus = await NatsBus.connect({ url, nkeySeed, name: 'operator', prefix, log });
@@ -82,7 +82,7 @@ async function backUpFolder(
   if (missing)
     throw new StartError(`There is no embedded installation in ${from}: ${missing}.sqlite is missing.`);
   if (isMoved(join(from, 'events.sqlite'))) {
-    throw new StartError(`The data in ${from} was moved to the distributed form; back that up.`);
+    throw new StartError(`The data in ${from} was moved to the distributed form; back up that form instead.`);
   }
   const files = dataFiles.map((name) => ({ from: join(from, `${name}.sqlite`), to: fileOf(name) }));
   await snapshotFiles(files, (file) => progress(`${file}: copied`));
@@ -100,7 +100,7 @@ async function anonymiseAll(fileOf: (name: string) => string, progress: Progress
     progress(`${backup.service}: anonymised`);
   }
   await rm(fileOf('events'), { force: true });
-  progress(`everybody's password is ${password} now`);
+  progress(`all users now have the password ${password}`);
 }
 
 function settingsOf({ KITH_PREFIX, TOKEN_ISSUER, TOKEN_AUDIENCE }: Omit<Config, 'MONGODB_URL'>) {

@@ -41,7 +41,7 @@ export async function runRestore(given: Given, around: Surroundings): Promise<nu
     progress: (line) => around.stderr.write(`${line}\n`),
   };
   if (list === undefined) {
-    restoring.progress(`without --erased whoever was erased after ${manifest.begunAt} is back`);
+    restoring.progress(`warning: no --erased; users who were erased after ${manifest.begunAt} are restored`);
   }
   const counts =
     url === undefined
@@ -96,7 +96,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   // Also where nobody is: it makes the log of events, which a backup of the distributed form does not have.
   await eraseAgain(erased, bus);
   if (erased.length > 0 || quiet) {
-    progress(`finishing what is on its way, ${erased.length} erasures among it …`);
+    progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }

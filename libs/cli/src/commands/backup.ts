@@ -7,13 +7,13 @@ export const backupCommand: Command = {
   summary: 'write a backup of all data, while the platform runs',
   help: `kith backup FOLDER [--anonymise] [--json]
 
-Writes all data to a new folder: what had been answered before the command was begun is in it. The platform goes on meanwhile.
-\`KITH_DATA=FOLDER npm start\` starts on the backup; \`kith restore\` puts it back. docs/backup.md says more.
+Writes all data to a new folder while the platform keeps running. Everything that was answered before the command began is
+in it. \`KITH_DATA=FOLDER npm start\` starts the backup; \`kith restore\` restores it. See docs/backup.md.
 
-With MONGODB_URL and NATS_URL it backs up the distributed form, else the data folder of an embedded platform, which may run
-or not.
+With MONGODB_URL and NATS_URL it backs up the distributed form. Otherwise it backs up the data folder of an embedded
+platform, running or not.
 
-  --anonymise  with made-up people: no names, addresses, passwords, sessions, keys, events or texts of anybody, and other ids
+  --anonymise  replace all personal data: made-up names and ids; no addresses, passwords, sessions, keys, events or texts
   --json       print the counts as JSON`,
   reads: backupConfig,
   options: { anonymise: { type: 'boolean' }, json: { type: 'boolean' } },

@@ -13,8 +13,8 @@ export const busConfig = z.object({
 });
 
 /** What `--help` says of where the events are. */
-export const busHelp = `Looks on NATS_URL, with the operator's user where there are users. Without NATS_URL it looks into the data folder of an
-embedded platform (KITH_DATA), which has to be stopped for that.`;
+export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without NATS_URL it opens the data folder of an embedded platform
+(KITH_DATA); stop the platform first.`;
 
 /** Opens the bus that has the dead letters, for one piece of work. */
 export async function withBus<T>({ env }: Surroundings, work: (bus: Bus) => Promise<T>): Promise<T> {

@@ -14,19 +14,19 @@ interface Row extends Counts, Omit<ImportedFile, 'run'> {
   seconds: number;
 }
 
-/** Imports users, connections, collections and entities of another back end (docs/import.md). */
+/** Imports users, connections, collections and entities from another backend (docs/import.md). */
 export const importCommand: Command = {
   name: 'import',
-  summary: 'import users, connections, collections and entities of another back end',
+  summary: 'import users, connections, collections and entities from another backend',
   help: `kith import --project ID [--users FILE] [--connections FILE] [--collections FILE] [--entities FILE]
 
-Imports files of JSON lines into a project of a platform that runs; docs/import.md says what a line holds.
-Started again it goes on where it stopped: <FILE>.kith-import.json keeps how far it is. Lines that can not be
-imported are named in <FILE>.rejected.jsonl, with the reason; the exit code is then 1. What is counted is this run;
-where others went before it, all of them together are told as well.
+Imports JSON Lines files into a project of a running platform. docs/import.md describes the lines. If it is
+interrupted, run it again to resume: <FILE>.kith-import.json records the progress. Rejected lines are listed in
+<FILE>.rejected.jsonl with the reason, and the exit code is then 1. The counts are those of this run; after several
+runs the totals are printed, too.
 
   --project ID   the project to import into
-  --restart      begin with the first line again; what is there already is left as it is
+  --restart      start again at the first line; existing rows stay unchanged
   --json         print the counts as JSON`,
   reads: accessConfig,
   options: {
@@ -40,7 +40,7 @@ where others went before it, all of them together are told as well.
   },
   async run(given, around) {
     const projectId = uuid.safeParse(needed(given, 'project')).data;
-    if (projectId === undefined) throw new UsageError('--project is not the id of a project.');
+    if (projectId === undefined) throw new UsageError('--project must be a project id (UUID).');
     const files = importKinds.flatMap((kind) => {
       const file = optional(given, kind.name);
       return file === undefined ? [] : [{ kind, file: resolvePath(file, around.env) }];

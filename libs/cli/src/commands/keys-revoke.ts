@@ -6,14 +6,14 @@ import { printKeys } from './keys-shared.ts';
 /** Takes a key of access tokens out of use. */
 export const revokeKeyCommand: Command = {
   name: 'keys revoke',
-  summary: 'take a key for access tokens out of use at once, after a leak',
+  summary: 'revoke a leaked signing key at once',
   help: `kith keys revoke KID [--json]
 
 Access tokens signed with this key stop working within a second. Refresh tokens stay valid: clients refresh their
 session or sign in again. A key that signs is replaced by a new one first. Prints the keys that are left.`,
   reads: accessConfig,
   options: { json: { type: 'boolean' } },
-  words: ['key’s id'],
+  words: ['key id'],
   async run(given, around) {
     const { keys } = await accessPlatform(around).call<OutputOf<typeof revokeKey>>(
       'POST',

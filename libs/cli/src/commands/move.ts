@@ -7,13 +7,12 @@ export const moveCommand: Command = {
   summary: 'move an embedded installation to the distributed form',
   help: `kith move [--from FOLDER] [--without CONSUMER] [--json]
 
-Copies all data of an embedded installation, which has to be stopped, to the databases of the distributed form, which
-have to be empty; compares counts and checksums; docs/move.md says more. Started again it goes on where it stopped.
-Once the data is moved no embedded platform starts on the folder any more.
+Copies all data of a stopped embedded installation to the empty databases of the distributed form, and compares counts
+and checksums. If it is interrupted, run it again to resume. Afterwards no embedded platform starts on the folder. See
+docs/move.md.
 
-  --from FOLDER       the data folder, default that of KITH_DATA
-  --without CONSUMER  leave events behind that wait for a consumer of this name, where no service of this version has it;
-                      may be given several times
+  --from FOLDER       the data folder (default: KITH_DATA)
+  --without CONSUMER  skip events that wait for this consumer, if no service of this version has it; repeatable
   --json              print the counts as JSON`,
   reads: moveConfig,
   options: {

@@ -17,7 +17,7 @@ export const settingOptions: ParseArgsOptionsConfig = {
 
 /** What `--help` says of them. */
 export const settingHelp = `  --public-key FILE         the key that verifies the project's own tokens, PEM or JWK
-  --web-origin URL          an origin that may call; may be given several times
+  --web-origin URL          a web origin that may call the API; repeatable
   --public-profiles yes|no
   --public-connections yes|no
   --json                    print the project as JSON`;
@@ -52,7 +52,7 @@ export function printProjects(around: Surroundings, projects: readonly Project[]
 function yesOrNo(given: Given, option: string, field: string): Record<string, boolean> {
   const value = optional(given, option);
   if (value === undefined) return {};
-  if (value !== 'yes' && value !== 'no') throw new UsageError(`--${option} is yes or no.`);
+  if (value !== 'yes' && value !== 'no') throw new UsageError(`--${option} must be yes or no.`);
   return { [field]: value === 'yes' };
 }
 

@@ -9,7 +9,7 @@ export const showProjectCommand: Command = {
   help: 'kith projects show ID',
   reads: accessConfig,
   options: {},
-  words: ['project’s id'],
+  words: ['project id'],
   async run({ words }, around) {
     const path = `/admin/projects/${encodeURIComponent(words[0] ?? '')}`;
     const project = await accessPlatform(around).call<Project>('GET', path);

@@ -9,11 +9,11 @@ export const updateProjectCommand: Command = {
   summary: 'change a project’s name or settings',
   help: `kith projects update ID [settings]
 
-What is not given stays as it is.
+Settings that are not given stay unchanged.
 
   --name NAME
-  --no-public-key           take the key away
-  --any-web-origin          take the list of origins away
+  --no-public-key           remove the public key
+  --any-web-origin          remove the list of origins
 ${settingHelp}`,
   reads: accessConfig,
   options: {
@@ -22,7 +22,7 @@ ${settingHelp}`,
     'any-web-origin': { type: 'boolean' },
     ...settingOptions,
   },
-  words: ['project’s id'],
+  words: ['project id'],
   async run(given, around) {
     const name = optional(given, 'name');
     const body = {
@@ -31,7 +31,7 @@ ${settingHelp}`,
       ...(given.options['any-web-origin'] ? { webOrigins: [] } : {}),
       ...settingsOf(given, around),
     };
-    if (Object.keys(body).length === 0) throw new UsageError('Say what to change.');
+    if (Object.keys(body).length === 0) throw new UsageError('Name at least one setting to change.');
     const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
     const project = await accessPlatform(around).call<Project>('PATCH', path, body);
     printProjects(around, [project], given.options.json === true);

@@ -14,17 +14,17 @@ const paths = new Map(
 );
 const names = [...paths.keys()].join(', ');
 
-/** Makes a service's copy of another's data anew, by asking the owner. What is held and newer stays. */
+/** Rebuilds a service's copy of another service's data, by asking the owner. What is held and newer stays. */
 export const rebuildCommand: Command = {
   name: 'rebuild',
-  summary: 'make a service’s copy of another’s data anew',
-  help: `kith rebuild COPY\n\nCOPY is one of ${names}. It can be run at any time, and again.`,
+  summary: 'rebuild a service’s copy of another service’s data',
+  help: `kith rebuild COPY\n\nCOPY is one of ${names}. You can run it at any time, and repeat it.`,
   reads: accessConfig,
   options: {},
   words: ['copy'],
   async run({ words }, around) {
     const path = paths.get(words[0] ?? '');
-    if (path === undefined) throw new UsageError(`Say which copy: ${names}.`);
+    if (path === undefined) throw new UsageError(`Name the copy: one of ${names}.`);
     const access = accessPlatform(around);
     let copied = 0;
     for (let after: string | null = null; ; ) {

@@ -1,18 +1,18 @@
 import { restoreConfig } from '../backup/config.ts';
 import type { Command } from '../command.ts';
 
-/** Puts a backup back (docs/backup.md). */
+/** Restores a backup (docs/backup.md). */
 export const restoreCommand: Command = {
   name: 'restore',
-  summary: 'put a backup back',
+  summary: 'restore a backup',
   help: `kith restore FOLDER [--erased FILE] [--json]
 
-Puts back what \`kith backup\` has written to a folder, which stays as it is. With MONGODB_URL into databases, which have to be
-empty, with streams and limits that begin anew; without it into the data folder KITH_DATA, which has to be empty. Of databases
-that were filled in part it goes on where it stopped. docs/backup.md says more.
+Restores a folder that \`kith backup\` has written; the folder stays unchanged. With MONGODB_URL it restores into empty
+databases; streams and rate limits start empty. Otherwise it restores into the data folder KITH_DATA, which must be empty.
+If it was interrupted while it filled databases, run it again to resume. See docs/backup.md.
 
-  --erased FILE  the list of erasures (ERASURES_FILE; embedded erasures.jsonl in the data folder): those who are in it are
-                 erased once more
+  --erased FILE  file of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); the users in it are
+                 erased again
   --json         print the counts as JSON`,
   reads: restoreConfig,
   options: { erased: { type: 'string' }, json: { type: 'boolean' } },

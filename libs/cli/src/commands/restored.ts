@@ -4,17 +4,17 @@ import { restoredConfig } from '../restored/config.ts';
 /** Notes that a service's database was restored from a backup (docs/adr/0028). */
 export const restoredCommand: Command = {
   name: 'restored',
-  summary: 'say that a service’s database was restored from a backup',
+  summary: 'declare that a service’s database was restored from a backup',
   help: `kith restored SERVICE [--from FOLDER]
 
-SERVICE is one of identity, connections, collections, notifications. To be given for each database that was restored, after
-that and before the service is started. Once started, the service takes in again what it had taken in since the backup,
-users who were deleted since are deleted again, and what it tells counts as newer than all it has told before.
+SERVICE is one of identity, connections, collections, notifications. Run it for each restored database, after the restore and
+before you start the service. Once started, the service receives all events since the backup again, and users who were
+deleted since are deleted again. Its own events count as newer than all earlier ones.
 
-In the distributed form the database is that of MONGODB_URL. Without it, it is a file of an embedded installation, which has
-to be stopped.
+With MONGODB_URL the database is one of the distributed form. Without it, it is a file of an embedded installation; stop the
+platform first.
 
-  --from FOLDER  the data folder, default that of KITH_DATA`,
+  --from FOLDER  the data folder (default: KITH_DATA)`,
   reads: restoredConfig,
   options: { from: { type: 'string' } },
   words: ['service'],

@@ -10,7 +10,7 @@ export const listUsersCommand: Command = {
   summary: 'list a project’s users',
   help: `kith users list --project ID [--query TEXT] [--json]
 
-  --query TEXT  only those whose username, name or e-mail address has it`,
+  --query TEXT  only users whose username, name or e-mail address contains TEXT`,
   reads: accessConfig,
   options: { project: { type: 'string' }, query: { type: 'string' }, json: { type: 'boolean' } },
   async run(given, around) {

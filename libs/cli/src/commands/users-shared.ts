@@ -27,7 +27,7 @@ export function userCommand(action: 'suspend' | 'restore', summary: string): Com
     help: `kith users ${action} ID --project ID [--json]`,
     reads: accessConfig,
     options: { project: { type: 'string' }, json: { type: 'boolean' } },
-    words: ['user’s id'],
+    words: ['user id'],
     async run(given, around) {
       const [projectId, userId] = [needed(given, 'project'), given.words[0] ?? ''].map(encodeURIComponent);
       const path = `/admin/projects/${projectId}/users/${userId}/${action}`;

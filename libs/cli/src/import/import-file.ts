@@ -49,7 +49,7 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
   });
   const stat = await handle.stat();
   if (stat.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
-  if (!stat.isFile()) throw new StartError(`${file} is not a file that can be read twice.`);
+  if (!stat.isFile()) throw new StartError(`${file} is not a regular file.`);
   const { size } = stat;
   const kept = await ProgressFile.open(file, { projectId, kind: kind.name, size, restart });
   const before = countsOf(kept.progress);

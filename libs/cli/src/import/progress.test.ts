@@ -34,7 +34,7 @@ test('goes on where it stopped, also when the file has grown', async () => {
   await kept.close();
 });
 
-test('refuses a file that was mended in place, until told to begin anew', async () => {
+test('refuses a file that was mended in place, until told to start again', async () => {
   await writeFile(file, text.replace('bad', 'good@example.com'));
   await expect(openProgress()).rejects.toThrow(StartError);
   await expect(openProgress()).rejects.toThrow('--restart');

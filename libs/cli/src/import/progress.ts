@@ -39,7 +39,7 @@ export class ProgressFile {
     return this.progress.rejectedBytes > 0 ? rejectedOf(this.#file) : null;
   }
 
-  /** Goes on where it stopped; `restart` begins anew. Throws `StartError` when the file is not the one it stopped in. */
+  /** Goes on where it stopped; `restart` starts again. Throws `StartError` when the file is not the one it stopped in. */
   static async open(
     file: string,
     of: { projectId: string; kind: string; size: number; restart: boolean },
@@ -61,14 +61,14 @@ export class ProgressFile {
     if (restart) await rm(state, { force: true });
     const kept = await readState(state);
     if (kept && (kept.projectId !== projectId || kept.kind !== kind)) {
-      throw new StartError(`${state} is of another import; remove it, or begin anew with --restart.`);
+      throw new StartError(`${state} belongs to another import; remove it, or start again with --restart.`);
     }
     if (kept && kept.offset > size) {
-      throw new StartError(`${file} has become shorter since; begin anew with --restart.`);
+      throw new StartError(`${file} has become shorter since the last run; start again with --restart.`);
     }
     if (kept && kept.offset > 0 && kept.before !== (await hashBefore(file, kept.offset))) {
       throw new StartError(
-        `${file} has changed since; begin anew with --restart, which changes nothing twice.`,
+        `${file} has changed since the last run; start again with --restart. Rows that exist already stay unchanged.`,
       );
     }
     const progress = kept ?? none;
@@ -131,6 +131,6 @@ async function readState(file: string): Promise<Progress | undefined> {
   try {
     return shape.parse(JSON.parse(text));
   } catch {
-    throw new StartError(`${file} can not be read; remove it, or begin anew with --restart.`);
+    throw new StartError(`${file} cannot be read; remove it, or start again with --restart.`);
   }
 }

@@ -21,7 +21,7 @@ export function readRow<Row>(
     if (json === '') return undefined;
     value = JSON.parse(json);
   } catch {
-    return { reason: 'The line is no JSON in UTF-8.' };
+    return { reason: 'The line is not JSON in UTF-8.' };
   }
   const parsed = schema.safeParse(value);
   // It is sent as it stands: the platform reads it by the same schema.

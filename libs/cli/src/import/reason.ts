@@ -14,7 +14,7 @@ export function reasonOf(value: unknown, { issues }: z.ZodError, schema: z.ZodOb
   const unknown = issues.flatMap((issue) => unknownIn(issue, schema));
   if (unknown.length > 0) return unknownFields(unknown, schema);
   const [issue] = issues;
-  if (!issue) return 'It is no row.';
+  if (!issue) return 'It is not a valid row.';
   const field = issue.path.join('.');
   const sentence = sentenceOf(value, issue);
   return field ? `${field}: ${sentence}` : sentence;
@@ -47,7 +47,7 @@ function unknownFields(names: readonly string[], { shape }: z.ZodObject): string
     return `${shown(name)}: There is no such field${near ? `; it may be ${near}` : ''}.`;
   });
   const others = names.length - told.length;
-  return `${told.join(' ')}${others > 0 ? ` So it is with ${others} more.` : ''}`;
+  return `${told.join(' ')}${others > 0 ? ` Other unknown fields: ${others}.` : ''}`;
 }
 
 function shown(name: string): string {

@@ -54,7 +54,7 @@ export async function moveData(
   for (const move of serviceMoves) counts.push(...(await compare(parts, move)));
   state.counts = counts;
   writeState(folder, state);
-  progress('both places hold the same');
+  progress('counts and checksums match');
   return handOver(parts, { ...state, counts }, progress);
 }
 
@@ -100,7 +100,7 @@ async function compare(
     const found = await target.checksum(move.service, collection, firmAt);
     if (found.count !== wanted.count || found.sum !== wanted.sum) {
       throw new StartError(
-        `${collection} of ${move.service} is not the same in both places: ${wanted.count} and ${found.count} rows.`,
+        `${collection} of ${move.service} differs: ${wanted.count} rows here, ${found.count} there.`,
       );
     }
     counts.push({ service: move.service, collection, documents: found.count });

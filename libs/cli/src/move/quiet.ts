@@ -65,12 +65,12 @@ export async function untilQuiet(
     for (const durable of behind(folder, without)) {
       if (bus.durables.has(durable)) continue;
       throw new StartError(
-        `The consumer ${durable}, which no service of this version has, has not had all events; --without ${durable} leaves it behind.`,
+        `The consumer ${durable} has not received all events, and no service of this version has it. Use --without ${durable} to skip it.`,
       );
     }
     const until = Date.now() + patience;
     for (let busy = left(); busy; busy = left()) {
-      if (Date.now() > until) throw new StartError(`${busy}; it is to be there before the data is moved.`);
+      if (Date.now() > until) throw new StartError(`${busy}. The data cannot be moved before that.`);
       await wait(everyMs);
     }
   } finally {
@@ -79,7 +79,7 @@ export async function untilQuiet(
   }
   // Stopping may publish what was just stored: a last look, when nobody writes any more.
   const late = left();
-  if (late) throw new StartError(`${late}; start again.`);
+  if (late) throw new StartError(`${late}. Run the command again.`);
 }
 
 /** What is still on its way, in a sentence without its end; nothing when all has arrived. */
@@ -90,7 +90,7 @@ function whatIsLeft(folder: DataFolder, without: readonly string[]): string | un
       return `Events of ${service} are not published`;
   }
   const [durable] = behind(folder, without);
-  return durable === undefined ? undefined : `The consumer ${durable} has not had all events`;
+  return durable === undefined ? undefined : `The consumer ${durable} has not received all events`;
 }
 
 /** The consumers that are not at the end of the log. */

@@ -29,10 +29,9 @@ export async function runMove(given: Given, around: Surroundings): Promise<numbe
   try {
     await using target = await Target.open({ url, prefix });
     const state = readState(folder, prefix);
-    if (state && (isBegun(folder, state) || isHandedOver(folder, state)))
-      progress('going on with what was begun …');
+    if (state && (isBegun(folder, state) || isHandedOver(folder, state))) progress('resuming the move …');
     else {
-      progress('finishing what is on its way …');
+      progress('waiting for pending work …');
       await untilQuiet(folder, { config, log, without });
     }
     const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);

@@ -21,7 +21,7 @@ export class Source {
     for (const { body } of log.prepare('SELECT body FROM dead_letters ORDER BY at').all()) {
       const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
       const service = serviceOfEvent(event.type);
-      if (!service) throw new Error(`Events of the type ${event.type} are nobody's.`);
+      if (!service) throw new Error(`No service owns events of the type ${event.type}.`);
       const events = this.#dead.get(service) ?? new Map<string, EventEnvelope>();
       this.#dead.set(service, events.set(eventKey(event), event));
     }
@@ -37,7 +37,7 @@ export class Source {
     );
     const unknown = stored.all().find(({ name }) => !known.has(name as string));
     if (unknown)
-      throw new StartError(`The table ${unknown.name} of ${service} can not be moved by this version.`);
+      throw new StartError(`The table ${unknown.name} of ${service} cannot be moved by this version.`);
   }
 
   /** The documents of a table, in the order of its keys, some at a time, after the key of the last one if given. */
@@ -88,7 +88,7 @@ export class Source {
   }
 }
 
-/** Throws `StartError` where a folder holds no installation, or data of services that can not be moved. */
+/** Throws `StartError` where a folder holds no installation, or data of services that cannot be moved. */
 export function checkFolder(path: string, files: readonly string[], moves: readonly ServiceMove[]): void {
   const known = ['events', 'lock', ...moves.map(({ service }) => service)];
   if (!existsSync(`${path}/identity.sqlite`)) {
@@ -97,5 +97,5 @@ export function checkFolder(path: string, files: readonly string[], moves: reado
   const unknown = files.find(
     (file) => file.endsWith('.sqlite') && !known.includes(file.replace('.sqlite', '')),
   );
-  if (unknown) throw new StartError(`${unknown} can not be moved by this version.`);
+  if (unknown) throw new StartError(`${unknown} cannot be moved by this version.`);
 }

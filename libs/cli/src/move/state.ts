@@ -13,9 +13,9 @@ export type MovedCount = z.output<typeof count>;
 const shape = z.object({
   move: z.string(),
   prefix: z.string(),
-  /** The version of Kith that copies: another one has other schemas, and begins anew. */
+  /** The version of Kith that copies: another one has other schemas, and starts again. */
   version: z.string().default(''),
-  /** The data files as they were when copying began: with others it begins anew. */
+  /** The data files as they were when copying began: with others it starts again. */
   files: z.string(),
   /** By service and table: the key of the last row that is there, and whether it was the last of all. */
   tables: z.record(
@@ -42,7 +42,7 @@ export function readState(folder: DataFolder, prefix: string): MoveState | undef
     state = shape.parse(JSON.parse(text));
   } catch (error) {
     throw new StartError(
-      `${folder.file(stateFile)} can not be read; drop what was copied, remove it, and move again.`,
+      `${folder.file(stateFile)} cannot be read. Drop the copied databases, remove the file, and move again.`,
       { cause: error },
     );
   }
@@ -50,7 +50,7 @@ export function readState(folder: DataFolder, prefix: string): MoveState | undef
   throw new StartError(
     isHandedOver(folder, state)
       ? `The data was moved to the prefix ${state.prefix}.`
-      : `A move to the prefix ${state.prefix} has begun; go on with that, or remove ${folder.file(stateFile)}.`,
+      : `A move to the prefix ${state.prefix} has begun. Continue with that prefix, or remove ${folder.file(stateFile)}.`,
   );
 }
 

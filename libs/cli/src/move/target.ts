@@ -45,7 +45,7 @@ export class Target implements AsyncDisposable {
     const mark = await this.#marks(service).findOne({ _id: 'move' });
     if (mark?.move === move) return;
     throw new StartError(
-      `The data was copied to another ${this.databaseOf(service)} than that at ${redactUrl(this.#options.url)}.`,
+      `The database ${this.databaseOf(service)} at ${redactUrl(this.#options.url)} is not the one that the data was copied to.`,
     );
   }
 
@@ -115,6 +115,6 @@ export class Target implements AsyncDisposable {
 
 function foreign(db: Db): StartError {
   return new StartError(
-    `The database ${db.databaseName} holds other data; choose another KITH_PREFIX, or remove its databases.`,
+    `The database ${db.databaseName} holds other data; choose another KITH_PREFIX, or drop the databases of this one.`,
   );
 }

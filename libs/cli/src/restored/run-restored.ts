@@ -14,14 +14,14 @@ export async function runRestored(given: Given, around: Surroundings): Promise<n
   const service = serviceMoves.find((one) => one.service === given.words[0]);
   if (!service) {
     const names = serviceMoves.map((one) => one.service).join(', ');
-    throw new UsageError(`Say which service's database was restored: ${names}.`);
+    throw new UsageError(`Name the restored service: one of ${names}.`);
   }
   const from = optional(given, 'from');
   const epoch =
     url && from === undefined
       ? await note(service, { kind: 'mongo', url, database: `${prefix}_${service.service}` })
       : await noteInFolder(service, from === undefined ? resolve(kept) : resolvePath(from, around.env));
-  around.stdout.write(`${service.service}: epoch ${epoch}; start it now\n`);
+  around.stdout.write(`${service.service}: epoch ${epoch}; you can start it now\n`);
   return 0;
 }
 

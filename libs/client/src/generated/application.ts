@@ -43,7 +43,7 @@ export interface AuthMethods {
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
-   * Signs in who the project's own back end vouches for, by a JWT of the project's key.
+   * Signs in who the project's own backend vouches for, by a JWT of the project's key.
    *
    * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -97,7 +97,7 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<OwnUser | PublicUser>;
   /**
-   * One user by the id of the project's own back end.
+   * One user by the id of the project's own backend.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
    */
@@ -322,7 +322,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): List<Collection>;
   /**
-   * Renames a collection of the caller's; the root can not be renamed.
+   * Renames a collection of the caller's; the root cannot be renamed.
    *
    * Errors of its own: `collection/not-found`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
    */

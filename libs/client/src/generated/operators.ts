@@ -89,7 +89,7 @@ export interface UsersMethods {
    */
   restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<OwnUser>;
   /**
-   * Imports users of another back end; a row of one who is there changes nothing (docs/import.md).
+   * Imports users of another backend; a row of one who is there changes nothing (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
    */

@@ -49,7 +49,7 @@ const expected: Record<BehaviourName, unknown> = {
     before: { failure: 'Error: left the page' },
   },
   refusesWhatIsNoAddress: {
-    outcomes: ['..', '.', ''].map((id) => ({ failure: `TypeError: entityId can not be "${id}".` })),
+    outcomes: ['..', '.', ''].map((id) => ({ failure: `TypeError: entityId cannot be "${id}".` })),
     sent: 0,
   },
   tellsWhatIsNotTheApi: [200, 404, 502].map((status) => ({

@@ -106,11 +106,11 @@ export const requestNewAccessToken = operation({
   errors: ['auth/unauthorized', 'auth/token-reuse-detected', 'auth/suspended'],
 });
 
-/** Signs in who the project's own back end vouches for, by a JWT of the project's key (spec#accounts-verify-external). */
+/** Signs in who the project's own backend vouches for, by a JWT of the project's key (spec#accounts-verify-external). */
 export const verifyExternalUser = operation({
   ...common,
   name: 'identity.verify-external-user',
-  summary: "Sign in with a token of the project's own back end",
+  summary: "Sign in with a token of the project's own backend",
   method: 'POST',
   path: '/auth/verify-external-user',
   limit: perFiveMinutes(50),

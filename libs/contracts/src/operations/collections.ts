@@ -75,7 +75,7 @@ export const listSubCollections = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Renames a collection of the caller's; the root can not be renamed (spec#collections-rename). */
+/** Renames a collection of the caller's; the root cannot be renamed (spec#collections-rename). */
 export const renameCollection = operation({
   ...common,
   name: 'collections.rename',

@@ -9,7 +9,7 @@ import { profileFields } from './users.ts';
 /** Most rows of one request; a request is also at most as large as any body (spec#requests-too-large). */
 export const importRows = 1_000;
 
-/** An instant of another back end: ISO 8601 with any offset, from 1970 on; kept as UTC with milliseconds. */
+/** An instant of another backend: ISO 8601 with any offset, from 1970 on; kept as UTC with milliseconds. */
 const instant = z.iso
   .datetime({ offset: true, error: 'It must be an ISO 8601 time with an offset.' })
   .refine((value) => {
@@ -17,7 +17,7 @@ const instant = z.iso
     return ms >= 0 && ms < 9_999_999_999_999;
   }, 'It must be a time from 1970 on.')
   .transform((value) => new Date(value).toISOString());
-/** An id as the other back end has it. */
+/** An id as the other backend has it. */
 const foreignId = text({ min: 1, max: 512 });
 const ofUser = { userId: uuid.optional(), userForeignId: foreignId.optional() };
 const namesUser = (row: { userId?: string | undefined; userForeignId?: string | undefined }) =>
@@ -26,7 +26,7 @@ const userMissing = { path: ['userId'], error: 'userId or userForeignId is neede
 
 /**
  * A user to import. Its id is `id`, or follows from the project and `foreignId`: the same row is always the same user. A
- * field that there is not is refused: a hash under another name would make a user who can not sign in.
+ * field that there is not is refused: a hash under another name would make a user who cannot sign in.
  */
 export const importedUser = z
   .strictObject({
@@ -95,7 +95,7 @@ export const importedEntity = z
   .refine(namesUser, userMissing);
 export type ImportedEntity = z.output<typeof importedEntity>;
 
-/** Why a row can not be imported as things stand. */
+/** Why a row cannot be imported as things stand. */
 export const importReasons = [
   'id-taken',
   'foreign-id-taken',
@@ -115,7 +115,7 @@ export const importReasons = [
 export type ImportReason = (typeof importReasons)[number];
 
 /**
- * What became of the rows: new ones, those of which all that they give is stored already, and those that can not be, by
+ * What became of the rows: new ones, those of which all that they give is stored already, and those that cannot be, by
  * their index. `conflict` is a row of what is there and is not like it; `fields` names what differs.
  */
 export const importResult = z.object({
@@ -147,7 +147,7 @@ const common = {
 } as const;
 const rowsOf = <Row extends z.ZodType>(row: Row) => z.object({ rows: z.array(row).min(1).max(importRows) });
 
-/** Imports users of another back end; a row of one who is there changes nothing (docs/import.md). */
+/** Imports users of another backend; a row of one who is there changes nothing (docs/import.md). */
 export const importUsers = operation({
   ...common,
   name: 'identity.import-users',

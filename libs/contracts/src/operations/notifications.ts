@@ -93,7 +93,7 @@ export const markAllNotificationsAsRead = operation({
 
 /**
  * The caller's notifications as they come, as Server-Sent Events: `event: notification`, `data` an item, `id` the
- * feed sequence, from which `Last-Event-ID` resumes. `reset` says that it can not, `evicted` that five newer streams
+ * feed sequence, from which `Last-Event-ID` resumes. `reset` says that it cannot, `evicted` that five newer streams
  * of the same user are open (spec#notifications-stream-resume, spec#notifications-stream-reset,
  * spec#notifications-stream-places). The gateway serves it; `output` is what one event carries.
  */

@@ -73,7 +73,7 @@ function isBearable(hash: string): boolean {
   );
 }
 
-/** A password hash of another back end. Refusals do not quote it. */
+/** A password hash of another backend. Refusals do not quote it. */
 export const passwordHash = z
   .string()
   .max(300)

@@ -27,7 +27,7 @@ const webOrigin = z
 export const project = z.object({
   id: uuid,
   name: shownText(200),
-  /** What verifies the JWTs of the project's own back end: SPKI as PEM. */
+  /** What verifies the JWTs of the project's own backend: SPKI as PEM. */
   publicKey: shownText(16 * 1024).nullable(),
   /**
    * Limits of operations in this project, in place of the contract's and the configuration's; null is none

@@ -113,7 +113,7 @@ export const getUserByUsername = operation({
   query: z.object({ username: z.string().meta({ maxLength: 30 }) }),
 });
 
-/** One user by the id of the project's own back end (spec#users-by-foreign-id). */
+/** One user by the id of the project's own backend (spec#users-by-foreign-id). */
 export const getUserByForeignId = operation({
   ...lookUp,
   name: 'identity.get-user-by-foreign-id',

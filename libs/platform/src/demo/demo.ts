@@ -67,7 +67,7 @@ async function resumeOrMake(
     return resumed || (await make(call, operatorToken));
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    throw new StartError(`The demo project could not be made (${error.message}); the log says why.`, {
+    throw new StartError(`The demo project could not be created (${error.message}); see the log.`, {
       cause: error,
     });
   }

@@ -52,12 +52,12 @@ export function productionNotice(url: string, folder: DataFolder, internal?: Int
 export function copyNotice(url: string, folder: DataFolder, begunAt: string): string {
   return `
 Kith is up at ${url}, its reference at ${url}/docs
-This is a copy: the backup of ${begunAt} in ${folder.path}. It answers as the platform did; what is changed here changes the copy alone.
+This is a copy: the backup of ${begunAt} in ${folder.path}. It answers as the platform did; changes affect only this copy.
 The operator's token of this copy is in ${folder.file('operator-token')}.
-kith adopt --from ${folder.path} makes it an installation of its own.
+Run kith adopt --from ${folder.path} to make it a separate installation.
 `;
 }
 
 function internalLine({ url, taken }: InternalAddress): string {
-  return `${url} (/healthz, /readyz, /metrics)${taken === undefined ? '' : `, as ${taken} is taken; INTERNAL_PORT sets another`}`;
+  return `${url} (/healthz, /readyz, /metrics)${taken === undefined ? '' : `; port ${taken} is taken, set INTERNAL_PORT to choose another`}`;
 }

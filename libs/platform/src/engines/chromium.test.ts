@@ -18,7 +18,7 @@ test('CHROMIUM_PATH wins over what is on the PATH', async () => {
   expect(named.executablePath).toBe(join(folder, 'chromium'));
 });
 
-test('a CHROMIUM_PATH that can not be run is an error, not a reason to look elsewhere', async () => {
+test('a CHROMIUM_PATH that cannot be run is an error, not a reason to look elsewhere', async () => {
   const env = { CHROMIUM_PATH: join(folder, 'notes.txt'), PATH: folder };
   await expect(provideChromium({ env })).rejects.toThrow(/CHROMIUM_PATH names .*notes\.txt/);
 });

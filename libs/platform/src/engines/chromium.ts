@@ -30,7 +30,7 @@ export async function provideChromium(
   const { env = process.env, progress = () => {} } = options;
   if (env.CHROMIUM_PATH) {
     if (await isExecutable(env.CHROMIUM_PATH)) return withFlags(env.CHROMIUM_PATH);
-    throw new EnginesError(`CHROMIUM_PATH names ${env.CHROMIUM_PATH}, which can not be run`);
+    throw new EnginesError(`CHROMIUM_PATH names ${env.CHROMIUM_PATH}, which cannot be run`);
   }
   const found = (await find(env)) ?? (await install(env, progress));
   if (found) return withFlags(found);

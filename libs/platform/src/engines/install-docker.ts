@@ -42,7 +42,7 @@ export async function bringDocker(
     (await run('dockerd', ['--version'])).code !== 0 || (await run('docker', ['--version'])).code !== 0;
   const question = missing ? 'Install docker.io with apt-get, and start it?' : "Start Docker's engine?";
   const agreed = env.CI === 'true' || (await confirm?.(`${reason}. ${question}`));
-  if (!agreed) return `${reason}, and nobody has allowed to install or start it`;
+  if (!agreed) return `${reason}, and installing or starting it was not allowed`;
 
   if (missing) {
     // From Debian 13 on the client is a package of its own.

@@ -8,6 +8,6 @@ const found = await provideEngines({ env, progress: (line) => process.stderr.wri
 if (found.kind === 'docker') {
   process.stdout.write(`${imageVariables(found.images)}\n`);
 } else {
-  process.stderr.write(`${found.kind === 'none' ? found.reason : 'Engines are given by URLs'}\n`);
+  process.stderr.write(`${found.kind === 'none' ? found.reason : 'The engines are given by URLs'}\n`);
   process.exitCode = 1;
 }

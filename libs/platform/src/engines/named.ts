@@ -82,7 +82,7 @@ async function startOne(spec: ContainerSpec, name: string): Promise<EngineHandle
   return engineHandle(spec, container, ports);
 }
 
-// One image would not find another's data there and begin anew, as if all were lost.
+// One image would not find another's data there and start again, as if all were lost.
 async function ensureVolume(volume: string, image: string): Promise<void> {
   const made = await labelOf(['volume', 'inspect', '-f', `{{index .Labels "${imageLabel}"}}`, volume]);
   const family = (name: string) => name.replace(/(:[^:/]*)?(@.*)?$/, '');

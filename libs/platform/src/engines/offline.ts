@@ -53,7 +53,7 @@ async function findMirror(env: NodeJS.ProcessEnv): Promise<string> {
   const mirror = env.DEBIAN_MIRROR || (id === 'debian' ? await machineMirror(codename) : undefined);
   if (mirror && (await mayInstall())) return mirror;
   throw new EnginesError(
-    'No registry is reachable, and building images without one needs root on Debian (on Ubuntu, DEBIAN_MIRROR too)',
+    'No registry is reachable. Building the images without one needs root on Debian (on Ubuntu, also DEBIAN_MIRROR)',
   );
 }
 

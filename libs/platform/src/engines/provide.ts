@@ -73,7 +73,7 @@ async function getImages(env: NodeJS.ProcessEnv, progress: Progress): Promise<En
       offline.length === 0 && first !== offlineImages[name] && (await pullAloud(first, progress));
     if (pulled) images[name] = first;
     else if (buildable) offline.push(name);
-    else throw new EnginesError(`The image ${first} is neither on this machine nor to be pulled`);
+    else throw new EnginesError(`The image ${first} is not on this machine and cannot be pulled`);
   }
   if (offline.length > 0) await buildOfflineImages(offline, { env, progress });
   for (const name of offline) images[name] = offlineImages[name];
@@ -99,6 +99,6 @@ async function imagesHere(env: NodeJS.ProcessEnv): Promise<Partial<EngineImages>
 async function pullAloud(image: string, progress: Progress): Promise<boolean> {
   progress(`Pulling ${image} …`);
   const pulled = await pull(image);
-  if (!pulled) progress(`${image} is not to be had from a registry here`);
+  if (!pulled) progress(`${image} cannot be pulled from a registry`);
   return pulled;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ensureNatsUsers } from './users.ts';
 
 const [folder] = process.argv.slice(2);
-if (!folder) throw new Error('The folder is missing: node setup.ts <folder>');
+if (!folder) throw new Error('Name the folder: node setup.ts <folder>');
 ensureNatsUsers(folder, process.env.KITH_PREFIX || 'kith');
 
 const tokenFile = join(folder, 'gateway', 'operator-token');

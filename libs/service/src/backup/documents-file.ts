@@ -44,7 +44,7 @@ export class DocumentsFile implements Copied, Disposable {
     void openSqliteDocuments({ file, collections, counters, synchronous: 'normal' }).close();
     this.#file = file;
     this.#db = new DatabaseSync(file);
-    // Whoever dies meanwhile begins anew.
+    // Whoever dies meanwhile starts again.
     this.#db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable<unknown>(this.#db, one)]));
     this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(this.#db, one)]));

@@ -125,7 +125,7 @@ export interface Bus {
   readonly prefix: string;
   /**
    * Asks one of the subject's servers. Throws `NoResponders` at once, `RequestTimeout` after `timeoutMs`, and
-   * `RangeError` or `TypeError` for a message that can not travel. Header values come without outer white space.
+   * `RangeError` or `TypeError` for a message that cannot travel. Header values come without outer white space.
    */
   request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
@@ -161,7 +161,7 @@ export interface Bus {
   deadLetters(durable: string): Promise<DeadLetter[]>;
   /**
    * Publishes the events a durable has given up once more, and forgets them; gives how many. Every consumer gets them
-   * again, which changes nothing for those that had them. Stops at the first that can not be published.
+   * again, which changes nothing for those that had them. Stops at the first that cannot be published.
    */
   replayDeadLetters(durable: string): Promise<number>;
   /** Tells everyone who listens now. Nothing is kept for who is away: a listener asks for what it missed. */

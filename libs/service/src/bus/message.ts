@@ -15,7 +15,7 @@ export function messageSize(message: Message): number {
 
 /**
  * Checks a message before it travels, so that both buses refuse the same, and trims header values as NATS does.
- * Throws `RangeError` for one that is too large and `TypeError` for a header that can not be written.
+ * Throws `RangeError` for one that is too large and `TypeError` for a header that cannot be written.
  */
 export function checkedMessage(message: Message): Message {
   if (messageSize(message) > maxPayload) throw new RangeError(`A message holds at most ${maxPayload} bytes.`);

@@ -26,7 +26,7 @@ export const commonConfig = z.object({
   OPERATIONS_AT_ONCE: wholeNumber(1, 10_000)
     .default(operationsAtOnce)
     .describe(
-      'requests a service works on at once; more wait, and are turned away with 503 where it would be in vain',
+      'requests a service works on at once; others wait, or are refused with 503 if they could not be answered in time',
     ),
 });
 

@@ -50,7 +50,7 @@ test.each([
   ['PORT', { PORT: '-1' }, 'PORT: a whole number is needed'],
   ['PORT', { PORT: '65536' }, 'PORT: a whole number from 0 to 65535 is needed'],
   ['LOUD', { LOUD: 'yes' }, 'LOUD: true or false is needed'],
-  ['SECRET_FILE', { SECRET_FILE: '/nowhere/at/all' }, 'SECRET_FILE: /nowhere/at/all can not be read.'],
+  ['SECRET_FILE', { SECRET_FILE: '/nowhere/at/all' }, 'SECRET_FILE: /nowhere/at/all cannot be read.'],
 ])('names %s when it is wrong', (_, env, sentence) => {
   expect(() => readConfig(schema, env)).toThrow(new StartError(sentence));
 });

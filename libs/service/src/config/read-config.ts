@@ -26,7 +26,7 @@ function readSecret(name: string, file: string | undefined): string | undefined 
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new StartError(`${name}_FILE: ${file} can not be read.`, { cause: error });
+    throw new StartError(`${name}_FILE: ${file} cannot be read.`, { cause: error });
   }
 }
 

@@ -66,12 +66,12 @@ export function collection<D>(declared: Collection<D>): Collection<D> {
   ];
   const wrong = names.find((name) => !/^[a-z][a-zA-Z0-9_]*$/.test(name));
   if (wrong !== undefined)
-    throw new TypeError(`A collection can not have ${JSON.stringify(wrong)} as a name.`);
+    throw new TypeError(`A collection cannot have ${JSON.stringify(wrong)} as a name.`);
   if (reserved.includes(declared.name)) throw new TypeError(`${declared.name} is the store's own.`);
   const unique = Object.entries(declared.indexes ?? {}).find(([, index]) => index.unique)?.[0];
   if (unique !== undefined && declared.kind !== 'target') {
     throw new TypeError(
-      `${declared.name} is no collection of targets: its index ${unique} can not be unique.`,
+      `${declared.name} is no collection of targets: its index ${unique} cannot be unique.`,
     );
   }
   if (!Number.isInteger(declared.version) || declared.version < 1) {
@@ -86,7 +86,7 @@ export function collection<D>(declared: Collection<D>): Collection<D> {
 /** Declares counters. Throws `TypeError`. */
 export function counters<Field extends string>(declared: Counters<Field>): Counters<Field> {
   const wrong = [declared.name, ...declared.fields].find((name) => !/^[a-z][a-zA-Z0-9_]*$/.test(name));
-  if (wrong !== undefined) throw new TypeError(`Counters can not have ${JSON.stringify(wrong)} as a name.`);
+  if (wrong !== undefined) throw new TypeError(`Counters cannot have ${JSON.stringify(wrong)} as a name.`);
   if (reserved.includes(declared.name)) throw new TypeError(`${declared.name} is the store's own.`);
   if ((declared.fields as readonly string[]).includes('pending'))
     throw new TypeError('pending is the store’s own.');

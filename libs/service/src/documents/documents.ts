@@ -163,7 +163,7 @@ export interface Documents {
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
   /** Takes away what has expired, and puts right what processes left behind when they died. */
   sweep(): Promise<void>;
-  /** Rejects when the database can not be used. */
+  /** Rejects when the database cannot be used. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -486,7 +486,7 @@ class MongoDocuments implements Documents {
     return there ?? (await this.#placeOf(reads, id, set));
   }
 
-  /** Takes the place of a target away that was refused. Whoever has taken it over meanwhile begins anew. */
+  /** Takes the place of a target away that was refused. Whoever has taken it over meanwhile starts again. */
   async #giveUp<D>(of: Collection<D>, { _id, rev }: MongoTarget): Promise<void> {
     await this.#targetsOf(of).deleteOne({ _id, rev, ...neverWas } as Filter<MongoTarget>);
   }

@@ -5,7 +5,7 @@ import { openMongoDocuments } from './mongo-documents.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 
 /**
- * Opens a service's database and makes in it what is declared and not there yet. Throws `StartError` where it can not be used, or holds
+ * Opens a service's database and makes in it what is declared and not there yet. Throws `StartError` where it cannot be used, or holds
  * something otherwise than declared.
  */
 export async function openDocuments(config: StoreConfig, declared: Declared): Promise<Documents> {

@@ -50,7 +50,7 @@ export class Relay {
   }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      // A run that is under way comes to its end first: begun anew each time, it might never get past slow failures.
+      // A run that is under way comes to its end first: started again each time, it might never get past slow failures.
       if (!this.#running) this.#past = undefined;
       this.kick();
     }, options.sweepMs ?? 2_000);

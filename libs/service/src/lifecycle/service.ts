@@ -46,7 +46,7 @@ export interface ServiceParts<App> {
   restored?: () => Promise<void>;
   /** Runs until stopped, after intake has ended: relays, sweeps. */
   background?: readonly { stop(): Promise<void> }[];
-  /** Throws or rejects when the store can not be used. */
+  /** Throws or rejects when the store cannot be used. */
   checkStore?: () => Promise<void>;
   close?: () => Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function startService<App>(
   if (restored) {
     await parts.restored?.();
     await restored.finish();
-    log.info('took up what follows from a restore');
+    log.info('finished the steps after a restore');
   }
   for (const one of parts.internal ?? []) intakes.push(await serveInternal(one, options));
   const shared = new Admission(runtime.operationsAtOnce);

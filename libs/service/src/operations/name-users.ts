@@ -3,7 +3,7 @@ import type { Bus } from '../bus/bus.ts';
 import { ApiError } from '../errors.ts';
 import { ask } from './ask.ts';
 
-/** How a row names a user: by its id, or by the id it has in the project's own back end. */
+/** How a row names a user: by its id, or by the id it has in the project's own backend. */
 export interface UserName {
   id?: string | undefined;
   foreignId?: string | undefined;

@@ -91,7 +91,7 @@ export const pendingIndex: IndexDescription = {
   partialFilterExpression: { 'pending.at': { $exists: true } },
 };
 
-/** Filter of a list: rows that were taken away stay for a while, so that a late writer can not bring them back. */
+/** Filter of a list: rows that were taken away stay for a while, so that a late writer cannot bring them back. */
 export const notGone = { gone: { $exists: false } } as const;
 
 /**

@@ -150,7 +150,7 @@ export class Settler {
     }
   }
 
-  /** Settles what processes left behind when they died. Rejects after the rest when some of it can not be. */
+  /** Settles what processes left behind when they died. Rejects after the rest when some of it cannot be. */
   async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
     // A range and not only an upper bound: some servers do not use a partial index for the latter.
     const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
@@ -252,7 +252,7 @@ export class Settler {
     }
     if (target && target.rev <= intent.fromRev) {
       if (intent.at.getTime() > readAt - trustMs) return false;
-      // Its process died before the commit, or is slow: with the raised rev it can not commit any more.
+      // Its process died before the commit, or is slow: with the raised rev it cannot commit any more.
       await this.#targets(at.in).updateOne(
         { _id: at.id, rev: { $lte: intent.fromRev } },
         { $set: { rev: intent.fromRev + 1 } },

@@ -82,7 +82,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   } catch (error) {
     await client.close();
     if (error instanceof StartError) throw error;
-    throw new StartError(`MongoDB at ${redactUrl(url)} can not be used: ${(error as Error).message}.`, {
+    throw new StartError(`MongoDB at ${redactUrl(url)} cannot be used: ${(error as Error).message}.`, {
       cause: error,
     });
   }

@@ -45,7 +45,7 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
     return db;
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`The database ${file} can not be opened: ${(error as Error).message}.`, {
+    throw new StartError(`The database ${file} cannot be opened: ${(error as Error).message}.`, {
       cause: error,
     });
   }

@@ -51,7 +51,7 @@ export async function startInternalServer(options: {
   };
 }
 
-/** Says in one sentence why an address can not be listened on. */
+/** Says in one sentence why an address cannot be listened on. */
 export function listenSentence(
   variable: string,
   at: { host: string; port: number },
@@ -62,7 +62,7 @@ export function listenSentence(
     EACCES: 'needs more rights than this user has',
     EADDRNOTAVAIL: 'is not an address of this machine',
   };
-  const reason = reasons[error.code ?? ''] ?? `can not be listened on (${error.code})`;
+  const reason = reasons[error.code ?? ''] ?? `cannot be listened on (${error.code})`;
   const help = error.code === 'EADDRNOTAVAIL' ? 'set HOST to one' : `set ${variable} to another port`;
   return `${at.host}:${at.port} ${reason}; ${help}.`;
 }

@@ -27,7 +27,7 @@ test('tells the largest of what is watched under the same labels', async () => {
   expect(await lines()).toEqual(['held{of="a"} 7', 'held{of="b"} 0']);
 });
 
-test('leaves out what can not be read, or not in time', async () => {
+test('leaves out what cannot be read, or not in time', async () => {
   const { made, lines } = gauge();
   made.watch({ of: 'silent' }, () => new Promise<number>(() => {}));
   made.watch({ of: 'failing' }, () => Promise.reject(new Error('away')));

@@ -5,7 +5,7 @@ type Read = () => number | undefined | Promise<number | undefined>;
 
 const patienceMs = 1_000;
 
-/** A gauge whose values are read when they are scraped. What can not be read in a second is left out. */
+/** A gauge whose values are read when they are scraped. What cannot be read in a second is left out. */
 export class LiveGauge {
   readonly #watched = new Set<{ labels: Labels; read: Read }>();
 

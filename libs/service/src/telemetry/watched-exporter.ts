@@ -20,7 +20,7 @@ export class WatchedExporter implements SpanExporter {
   export(spans: ReadableSpan[], done: Done): void {
     this.#inner.export(spans, (result) => {
       const isAway = result.error !== undefined || result.code !== 0;
-      if (isAway && !this.#isAway) this.#log?.warn({ err: result.error }, 'traces can not be exported');
+      if (isAway && !this.#isAway) this.#log?.warn({ err: result.error }, 'cannot export traces');
       if (!isAway && this.#isAway) this.#log?.info('traces are exported again');
       this.#isAway = isAway;
       done(result);

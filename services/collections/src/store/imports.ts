@@ -15,7 +15,7 @@ export interface EntityBatch {
   entities: readonly EntityRecord[];
 }
 
-/** Brings collections of another back end in. None of it makes an event (docs/adr/0018). */
+/** Brings collections of another backend in. None of it makes an event (docs/adr/0018). */
 export class Imports {
   readonly #documents: Documents;
   readonly #tree: Tree;

@@ -159,7 +159,7 @@ export class CollectionStore {
     return this.#documents.sweep();
   }
 
-  /** Rejects when the store can not be used. */
+  /** Rejects when the store cannot be used. */
   check(): Promise<void> {
     return this.#documents.check();
   }

@@ -72,7 +72,7 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores pairs of another back end, one after the other, with what follows of them in lists and totals, and without
+   * Stores pairs of another backend, one after the other, with what follows of them in lists and totals, and without
    * events. Tells of each, in their order, what became of it; what is stored already stays as it is. Of those that come
    * at once with one connection's id, one gets it.
    */
@@ -135,7 +135,7 @@ export class ConnectionStore {
     return this.#documents.sweep();
   }
 
-  /** Rejects when the database can not be used. */
+  /** Rejects when the database cannot be used. */
   check(): Promise<void> {
     return this.#documents.check();
   }

@@ -211,7 +211,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     expect(now.pagination.totalCount).toBe(24);
   });
 
-  it('keeps the place of a user who can not be found', async () => {
+  it('keeps the place of a user who cannot be found', async () => {
     const [bob, nobody] = [await world.newUser(), randomUUID()];
     const { projectId, store } = world;
     const at = new Date(start);

@@ -32,7 +32,7 @@ export class Callers {
         return this.#user(authorization, at.projectId);
       case 'optional':
         return this.#user(authorization, at.projectId).catch((error: unknown) => {
-          // Any token that does not hold here counts as none. One that can not be judged yet (503) does not: a
+          // Any token that does not hold here counts as none. One that cannot be judged yet (503) does not: a
           // signed-in user would be answered as a stranger.
           if (error instanceof ApiError && error.code !== 'gateway/unavailable') return null;
           throw error;

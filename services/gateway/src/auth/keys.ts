@@ -103,7 +103,7 @@ export class Keys {
       }
       this.#failed = false;
     } catch (error) {
-      if (!this.#failed) log.warn({ err: error }, 'verification keys can not be fetched; trying again');
+      if (!this.#failed) log.warn({ err: error }, 'cannot fetch the verification keys; retrying');
       this.#failed = true;
     }
   }

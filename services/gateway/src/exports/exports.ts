@@ -44,7 +44,7 @@ export class Exports {
   }
 
   /**
-   * Returns when the document is out, or the connection closed because it can not be finished. Throws before the first
+   * Returns when the document is out, or the connection closed because it cannot be finished. Throws before the first
    * byte: the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
    */
   async answer(request: HttpRequest, response: HttpResponse, of: ExportRequest): Promise<void> {
@@ -69,7 +69,7 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // As of a stream: it can not be told any later that the connection is to end.
+    // As of a stream: it cannot be told any later that the connection is to end.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 

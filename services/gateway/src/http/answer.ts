@@ -118,7 +118,7 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection can not go on after this answer: the rest of the body is too long, or of unknown length, to
+ * Whether the connection cannot go on after this answer: the rest of the body is too long, or of unknown length, to
  * be read only to be thrown away, or the client was not told to send it and may do either.
  */
 function leavesBodyUnread(request: IncomingMessage): boolean {

@@ -6,7 +6,7 @@ const forgetEveryMs = 30_000;
 
 /**
  * Counts in this process's memory. Its tables are bounded: a key more than they hold takes the place of the oldest, whose
- * client then begins anew. Ceilings have a table of their own, so that keys of pairs cannot drive them out.
+ * client then starts again. Ceilings have a table of their own, so that keys of pairs cannot drive them out.
  */
 export class MemoryCounts {
   readonly #pairs: Table;

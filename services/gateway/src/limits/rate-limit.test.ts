@@ -189,7 +189,7 @@ describe('a project’s own limits', () => {
     expect((await count(limits, signIn, 'b', '192.0.2.21')).headers).toEqual({});
   });
 
-  it('hold at once for what was counted before; a window of another length begins anew', async () => {
+  it('hold at once for what was counted before; a window of another length starts again', async () => {
     const set: Record<string, Settings['limits']> = {};
     const limits = limitsOf({ projects: projectsWith(set) });
     expect(await many(limits, 10, 'running', '192.0.2.22')).toEqual([undefined]);

@@ -169,7 +169,7 @@ describe('segments and query', () => {
     });
   });
 
-  it('keeps what can not be decoded: it is an id of nothing', () => {
+  it('keeps what cannot be decoded: it is an id of nothing', () => {
     expect(rename('%zz')).toMatchObject({ params: { collectionId: '%zz' } });
     expect(rename('%ff')).toMatchObject({ params: { collectionId: '%ff' } });
   });

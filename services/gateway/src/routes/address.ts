@@ -106,7 +106,7 @@ export function splitTarget(target: string): [path: string, query: string] {
   return [relative.slice(0, mark), relative.slice(mark + 1)];
 }
 
-/** Decodes a segment on its own, so that `%2F` ends none. What can not be decoded stays, and names nothing. */
+/** Decodes a segment on its own, so that `%2F` ends none. What cannot be decoded stays, and names nothing. */
 function decodeSegment(text: string): string {
   if (!text.includes('%')) return lowerUuid(text);
   try {

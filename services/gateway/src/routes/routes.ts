@@ -103,5 +103,5 @@ function literalsFirst(a: Route, b: Route): number {
 }
 
 function bad(operation: OperationSpec, reason: string): StartError {
-  return new StartError(`The contract's entry ${operation.name} can not be routed: ${reason}.`);
+  return new StartError(`The contract's entry ${operation.name} cannot be routed: ${reason}.`);
 }

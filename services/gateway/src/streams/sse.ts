@@ -18,7 +18,7 @@ export class EventWriter {
     });
   }
 
-  /** Sends the headers. The connection ends with the stream: it can not be told so any later. */
+  /** Sends the headers. The connection ends with the stream: it cannot be told so any later. */
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);

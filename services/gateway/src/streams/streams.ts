@@ -43,7 +43,7 @@ export class Streams {
 
   /**
    * Answers with a stream of the caller's feed, from `Last-Event-ID` or from now on, and returns once it has begun.
-   * Throws `gateway/unavailable` or `gateway/timeout` when the feed can not be asked for.
+   * Throws `gateway/unavailable` or `gateway/timeout` when the feed cannot be asked for.
    */
   async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
     const { projectId, caller } = of;

@@ -107,7 +107,7 @@ export class Following {
       this.#isLoaded = true;
       this.#hasFailed = false;
     } catch (error) {
-      if (!this.#hasFailed) this.#log.warn({ err: error }, `${this.#name} can not be loaded; trying again`);
+      if (!this.#hasFailed) this.#log.warn({ err: error }, `cannot load ${this.#name}; retrying`);
       this.#hasFailed = true;
       this.#isDue = true;
     }

@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { asShown, showUser } from '../show-user.ts';
 
-/** Answers one user by the id of the project's own back end (spec#users-by-foreign-id). */
+/** Answers one user by the id of the project's own backend (spec#users-by-foreign-id). */
 export const getUserByForeignIdHandler = handler(getUserByForeignId, async (request, app: AppContext) =>
   showUser(app, request, async () =>
     asShown(app, request, await app.store.people.findByForeignId(request.projectId, request.query.foreignId)),

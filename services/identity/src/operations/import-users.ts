@@ -50,7 +50,7 @@ function count(
   }
 }
 
-/** Notes the kinds of hashes that rows bring, before the rows. Gives for each row why its kind can not be; null when it can. */
+/** Notes the kinds of hashes that rows bring, before the rows. Gives for each row why its kind cannot be; null when it can. */
 async function kindRefusals(
   app: AppContext,
   projectId: string,

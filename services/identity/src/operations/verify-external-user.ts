@@ -9,7 +9,7 @@ import { type ExternalUser, verifyExternalToken } from '../tokens/external-token
 import { userEvent } from '../user-events.ts';
 
 /**
- * Signs in whom the project's own back end vouches for. The user is created, or its profile updated, from what the
+ * Signs in whom the project's own backend vouches for. The user is created, or its profile updated, from what the
  * token says; what of that the profile does not take is left out (spec#accounts-external-user,
  * spec#accounts-external-left-out).
  */

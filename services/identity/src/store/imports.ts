@@ -14,7 +14,7 @@ const atOnce = 500;
 /** Rounds in a row without any outcome: each time, concurrent imports held the same ids. */
 const attempts = 10;
 
-/** Brings users of another back end in. They begin without events: `seq` 0 (docs/adr/0018). */
+/** Brings users of another backend in. They begin without events: `seq` 0 (docs/adr/0018). */
 export class Imports {
   readonly #documents: Documents;
 

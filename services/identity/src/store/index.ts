@@ -45,7 +45,7 @@ export interface IdentityStore {
   readonly outbox: Outbox;
   /** Takes away what is over, and puts right what processes left behind when they died. */
   sweep(): Promise<void>;
-  /** Rejects when the database can not be used. */
+  /** Rejects when the database cannot be used. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { JWK } from 'jose';
 /** The part of a project that operators may set. */
 export interface ProjectSettings {
   name: string;
-  /** Verifies the JWTs of the project's own back end: SPKI as PEM, of RSA, EC P-256 or Ed25519. */
+  /** Verifies the JWTs of the project's own backend: SPKI as PEM, of RSA, EC P-256 or Ed25519. */
   publicKey: string | null;
   /** By operation; null is no limit. */
   limits: ProjectAnswer['limits'];
@@ -35,7 +35,7 @@ export interface Profile {
 export interface User extends Profile {
   id: string;
   projectId: string;
-  /** The id in the project's own back end; unique in its project. */
+  /** The id in the project's own backend; unique in its project. */
   foreignId: string | null;
   /** Lower-cased; unique in its project. */
   email: string | null;

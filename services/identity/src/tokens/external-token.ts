@@ -4,7 +4,7 @@ import { jwtVerify } from 'jose';
 const leewaySeconds = 30;
 const longestId = 512;
 
-/** Whom a project's own back end vouches for, and what it says of that user. */
+/** Whom a project's own backend vouches for, and what it says of that user. */
 export interface ExternalUser {
   foreignId: string;
   userData: Record<string, unknown>;

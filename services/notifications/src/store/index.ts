@@ -122,7 +122,7 @@ export class NotificationStore {
     return this.#documents.sweep();
   }
 
-  /** Rejects when the store can not be used. */
+  /** Rejects when the store cannot be used. */
   check(): Promise<void> {
     return this.#documents.check();
   }
