@@ -1,5 +1,5 @@
 import { getUser } from '@kith/contracts';
-import { shedReply, successReply } from '@kith/service';
+import { decodeContext, shedReply, successReply } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { expectError, projectId, send, serveEcho, serveIssuer, startTestGateway, userId } from './harness.ts';
@@ -11,7 +11,11 @@ const least = 32;
 describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
   it('is asked for no more than it takes, and at once for all when it has room', async () => {
     await using test = await startTestGateway(engine, {
-      env: { RATE_LIMITS: JSON.stringify({ [getUser.name]: { max: 100, windowSeconds: 3_600 } }) },
+      env: {
+        RATE_LIMITS: JSON.stringify({ [getUser.name]: { max: 100, windowSeconds: 3_600 } }),
+        // A machine that stands still for some seconds lets none of them expire.
+        REQUEST_TIMEOUT_MS: '60000',
+      },
     });
     await serveIssuer(test.bus);
     const { port } = test.gateway;
@@ -19,26 +23,29 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    let asked = 0;
-    const service = await serveEcho(test.bus, getUser, async () => {
-      if (++asked > least) return shedReply();
+    // By its id, as the bus may ask once more for what only reads (docs/adr/0026).
+    const asked: string[] = [];
+    const service = await serveEcho(test.bus, getUser, async ({ headers }) => {
+      const { requestId } = decodeContext(headers);
+      if (!asked.includes(requestId)) asked.push(requestId);
+      if (asked.indexOf(requestId) >= least) return shedReply();
       await gate;
       return successReply(200, {}, {});
     });
     const all = Array.from({ length: least }, () => send(port, { path }));
-    await expect.poll(() => asked, { timeout: 10_000 }).toBe(least);
+    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(least);
 
     // The service says so itself for a round; from then on the gateway does, and asks no more.
     for (let more = 1; more <= least + 2; more++) {
       const answer = await send(port, { path });
       expectError(answer, 'gateway/unavailable');
       expect(answer.headers['retry-after']).toBe('1');
-      expect(asked).toBe(least + Math.min(more, least));
+      expect(asked.length).toBe(least + Math.min(more, least));
     }
     goOn();
     const answers = await Promise.all(all);
     expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
-    asked = 0;
+    asked.length = 0;
     const after = await send(port, { path });
     expect(after.status).toBe(200);
     // What was refused here counts for no limit, but what its service turned away does.
