@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDataFolder } from '@kith/platform';
-import { readConfig, StartError } from '@kith/service';
+import { readConfig, StartError, storeOf } from '@kith/service';
 import { noteRestored, type ServiceMove } from '@kith/service/documents';
 import { type Given, optional, type Surroundings, UsageError } from '../command.ts';
 import { serviceMoves } from '../move/services.ts';
@@ -10,7 +10,8 @@ import { restoredConfig } from './config.ts';
 
 /** `kith restored`: what its command does, with all that only such commands need. */
 export async function runRestored(given: Given, around: Surroundings): Promise<number> {
-  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept } = readConfig(restoredConfig, around.env);
+  const config = readConfig(restoredConfig, around.env);
+  const { MONGODB_URL, KITH_DATA: kept } = config;
   const service = serviceMoves.find((one) => one.service === given.words[0]);
   if (!service) {
     const names = serviceMoves.map((one) => one.service).join(', ');
@@ -18,8 +19,8 @@ export async function runRestored(given: Given, around: Surroundings): Promise<n
   }
   const from = optional(given, 'from');
   const epoch =
-    url && from === undefined
-      ? await note(service, { kind: 'mongo', url, database: `${prefix}_${service.service}` })
+    MONGODB_URL && from === undefined
+      ? await note(service, storeOf(service.service, { ...config, MONGODB_URL }))
       : await noteInFolder(service, from === undefined ? resolve(kept) : resolvePath(from, around.env));
   around.stdout.write(`${service.service}: epoch ${epoch}; you can start it now\n`);
   return 0;

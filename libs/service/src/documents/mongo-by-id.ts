@@ -1,5 +1,5 @@
 import type { Document, Filter, Collection as MongoCollection } from 'mongodb';
-import { readBatch } from '../store/read-batch.ts';
+import { batchFor, readBatch } from '../store/read-batch.ts';
 
 /** Most ids that one question names. */
 const someIds = 1_000;
@@ -53,8 +53,7 @@ export class MongoById<T extends Document & { _id: string }> {
 
   #read(ids: readonly string[]): Promise<T[]> {
     const filter = { _id: ids.length === 1 ? ids[0] : { $in: ids } } as Filter<T>;
-    // One more than there can be: a batch that is full does not tell that nothing comes after it.
-    const options = { batchSize: ids.length + 1, ...(this.#projection && { projection: this.#projection }) };
+    const options = { batchSize: batchFor(ids), ...(this.#projection && { projection: this.#projection }) };
     return readBatch(this.stored, filter, options);
   }
 }

@@ -1,7 +1,7 @@
 import type { Db, Document, Filter, IndexDescription, Collection as MongoCollection } from 'mongodb';
 import { outboxIndex } from '../events/mongo-outbox.ts';
 import { goneIndex, type TargetFields, unsettledIndex } from '../settle/plan.ts';
-import { type BatchOptions, readBatch } from '../store/read-batch.ts';
+import { type BatchOptions, batchFor, readBatch } from '../store/read-batch.ts';
 import { type AnyCollection, asDeclared, type Collection } from './collection.ts';
 import { knownTotal, type Range, type Search, type Stored } from './documents.ts';
 import { MongoById } from './mongo-by-id.ts';
@@ -208,11 +208,6 @@ export class MongoReads<D> {
     }
     return `s.${field}`;
   }
-}
-
-/** One batch for one document a key, and one more: a batch that is full does not tell that nothing follows. */
-export function batchFor(keys: readonly string[]): number {
-  return Math.max(keys.length + 1, 101);
 }
 
 /** By the field, then by id. */

@@ -15,6 +15,11 @@ export interface BatchOptions {
   projection?: Document;
 }
 
+/** The batch size for one document per key, and one more: a full batch does not say that nothing follows. */
+export function batchFor(keys: readonly string[]): number {
+  return Math.max(keys.length + 1, 101);
+}
+
 interface Answer<T> {
   cursor: { id: unknown; firstBatch: T[] };
 }

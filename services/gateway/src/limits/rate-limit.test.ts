@@ -90,7 +90,7 @@ describe('counting', () => {
     expect((await count(limits, getUser, 'p1')).code).toBeUndefined();
   });
 
-  it('says while developing which setting widens the limit, and nothing of it else', async () => {
+  it('names the setting that widens the limit in development, and only there', async () => {
     const refusal = async (saysSetting: boolean) => {
       const limits = limitsOf({ scale: 0.01, saysSetting, store: new MemoryCounts() });
       await count(limits, listConnections, 'p');

@@ -37,7 +37,7 @@ export class RateLimits {
     overrides: Readonly<Record<string, Limit | null>>;
     /** Their limits stand in for both. */
     projects: Pick<ProjectSettings, 'of'>;
-    /** Whether a refusal says which setting widens the limit: for who develops, as operators alone can. */
+    /** Whether a refusal names the setting that widens the limit; only in development. */
     saysSetting?: boolean;
   }) {
     this.#saysSetting = options.saysSetting ?? false;
