@@ -1,7 +1,7 @@
 // `npm run test:faults`: the platform's distributed form under load, and one fault after the other.
 //   --quick          a cut of it that takes five minutes; times are told, not judged
 //   --only a,b       these rows alone
-//   --rate N         requests a second (200, in the cut 100)
+//   --rate N         requests a second (200, in the cut 100); at most half of what the machine serves, but for the cut
 //   --seed N         what is random comes from it; printed, so that a run can be repeated
 //   --before COMMIT  the version before, for the row that mixes the two (HEAD~1)
 //   --write          writes docs/reliability.md from what it finds
@@ -26,6 +26,8 @@ const { values } = parseArgs({
   },
 });
 const warmMs = 10_000;
+/** More than any machine serves, so that what bounds it is how many are under way. */
+const asManyAsPossible = 5_000;
 const rows = grounds.flatMap((ground) => ground.rows);
 const wanted = values.only?.split(',');
 const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
@@ -50,11 +52,12 @@ try {
     await ground.work(chosen, progress, async (world, some) => {
       const { url, operatorToken } = world;
       const crowd = await gather(url, { operatorToken, size: 40, random });
-      if (judgesTimes) await warmUp(crowd);
+      const load = judgesTimes ? Math.min(rate, Math.floor((await mostServed(crowd)) / 2)) : rate;
+      progress(`${load} requests a second`);
       for (const row of some) {
         progress(`${row.title} …`);
         const times = values.quick ? Math.max(1, row.quick) : row.times;
-        const outcome = await runRow(row, { world, crowd, before, random, rate, times, progress });
+        const outcome = await runRow(row, { world, crowd, before, random, rate: load, times, progress });
         outcomes.push(outcome);
         console.log(line(outcome, judgesTimes));
         // After each, so that a run that is broken off leaves what it has found.
@@ -71,11 +74,20 @@ const failed = outcomes.length - passed + (process.exitCode ? 1 : 0);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
 
-/** Code that has just begun to run is slow, and all of it began at once: what comes after is to be of the faults. */
-async function warmUp(crowd: Crowd): Promise<void> {
-  const end = crowd.load(rate / 2);
+/**
+ * How many requests a second the platform serves at most, with faults or without: under more, a fault would be told from too much
+ * load by nobody. Code that has just begun to run is slow, and all of it began at once, so it gets warm before.
+ */
+async function mostServed(crowd: Crowd): Promise<number> {
+  const warm = crowd.load(rate / 2);
   await sleep(warmMs);
-  await end();
+  await warm();
+  const record = crowd.begin();
+  const from = performance.now();
+  const most = crowd.load(asManyAsPossible, undefined, 64);
+  await sleep(warmMs / 2);
+  await most();
+  return (record.served / (performance.now() - from)) * 1000;
 }
 
 function fail(sentence: string): never {

@@ -47,8 +47,9 @@ export function writeReport({
 }): void {
   const machine = describeMachine({}).filter(([what]) => !['wrk', 'OpenSSL'].includes(what));
   const rows = outcomes.map((outcome) => [
-    outcome.row.servesAll ? `${outcome.row.title}; at half the load` : outcome.row.title,
+    outcome.row.title,
     outcome.times,
+    outcome.rate,
     outcome.requests,
     outcome.acknowledged,
     outcome.unanswered,
@@ -62,6 +63,7 @@ export function writeReport({
     ...[
       'fault',
       'times',
+      'requests a second',
       'requests',
       'acknowledged writes',
       'not served',

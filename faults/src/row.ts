@@ -46,6 +46,8 @@ export interface RowFacts {
 export interface Outcome {
   row: RowFacts;
   times: number;
+  /** Requests a second. */
+  rate: number;
   requests: number;
   acknowledged: number;
   unanswered: number;

@@ -27,7 +27,8 @@ export async function runRow<P extends Place>(
     await rest(metMs);
   };
   const record = crowd.begin(row.bears);
-  const end = crowd.load(row.servesAll ? rate / 2 : rate);
+  const load = row.servesAll ? rate / 2 : rate;
+  const end = crowd.load(load);
   let error: string | undefined;
   try {
     await rest(1_500);
@@ -46,7 +47,7 @@ export async function runRow<P extends Place>(
   const { wrong } = record;
   progress(record.statuses);
   return {
-    ...{ row, times, requests, acknowledged, unanswered, lost, doubled, wrong, readyMs },
+    ...{ row, times, rate: load, requests, acknowledged, unanswered, lost, doubled, wrong, readyMs },
     silence: silence ?? { ms: Number.POSITIVE_INFINITY, of: 'everything' },
     quietMs: after,
     ...(error && { error }),
