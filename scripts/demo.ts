@@ -1,7 +1,8 @@
 // `npm run demo`: makes the demo project at a platform that runs already (KITH_URL, OPERATOR_TOKEN), one started by
 // docker-compose for instance, and prints the same three requests as a start.
+
+import { readConfig, StartError } from '@kith/base';
 import { ensureDemo, openDataFolder, welcome } from '@kith/platform';
-import { readConfig, StartError } from '@kith/service';
 import { z } from 'zod';
 
 const config = z.object({

@@ -1,6 +1,6 @@
 // Writes docs/metrics.md: every metric with its type, its labels and what it says; `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Metrics } from '@kith/service';
+import { Metrics } from '@kith/base';
 
 interface Metric {
   name: string;
@@ -22,7 +22,7 @@ const [own, ofProcess] = [true, false].map((isOwn) =>
 
 const document = `# Metrics
 
-Made from \`libs/service/src/telemetry/metrics.ts\` by \`scripts/docs-metrics.ts\`. Every process serves them at \`/metrics\` on its
+Made from \`libs/base/src/telemetry/metrics.ts\` by \`scripts/docs-metrics.ts\`. Every process serves them at \`/metrics\` on its
 \`INTERNAL_PORT\`, as Prometheus text. A process tells of what it does: those of HTTP come from gateways, those of operations
 from services, in the embedded form all from one. No label is a project, a user or an address, so their number is bounded
 by the contracts. What a gauge could not find out within a second is left out of that scrape.

@@ -1,7 +1,9 @@
 // `npm run example`: the example application (examples/people) on an embedded platform of its own with a few people, or
 // on a platform that runs already (KITH_URL, KITH_PROJECT).
+
+import { createLogger, readConfig } from '@kith/base';
 import { goodbye, openDataFolder, operatorToken, platformConfig, startEmbedded } from '@kith/platform';
-import { createLogger, readConfig, runProcess } from '@kith/service';
+import { runProcess } from '@kith/service';
 import { z } from 'zod';
 import { ensurePeople } from './example/people.ts';
 import { servePage } from './example/serve-page.ts';

@@ -1,6 +1,7 @@
 // `npm run start:distributed`: real engines, each service its own process, with a demo project outside production.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import { createLogger, readConfig, StartError } from '@kith/base';
 import {
   ensureDemo,
   ensureNatsUsers,
@@ -14,7 +15,7 @@ import {
   welcome,
 } from '@kith/platform';
 import { provideEngines, startNamedEngines } from '@kith/platform/engines';
-import { createLogger, readConfig, runProcess, StartError } from '@kith/service';
+import { runProcess } from '@kith/service';
 import { readOptions } from './start/options.ts';
 
 readOptions(

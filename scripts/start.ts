@@ -1,4 +1,6 @@
 // `npm start`: the whole platform embedded in this process, with a demo project outside production.
+
+import { createLogger, readConfig } from '@kith/base';
 import {
   copyNotice,
   ensureDemo,
@@ -12,7 +14,7 @@ import {
   startEmbedded,
   welcome,
 } from '@kith/platform';
-import { createLogger, readConfig, runProcess } from '@kith/service';
+import { runProcess } from '@kith/service';
 import { readOptions } from './start/options.ts';
 
 readOptions(

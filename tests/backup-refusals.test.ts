@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { markMoved } from '@kith/service/embedded';
+import { markMoved } from '@kith/store/sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { makeSmall, startInFolder } from './support/moved-installation.ts';

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createLogger } from '@kith/base';
+import { InProcessBus } from '@kith/bus/in-process';
 import type { OwnUser, Project } from '@kith/contracts';
 import { openDataFolder, operatorToken } from '@kith/platform';
-import { createLogger } from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
 import {
   availableEngines,
   compileCache,

@@ -2,7 +2,7 @@
 import { copyFile, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { noteRestored } from '@kith/service/documents';
+import { noteRestored } from '@kith/store/open';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { files, makeFolders, startOn } from './support/folder-platform.ts';
 

@@ -1,6 +1,7 @@
 // Starts at most 1 platform and 12 processes.
+
+import { streamNames } from '@kith/bus';
 import type { AppNotification } from '@kith/contracts';
-import { streamNames } from '@kith/service';
 import { availableEngines, startPlatform, type TestPlatform, waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';

@@ -1,7 +1,7 @@
 // Starts at most 2 platforms and 6 processes.
 import { readFileSync } from 'node:fs';
+import { Metrics } from '@kith/base';
 import type { Collection } from '@kith/contracts';
-import { Metrics } from '@kith/service';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';

@@ -2,10 +2,10 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { streamNames } from '@kith/bus';
 import type { Connection } from '@kith/contracts';
 import { caller, ensureNatsUsers, type NatsUser, type NatsUserFiles, startDistributed } from '@kith/platform';
 import { provideEngines, startContainers } from '@kith/platform/engines';
-import { streamNames } from '@kith/service';
 import {
   availableEngines,
   compileCache,

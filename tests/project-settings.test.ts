@@ -1,5 +1,6 @@
 // Starts at most 2 platforms and 8 processes.
-import { createLogger, NatsBus } from '@kith/service';
+import { createLogger } from '@kith/base';
+import { NatsBus } from '@kith/bus';
 import {
   availableEngines,
   layLine,

@@ -1,4 +1,5 @@
-import { createLogger, NatsBus } from '@kith/service';
+import { createLogger } from '@kith/base';
+import { NatsBus } from '@kith/bus';
 import { availableEngines, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -71,7 +71,7 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
 
 it('files do not import each other in a circle, types included', () => {
   const text = (to: string) => `import type { X } from './${to}.ts';`;
-  const file = (name: string) => `libs/service/src/bus/${name}.ts`;
+  const file = (name: string) => `libs/bus/src/${name}.ts`;
   expect(sentences({ [file('a')]: text('b'), [file('b')]: text('c'), [file('c')]: text('d') })).toEqual([]);
   expect(sentences({ [file('a')]: text('b'), [file('b')]: text('c'), [file('c')]: text('a') })).toEqual([
     `${file('c')}:1: files import each other in a circle: ${['a', 'b', 'c', 'a'].map(file).join(' → ')}. What both need goes into a file of its own.`,

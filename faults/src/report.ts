@@ -85,8 +85,8 @@ What each column means and how it is found stands in [faults/README.md](../fault
 ${table(head, rows)}
 
 ${missed.length > 0 ? `Not passed:\n\n${missed.join('\n')}\n\n` : ''}What needs no load, or more schedules than a load makes, stands in suites that each change passes: failovers of a replica set at
-every step of settler and outbox ([a model of three members](../libs/service/tests/replica-set.test.ts)), errors among duplicates in a
-write of many ([failed writes](../libs/service/tests/failed-writes.test.ts)), each file of the embedded form at another point of
+every step of settler and outbox ([a model of three members](../libs/store/tests/replica-set.test.ts)), errors among duplicates in a
+write of many ([failed writes](../libs/store/tests/failed-writes.test.ts)), each file of the embedded form at another point of
 its past ([a machine's death](../tests/machine-death.test.ts)).
 
 ${table(['measured on', ''], machine)}

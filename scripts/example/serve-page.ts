@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import { createServer } from 'vite';
 import { type KithSettings, kithSettings } from '../../examples/people/kith-settings.ts';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { wholeNumber } from '@kith/service';
+import { wholeNumber } from '@kith/base';
 
 const port = wholeNumber(0, 65_535);
 

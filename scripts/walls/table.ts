@@ -6,8 +6,10 @@ export interface Room {
   instead: string;
 }
 
-const kit = ['@kith/contracts', '@kith/service', '@kith/service/config'];
-const storing = [...kit, '@kith/service/documents', '@kith/service/backup'];
+const base = ['@kith/base', '@kith/base/config'];
+const kit = [...base, '@kith/contracts', '@kith/bus', '@kith/service', '@kith/service/config'];
+const storing = [...kit, '@kith/store', '@kith/store/open', '@kith/store/backup'];
+const embedding = ['@kith/bus/in-process', '@kith/store/sqlite'];
 const services = ['crypto', 'identity', 'connections', 'collections', 'notifications'].map(
   (name) => `@kith/${name}`,
 );
@@ -15,7 +17,7 @@ const services = ['crypto', 'identity', 'connections', 'collections', 'notificat
 const service: Room = {
   may: storing,
   instead:
-    'A service imports contracts and the service kit alone: it asks other services over the bus (`ask`), or follows their events (`subscription`).',
+    'A service imports contracts, the store and the runtime alone: it asks other services over the bus (`ask`), or follows their events (`subscription`).',
 };
 
 /** What each package's `src` may import. */
@@ -33,44 +35,100 @@ export const packages: Readonly<Record<string, Room>> = {
     instead:
       'The client imports nothing of ours: what it needs of contracts is generated into it (scripts/client.ts).',
   },
-  'libs/service': {
+  'libs/base': {
     may: ['@kith/contracts'],
     instead:
-      'The service kit knows no service: what one needs of it is a parameter, or belongs into the service.',
+      'Everything stands on base, so it imports contracts alone: what it would need of another package is a parameter, or belongs into that package.',
+  },
+  'libs/store': {
+    may: [...base, '@kith/contracts'],
+    instead:
+      'The store knows neither the bus nor the runtime: what it needs of them it declares itself, as `Progress` and `Span`.',
+  },
+  'libs/bus': {
+    may: [...base, '@kith/store', '@kith/store/sqlite'],
+    instead:
+      'The bus carries bytes: it imports base, and of the store its declarations and the files of SQLite. What reads messages belongs into libs/service.',
+  },
+  'libs/service': {
+    may: [...base, '@kith/contracts', '@kith/store', '@kith/bus'],
+    instead:
+      'The runtime knows no service, and loads no driver of a store: what one needs of it is a parameter, or belongs into the service.',
   },
   'services/crypto': {
     may: kit,
     instead:
-      'Crypto stores nothing and asks nobody: it imports contracts and the service kit, without its store.',
+      'Crypto stores nothing and asks nobody: it imports contracts and the runtime, without the store.',
   },
   'services/gateway': {
     may: [...kit, '@kith/openapi'],
     instead:
-      'The gateway moves bytes to services over the bus: it imports contracts, the document and the service kit.',
+      'The gateway moves bytes to services over the bus: it imports contracts, the document and the runtime.',
   },
   'services/identity': service,
   'services/connections': service,
   'services/collections': service,
   'services/notifications': service,
   'libs/platform': {
-    may: [...storing, '@kith/service/embedded', ...services, '@kith/gateway'],
+    may: [...storing, ...embedding, ...services, '@kith/gateway'],
     instead:
       'The platform composes services: what it would need of the command line or of the test kit belongs into it.',
   },
   'libs/cli': {
-    may: [...storing, '@kith/service/embedded', ...services, '@kith/platform', '@kith/platform/access'],
+    may: [...storing, ...embedding, ...services, '@kith/platform', '@kith/platform/access'],
     instead:
       'The command line imports the platform and services, not the test kit; engines are the business of libs/platform.',
   },
   'libs/testing': {
-    may: [...storing, '@kith/service/embedded', '@kith/platform', '@kith/platform/engines', '@kith/client'],
+    may: [...storing, ...embedding, '@kith/platform', '@kith/platform/engines', '@kith/client'],
     instead:
       'The test kit starts platforms: it imports the platform and the client, and no service by itself.',
   },
 };
 
-/** What the folders of a package's `src` may import of each other, where that is decided; '' is what lies beside them. */
+const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operations'] };
+
+/**
+ * What the folders of a package's `src` may import of each other, where that is decided; '' is what lies beside them. Where ''
+ * is both above and below a folder, it holds the package's entry and what all of it is about.
+ */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'libs/base': {
+    config: [''],
+    telemetry: ['', 'config'],
+    '': ['config', 'telemetry'],
+  },
+  'libs/store': {
+    drivers: [],
+    outbox: ['drivers'],
+    settle: ['drivers', 'outbox'],
+    documents: ['drivers', 'outbox', 'settle'],
+    backup: ['drivers', 'outbox', 'documents'],
+    '': ['drivers', 'outbox', 'documents'],
+  },
+  'libs/service': {
+    background: [],
+    operations: [],
+    config: ['operations'],
+    events: ['background'],
+    profiles: ['operations', 'events'],
+    lifecycle: ['background', 'operations', 'config', 'events'],
+    '': ['background', 'operations', 'config', 'events', 'profiles', 'lifecycle'],
+  },
+  'services/crypto': { operations: [''], '': ['operations'] },
+  'services/connections': parts,
+  'services/collections': parts,
+  'services/identity': {
+    store: [''],
+    tokens: ['', 'store'],
+    operations: ['', 'store', 'tokens'],
+    '': ['store', 'tokens', 'operations'],
+  },
+  'services/notifications': {
+    ...parts,
+    events: ['', 'store'],
+    '': ['store', 'operations', 'events'],
+  },
   'services/gateway': {
     routes: [],
     tables: [],
@@ -89,17 +147,17 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
 export const drivers: readonly { name: string; only: readonly string[]; instead: string }[] = [
   {
     name: 'mongodb',
-    only: ['libs/service', 'libs/cli', 'libs/testing'],
+    only: ['libs/store', 'libs/cli', 'libs/testing'],
     instead: 'Services store through `Documents` (docs/adr/0037).',
   },
   {
     name: 'node:sqlite',
-    only: ['libs/service', 'libs/platform', 'libs/cli', 'libs/testing'],
+    only: ['libs/store', 'libs/bus', 'libs/platform', 'libs/cli', 'libs/testing'],
     instead: 'Services store through `Documents` (docs/adr/0037).',
   },
   {
     name: '@nats-io/',
-    only: ['libs/service', 'libs/platform', 'libs/testing'],
+    only: ['libs/bus', 'libs/platform', 'libs/testing'],
     instead: 'Services speak through `Bus`.',
   },
   { name: 'ioredis', only: ['services/gateway'], instead: 'Limits are counted by the gateway alone.' },

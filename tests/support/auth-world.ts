@@ -1,8 +1,11 @@
+import { readConfig } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { startCrypto } from '@kith/crypto';
 import { gatewayConfig, type RunningGateway, startGateway } from '@kith/gateway';
 import { type IdentityOptions, startIdentity } from '@kith/identity';
 import { caller } from '@kith/platform';
-import { type Bus, readConfig, type ServiceRuntime, type StoreConfig } from '@kith/service';
+import type { ServiceRuntime } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { createPeople, createRuntime, createStore, type EngineKind, type People } from '@kith/testing';
 
 export const operatorToken = 'the-operator';

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createLogger } from '@kith/base';
+import { NatsBus } from '@kith/bus';
 import {
   type AppNotification,
   type Collection,
@@ -11,7 +13,6 @@ import {
 } from '@kith/contracts';
 import { CallError, caller, type ProcessName, startDistributed } from '@kith/platform';
 import { provideEngines, startContainers } from '@kith/platform/engines';
-import { createLogger, NatsBus } from '@kith/service';
 import { createPeople, type TestUser, uniquePrefix, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
 

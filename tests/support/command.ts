@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '@kith/cli';
-import type { TestPlatform } from '@kith/testing';
-import { compileCache } from '@kith/testing';
+import { compileCache, type TestPlatform } from '@kith/testing';
 
 const main = fileURLToPath(new URL('../../libs/cli/src/main.ts', import.meta.url));
 

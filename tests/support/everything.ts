@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bus, createLogger, NatsBus, streamNames } from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import { createLogger } from '@kith/base';
+import { type Bus, NatsBus, streamNames } from '@kith/bus';
+import { InProcessBus } from '@kith/bus/in-process';
 import type { Engines, TestPlatform } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';

@@ -1,10 +1,12 @@
+import { readConfig } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { startCollections } from '@kith/collections';
 import { startConnections } from '@kith/connections';
 import { gatewayConfig, startGateway } from '@kith/gateway';
 import { startIdentity } from '@kith/identity';
 import { startNotifications } from '@kith/notifications';
 import { caller } from '@kith/platform';
-import { type Bus, type RunningService, readConfig } from '@kith/service';
+import type { RunningService } from '@kith/service';
 import { createPeople, createRuntime, createStore, type EngineKind, type People } from '@kith/testing';
 import { operatorToken } from './auth-world.ts';
 

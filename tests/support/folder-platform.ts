@@ -1,8 +1,8 @@
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLogger, readConfig } from '@kith/base';
 import { type Call, caller, openDataFolder, platformConfig, startEmbedded } from '@kith/platform';
-import { createLogger, readConfig } from '@kith/service';
 
 export const operatorToken = 'operator-token-of-this-suite';
 

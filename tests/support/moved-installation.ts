@@ -1,3 +1,4 @@
+import { createLogger, readConfig } from '@kith/base';
 import {
   type Call,
   caller,
@@ -6,7 +7,6 @@ import {
   platformConfig,
   startEmbedded,
 } from '@kith/platform';
-import { createLogger, readConfig } from '@kith/service';
 import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
 

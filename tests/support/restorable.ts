@@ -1,9 +1,9 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLogger, readConfig } from '@kith/base';
 import type { ServiceName } from '@kith/contracts';
 import { openDataFolder, platformConfig, startEmbedded } from '@kith/platform';
-import { createLogger, readConfig } from '@kith/service';
 import { type EngineKind, startPlatform } from '@kith/testing';
 import { type Document, MongoClient } from 'mongodb';
 import { runKith } from './command.ts';

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServiceProcess } from '@kith/platform';
-import type { TestPlatform } from '@kith/testing';
-import { compileCache } from '@kith/testing';
+import { compileCache, type TestPlatform } from '@kith/testing';
 
 /** Starts one more gateway process of a platform on real engines. */
 export async function startSecondGateway(

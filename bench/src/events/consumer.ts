@@ -1,15 +1,14 @@
+import { createLogger, Metrics } from '@kith/base';
 import {
   type Bus,
   BusWrapper,
   type ConsumeOptions,
-  createLogger,
   type Delivery,
   type Intake,
-  Metrics,
   observedBus,
-  type RunningService,
-  type StoreConfig,
-} from '@kith/service';
+} from '@kith/bus';
+import type { RunningService } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { startConnections } from '../../../services/connections/src/index.ts';
 import type { Lags } from './lags.ts';
 

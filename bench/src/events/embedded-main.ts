@@ -2,9 +2,9 @@
 // it has shown as JSON.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLogger } from '@kith/service';
-import { openDocuments } from '@kith/service/documents';
-import { InProcessBus } from '@kith/service/embedded';
+import { createLogger } from '@kith/base';
+import { InProcessBus } from '@kith/bus/in-process';
+import { openDocuments } from '@kith/store/open';
 import { startConsumer } from './consumer.ts';
 import { Lags } from './lags.ts';
 import { measureForm } from './measure.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bus } from '@kith/service';
+import type { Bus } from '@kith/bus';
 import { median } from '../summary.ts';
 import type { Applied } from './lags.ts';
 import type { Phase, Some } from './producer.ts';

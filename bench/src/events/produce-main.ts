@@ -1,6 +1,7 @@
 // A service that owns events, on NATS and MongoDB, through one phase. Prints events a second.
-import { createLogger, NatsBus } from '@kith/service';
-import { openDocuments } from '@kith/service/documents';
+import { createLogger } from '@kith/base';
+import { NatsBus } from '@kith/bus';
+import { openDocuments } from '@kith/store/open';
 import { changeOf, declared } from './produced.ts';
 import { type Phase, produce } from './producer.ts';
 

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { type Collection, collection, type DocumentChange } from '@kith/service';
-import type { Declared } from '@kith/service/documents';
+import { type Collection, collection, type DocumentChange } from '@kith/store';
+import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 
 /** What the events of the row tell of: as little as a service can store. */

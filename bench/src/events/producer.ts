@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { createLogger, Metrics } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
-import { type Bus, createLogger, Metrics, type Outbox, Relay } from '@kith/service';
+import { Relay } from '@kith/service';
+import type { Outbox } from '@kith/store';
 import { userEvent } from './user-events.ts';
 
 /** Where events are stored and told from, as the service that owns them does. */

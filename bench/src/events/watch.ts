@@ -1,5 +1,6 @@
+import { type Bus, InFlight } from '@kith/bus';
 import { blocksPage } from '@kith/contracts';
-import { ask, type Bus, InFlight } from '@kith/service';
+import { ask } from '@kith/service';
 import { residentBytes } from '../processes.ts';
 import { percentile } from '../summary.ts';
 

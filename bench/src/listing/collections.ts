@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
 import { listEntities, listSubCollections } from '@kith/contracts';
-import { Turns } from '@kith/service';
-import { documentRow } from '@kith/service/documents';
+import { documentRow } from '@kith/store/open';
 import { serveAlone } from '../../../libs/testing/src/index.ts';
 import { type CollectionRecord, newCollection } from '../../../services/collections/src/collection.ts';
 import { collectionsMove } from '../../../services/collections/src/move.ts';

@@ -1,6 +1,7 @@
+import type { Bus } from '@kith/bus';
 import type { OperationSpec } from '@kith/contracts';
-import type { Bus, StoreConfig } from '@kith/service';
-import type { ServiceMove } from '@kith/service/documents';
+import type { StoreConfig } from '@kith/store';
+import type { ServiceMove } from '@kith/store/open';
 import type { StoredRow as SeedRow } from '../../../libs/testing/src/index.ts';
 
 export type { SeedRow };

@@ -1,4 +1,4 @@
-import type { Bus } from '@kith/service';
+import type { Bus } from '@kith/bus';
 import { callerOf, callOperation, type OperationAnswer } from '../../../libs/testing/src/index.ts';
 import { seeded } from '../random.ts';
 import { type Figures, summary } from '../summary.ts';

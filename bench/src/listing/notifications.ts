@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
 import { listNotifications } from '@kith/contracts';
-import { Turns } from '@kith/service';
-import { documentRow } from '@kith/service/documents';
+import { documentRow } from '@kith/store/open';
 import { serveAlone } from '../../../libs/testing/src/index.ts';
 import { emptyFeed, type Owner } from '../../../services/notifications/src/feed.ts';
 import { notificationsMove } from '../../../services/notifications/src/move.ts';

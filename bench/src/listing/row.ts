@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { fillStore } from '../../../libs/testing/src/index.ts';
 import { collectionsLayout } from './collections.ts';
 import { connectionsLayout } from './connections.ts';

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import type { Bus } from '@kith/bus';
 import {
   countConnections,
   countNotifications,
@@ -8,7 +9,6 @@ import {
   type ServiceName,
   signTestingJwt,
 } from '@kith/contracts';
-import type { Bus } from '@kith/service';
 import { callerOf, callOperation, type OperationCall } from '../../../libs/testing/src/call-operation.ts';
 
 const asUser = (): OperationCall => ({ projectId: randomUUID(), caller: callerOf(randomUUID(), 'user') });

@@ -1,5 +1,5 @@
 import type { PublicUser } from '@kith/contracts';
-import { counterRow, documentRow } from '@kith/service/documents';
+import { counterRow, documentRow } from '@kith/store/open';
 import { fillStore, type StoredRow } from '../../../libs/testing/src/index.ts';
 import { type Entry, entryKey } from '../../../services/connections/src/listing.ts';
 import { connectionsMove } from '../../../services/connections/src/move.ts';

@@ -1,5 +1,5 @@
+import { streamNames } from '@kith/bus';
 import type { EventEnvelope } from '@kith/contracts';
-import { streamNames } from '@kith/service';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';

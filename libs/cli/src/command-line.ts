@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { StartError } from '@kith/base/config';
 import { CallError } from '@kith/platform/access';
-import { StartError } from '@kith/service/config';
 import { type Command, type Given, type Surroundings, UsageError } from './command.ts';
 import { commands } from './commands/index.ts';
 import { helpOf, helpOfAll, listOf } from './help.ts';

@@ -1,4 +1,4 @@
-import { StartError } from '@kith/service/config';
+import { StartError } from '@kith/base/config';
 
 /** The sentence of a file that was named and cannot be read. */
 export function unreadable(file: string, { code }: { code?: string | undefined }): StartError {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readConfig, StartError } from '@kith/base/config';
 import { type Call, caller, dataFolderConfig } from '@kith/platform/access';
-import { readConfig, StartError } from '@kith/service/config';
 import { z } from 'zod';
 import type { Surroundings } from './command.ts';
 

@@ -1,4 +1,4 @@
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import { z } from 'zod';
 import type { DataFolder } from './data-folder.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openDataFolder } from './data-folder.ts';
 

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import { lockFolder, makeFolder } from './folder-lock.ts';
 
 /** The folder of an installation: databases, keys, start.json. Its owner's alone. */

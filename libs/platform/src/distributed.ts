@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import type { Platform } from './embedded.ts';
 import { type ProcessName, type ServiceProcess, startServiceProcess } from './processes.ts';
 import { serviceNames } from './services.ts';

@@ -1,15 +1,8 @@
+import { type InternalServer, type Logger, Metrics, StartError, startInternalServer } from '@kith/base';
+import { type Bus, observedBus } from '@kith/bus';
+import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
-import {
-  type Bus,
-  type InternalServer,
-  type Logger,
-  Metrics,
-  observedBus,
-  type RunningService,
-  StartError,
-  startInternalServer,
-} from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import type { RunningService } from '@kith/service';
 import type { PlatformConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';

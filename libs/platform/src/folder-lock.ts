@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 
 /** Makes a folder with those above it, its owner's alone. Throws `StartError`. */
 export function makeFolder(path: string): void {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { Logger } from '@kith/base';
 import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
-import type { Logger } from '@kith/service';
-import { noteRestored } from '@kith/service/documents';
+import { noteRestored } from '@kith/store/open';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 

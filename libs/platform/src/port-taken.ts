@@ -1,4 +1,4 @@
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 
 const patienceMs = 5_000;
 

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
+import { StartError } from '@kith/base';
 import type { ServiceName } from '@kith/contracts';
-import { StartError } from '@kith/service';
 import { nodeFlags } from './node-flags.ts';
 
 /** What runs as a process of its own. */

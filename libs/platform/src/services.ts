@@ -4,7 +4,8 @@ import type { ServiceName } from '@kith/contracts';
 import { startCrypto } from '@kith/crypto';
 import { startIdentity } from '@kith/identity';
 import { startNotifications } from '@kith/notifications';
-import type { RunningService, ServiceRuntime, StoreConfig } from '@kith/service';
+import type { RunningService, ServiceRuntime } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 
 /** What services are told beside their runtime; gateway and services must agree on issuer and audience. */
 export interface ServiceSettings {

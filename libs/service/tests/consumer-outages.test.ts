@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { BusWrapper, type ConsumeOptions, type Delivery } from '@kith/bus';
 import { eventSubject } from '@kith/contracts';
 import { type RunningService, startService } from '@kith/service';
 import { availableEngines, createRuntime, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ConsumeOptions, Delivery } from '../src/bus/bus.ts';
-import { BusWrapper } from '../src/bus/bus-wrapper.ts';
 import { subscription } from '../src/events/subscribe.ts';
 
 const made = { type: 'thing.made', version: 1, data: z.object({}) } as const;

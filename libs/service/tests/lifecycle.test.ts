@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { createLogger, Sweeper, startService } from '@kith/service';
+import { createLogger } from '@kith/base';
+import { Sweeper, startService } from '@kith/service';
 import { createRuntime } from '@kith/testing';
 import { expect, test } from 'vitest';
 

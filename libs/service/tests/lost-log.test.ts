@@ -5,12 +5,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Bus, createLogger, type Intake, Metrics, NatsBus, Relay } from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import { createLogger, Metrics } from '@kith/base';
+import { type Bus, type Intake, NatsBus } from '@kith/bus';
+import { InProcessBus } from '@kith/bus/in-process';
+import { Relay } from '@kith/service';
+import { openSqlite } from '@kith/store/sqlite';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
 import { availableEngines, type EngineKind, startOwnNats, uniquePrefix, waitFor } from '@kith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';
-import { openSqlite } from '../src/store/sqlite.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const never = 3_600_000;

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createLogger, Metrics } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import type { EventEnvelope } from '@kith/contracts';
-import { type Bus, type Copies, createLogger, Metrics, Relay } from '@kith/service';
+import { Relay } from '@kith/service';
+import type { Copies } from '@kith/store';
+import { openSqlite } from '@kith/store/sqlite';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
 import { createBus, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';
-import { openSqlite } from '../src/store/sqlite.ts';
 
 let bus: Bus & AsyncDisposable;
 let outbox: SqliteOutbox;

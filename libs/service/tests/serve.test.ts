@@ -1,16 +1,13 @@
+import { ApiError, createLogger, DeadlinePassed } from '@kith/base';
+import { type Message, RequestTimeout } from '@kith/bus';
 import { type InternalOperationSpec, internalOperation, operation, rpcSubject } from '@kith/contracts';
 import {
-  ApiError,
   ask,
-  createLogger,
-  DeadlinePassed,
   encodeContext,
   handler,
   internalHandler,
-  type Message,
   type OperationHandler,
   type OperationRequest,
-  RequestTimeout,
   type RunningService,
   type ServiceRuntime,
   startService,

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { openMongo } from '@kith/store/testing';
 import { availableEngines, createStore, layLine, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
-import { openMongo } from '../src/store/mongo.ts';
 
 const schema = { version: 1, collections: {} };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Metrics } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { eventSubject } from '@kith/contracts';
-import { type Bus, Metrics } from '@kith/service';
 import { availableEngines, createBus, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Bus, createLogger, Metrics, type OutgoingEvent, Relay } from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import { createLogger, Metrics } from '@kith/base';
+import type { Bus, OutgoingEvent } from '@kith/bus';
+import { InProcessBus } from '@kith/bus/in-process';
+import { Relay } from '@kith/service';
+import { openSqlite } from '@kith/store/sqlite';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
 import { waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/events/sqlite-outbox.ts';
-import { openSqlite } from '../src/store/sqlite.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const never = 3_600_000;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { type Bus, statusHeader } from '@kith/bus';
 import { type OperationSpec, rpcSubject } from '@kith/contracts';
-import { type Bus, type Caller, encodeContext, type RequestContext, statusHeader } from '@kith/service';
+import { type Caller, encodeContext, type RequestContext } from '@kith/service';
 
 /** What a service has answered. */
 export interface OperationAnswer {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { MongoClient } from 'mongodb';
 
 /** Everything a store holds, by table or collection, read past the store's own code. */

@@ -1,4 +1,4 @@
-import { streamNames } from '@kith/service';
+import { streamNames } from '@kith/bus';
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';

@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import type { StoreConfig } from '@kith/service';
-import type { MovedRow, MovedTable, ServiceMove } from '@kith/service/documents';
+import type { StoreConfig } from '@kith/store';
+import type { MovedRow, MovedTable, ServiceMove } from '@kith/store/open';
 import { type Document, MongoClient } from 'mongodb';
 
 /** A row of a service's table, in the terms of its store on SQLite. */

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { layLine } from './line.ts';
 
 /** A store whose database fails on demand, for whoever opens it by this configuration. */

@@ -2,16 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Bus,
-  createLogger,
-  type Logger,
-  Metrics,
-  NatsBus,
-  type ServiceRuntime,
-  type StoreConfig,
-} from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import { createLogger, type Logger, Metrics } from '@kith/base';
+import { type Bus, NatsBus } from '@kith/bus';
+import { InProcessBus } from '@kith/bus/in-process';
+import type { ServiceRuntime } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { MongoClient } from 'mongodb';
 import type { EngineKind } from './engine-kinds.ts';
 import { startEngines } from './engines.ts';

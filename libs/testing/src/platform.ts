@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createLogger, readConfig } from '@kith/base';
 import type { KithClient } from '@kith/client';
 import type { Project } from '@kith/contracts';
 import {
@@ -13,7 +14,6 @@ import {
   startDistributed,
   startEmbedded,
 } from '@kith/platform';
-import { createLogger, readConfig } from '@kith/service';
 import { destination } from 'pino';
 import { compileCache } from './compile-cache.ts';
 import type { EngineKind } from './engine-kinds.ts';

@@ -1,5 +1,6 @@
+import type { Bus } from '@kith/bus';
 import type { ExportSection, OutputOf } from '@kith/contracts';
-import { ask, type Bus } from '@kith/service';
+import { ask } from '@kith/service';
 
 /** Reads a section of a user's export to its end, as a gateway does, and gives its pages. */
 export async function readSection<S extends ExportSection>(

@@ -1,4 +1,6 @@
-import { type Bus, Metrics, type OperationHandler, serveOperation } from '@kith/service';
+import { Metrics } from '@kith/base';
+import type { Bus } from '@kith/bus';
+import { type OperationHandler, serveOperation } from '@kith/service';
 import { createBus, testLog } from './parts.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { streamNames } from '@kith/bus';
 import type { EmbeddedPlatform } from '@kith/platform';
-import { streamNames } from '@kith/service';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { EventRecord } from './event-record.ts';

@@ -1,5 +1,5 @@
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { type Document, MongoClient } from 'mongodb';
 import { layLine } from './line.ts';
 import { mongoMessages } from './mongo-messages.ts';

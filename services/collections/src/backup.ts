@@ -1,5 +1,5 @@
 import { collectionDeleted } from '@kith/contracts';
-import type { ServiceBackup } from '@kith/service/backup';
+import type { ServiceBackup } from '@kith/store/backup';
 import { collections, declared, entities, idOf } from './store/collections.ts';
 import { entityPlace, entityRange, placedEntity } from './store/entity-place.ts';
 import { placed } from './store/place.ts';

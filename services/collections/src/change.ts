@@ -1,4 +1,5 @@
-import { ApiError, type Caller, untilMade } from '@kith/service';
+import { ApiError, untilMade } from '@kith/base';
+import type { Caller } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type CollectionRecord, ownerOf, toCounted } from './collection.ts';
 import { type EntityChange, entityEvent } from './entity.ts';

@@ -1,4 +1,4 @@
-import { derivedId } from '@kith/service';
+import { derivedId } from '@kith/base';
 import type { CollectionRecord, Owner } from './collection.ts';
 import type { EntityRecord } from './entity.ts';
 

@@ -1,4 +1,4 @@
-import { movedDocuments } from '@kith/service/documents';
+import { movedDocuments } from '@kith/store/open';
 import { declared } from './store/collections.ts';
 
 /** Collections' data on its way to the distributed form. */

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Logger, Sweeper } from '@kith/service';
+import type { Logger } from '@kith/base';
+import { Sweeper } from '@kith/service';
 import type { CollectionStore } from './store/index.ts';
 
 /**

@@ -1,12 +1,6 @@
-import {
-  Relay,
-  type RunningService,
-  type ServiceRuntime,
-  type StoreConfig,
-  Sweeper,
-  startService,
-  Turns,
-} from '@kith/service';
+import { Turns } from '@kith/base';
+import { Relay, type RunningService, type ServiceRuntime, Sweeper, startService } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { eraseMarked, usersSubscription } from './erasure.ts';
 import { addEntity } from './operations/add-entity.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
 import { createProject, signUp } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { Turns } from '@kith/service';
 import { availableEngines, callOperation, createRuntime, createStore } from '@kith/testing';
 import { expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { NoResponders } from '@kith/bus';
 import { collectionCreated, getRootCollection } from '@kith/contracts';
-import { NoResponders } from '@kith/service';
 import { availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { collectionEvent, newCollection } from '../src/collection.ts';

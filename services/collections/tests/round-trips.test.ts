@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { listEntities, listSubCollections, type OperationSpec } from '@kith/contracts';
-import { type Bus, Turns } from '@kith/service';
 import {
   availableEngines,
   callerOf,

@@ -1,3 +1,4 @@
+import { ApiError } from '@kith/base';
 import {
   connectionAccepted,
   connectionDeclined,
@@ -6,7 +7,7 @@ import {
   connectionWithdrawn,
   type EventEnvelope,
 } from '@kith/contracts';
-import { ApiError, makeEvent } from '@kith/service';
+import { makeEvent } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changePair } from './change-pair.ts';
 import { type Action, decide } from './machine.ts';

@@ -1,4 +1,5 @@
-import type { Bus, Relay } from '@kith/service';
+import type { Bus } from '@kith/bus';
+import type { Relay } from '@kith/service';
 import type { ConnectionStore } from './store/index.ts';
 
 /** What the handlers work with. */

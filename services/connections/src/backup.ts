@@ -1,4 +1,4 @@
-import { type AnyStored, anonymousProfile, type MadeUp, type ServiceBackup } from '@kith/service/backup';
+import { type AnyStored, anonymousProfile, type MadeUp, type ServiceBackup } from '@kith/store/backup';
 import { placed } from './listing.ts';
 import { strangers } from './pair.ts';
 import { changeOf } from './store/change.ts';

@@ -1,5 +1,5 @@
+import { untilMade } from '@kith/base';
 import type { EventEnvelope } from '@kith/contracts';
-import { untilMade } from '@kith/service';
 import type { AppContext } from './app.ts';
 import type { Pair } from './pair.ts';
 

@@ -1,13 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from '@kith/base';
 import { connectionBlocked, connectionUnblocked, connectionWithdrawn, userDeleted } from '@kith/contracts';
-import {
-  type EndedUser,
-  type EventSubscription,
-  eraseEvents,
-  type Logger,
-  Sweeper,
-  subscription,
-} from '@kith/service';
+import { type EndedUser, type EventSubscription, eraseEvents, Sweeper, subscription } from '@kith/service';
 import { act } from './act.ts';
 import type { AppContext } from './app.ts';
 import { unblock } from './blocks.ts';

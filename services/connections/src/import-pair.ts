@@ -1,5 +1,5 @@
+import { derivedId } from '@kith/base';
 import type { ImportedConnection } from '@kith/contracts';
-import { derivedId } from '@kith/service';
 import { type LivePair, type Pair, strangers } from './pair.ts';
 
 /** A pair as a row of another backend has it: without events, so that the first change from now on is the first. */

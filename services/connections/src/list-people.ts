@@ -1,12 +1,6 @@
+import { ApiError, decodeCursor, encodeCursor, type ListPosition, type Logger } from '@kith/base';
 import type { OperationSpec, PublicUser } from '@kith/contracts';
-import {
-  ApiError,
-  askForUsers,
-  decodeCursor,
-  encodeCursor,
-  type ListPosition,
-  type Logger,
-} from '@kith/service';
+import { askForUsers } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type Entry, isPlace, type ListName, placeOf } from './listing.ts';
 import { searchList, searchOf } from './search.ts';

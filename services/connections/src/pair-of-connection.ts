@@ -1,4 +1,4 @@
-import { ApiError } from '@kith/service';
+import { ApiError } from '@kith/base';
 import type { AppContext } from './app.ts';
 import type { Pair } from './pair.ts';
 

@@ -1,5 +1,6 @@
+import { derivedId } from '@kith/base';
 import { connectionBlocked, connectionUnblocked } from '@kith/contracts';
-import { derivedId, type EventSubscription, makeEvent, subscription } from '@kith/service';
+import { type EventSubscription, makeEvent, subscription } from '@kith/service';
 import { eventOfPair } from './act.ts';
 import type { AppContext } from './app.ts';
 

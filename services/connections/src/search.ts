@@ -1,4 +1,4 @@
-import { fold } from '@kith/service';
+import { fold } from '@kith/base';
 import { type Entry, placeOf } from './listing.ts';
 import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
 import type { SearchKey } from './store/profiles.ts';

@@ -3,10 +3,10 @@ import {
   Relay,
   type RunningService,
   type ServiceRuntime,
-  type StoreConfig,
   Sweeper,
   startService,
 } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { endedUsers, startEraser } from './eraser.ts';
 import { blocksPageHandler } from './operations/blocks-page.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Bus } from '@kith/bus';
 import {
   listBlocks,
   listConnections,
@@ -7,7 +8,7 @@ import {
   listUserConnections,
   type OperationSpec,
 } from '@kith/contracts';
-import type { Bus, Relay } from '@kith/service';
+import type { Relay } from '@kith/service';
 import {
   availableEngines,
   callerOf,

@@ -1,4 +1,4 @@
-import { readConfig } from '@kith/service';
+import { readConfig } from '@kith/base';
 import { expect, test } from 'vitest';
 import { cryptoConfig, testTokensAllowed } from './config.ts';
 

@@ -1,4 +1,5 @@
-import { flag, serviceConfig } from '@kith/service';
+import { flag } from '@kith/base';
+import { serviceConfig } from '@kith/service';
 import { z } from 'zod';
 
 /** What a crypto process reads from its environment. */

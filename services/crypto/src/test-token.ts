@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
 import { promisify } from 'node:util';
+import { ApiError } from '@kith/base';
 import type { BodyOf, signTestingJwt } from '@kith/contracts';
-import { ApiError } from '@kith/service';
 import type { AppContext } from './app.ts';
 
 type Asked = BodyOf<typeof signTestingJwt>;

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { createLogger } from '@kith/service';
+import { createLogger } from '@kith/base';
 import { availableEngines, createRuntime } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { startCrypto } from '../src/index.ts';

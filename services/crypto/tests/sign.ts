@@ -1,5 +1,5 @@
+import type { Bus } from '@kith/bus';
 import { signTestingJwt } from '@kith/contracts';
-import type { Bus } from '@kith/service';
 import { callOperation, type OperationAnswer } from '@kith/testing';
 
 export const projectId = '3f1c0a52-7d7e-4a66-9a10-6f2f0d1c9b01';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readConfig } from '@kith/service';
+import { readConfig } from '@kith/base';
 import { describe, expect, it } from 'vitest';
 import { gatewayConfig, sharedGatewayConfig } from './config.ts';
 

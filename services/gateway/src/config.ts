@@ -1,5 +1,6 @@
+import { flag, wholeNumber } from '@kith/base';
 import { type Limit, operations } from '@kith/contracts';
-import { commonConfig, flag, tokenConfig, wholeNumber } from '@kith/service';
+import { commonConfig, tokenConfig } from '@kith/service';
 import { z } from 'zod';
 
 const oneWeek = 7 * 24 * 3600;

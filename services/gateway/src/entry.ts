@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Logger, type Metrics, tracing } from '@kith/service';
+import { type Logger, type Metrics, tracing } from '@kith/base';
 import { createApp } from './app.ts';
 import { createHandle, type HandleParts } from './handle.ts';
 import { accessLog } from './http/access-log.ts';

@@ -1,4 +1,5 @@
-import { ApiError, type Bus } from '@kith/service';
+import { ApiError } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import type { Callers } from './auth/caller.ts';
 import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './auth/short-form.ts';
 import { callerFor } from './auth/visibility.ts';

@@ -1,4 +1,4 @@
-import type { Metrics } from '@kith/service';
+import type { Metrics } from '@kith/base';
 import type { Revocations } from './auth/revocations.ts';
 import type { ProjectSettings } from './tables/project-settings.ts';
 

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { watchAbsence } from '@kith/bus';
 import { type OperationSpec, operations } from '@kith/contracts';
-import { type RunningService, type ServiceRuntime, watchAbsence } from '@kith/service';
+import type { RunningService, ServiceRuntime } from '@kith/service';
 import { Callers } from './auth/caller.ts';
 import { Keys } from './auth/keys.ts';
 import { Revocations } from './auth/revocations.ts';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { ApiError } from '@kith/base';
+import { statusHeader } from '@kith/bus';
 import { getUser, listConnections, renameCollection, signIn, signTestingJwt } from '@kith/contracts';
-import { ApiError, errorReply, statusHeader, successReply } from '@kith/service';
+import { errorReply, successReply } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
+import { readConfig } from '@kith/base';
+import type { Bus, Message } from '@kith/bus';
 import {
   type ErrorCode,
   errorBody,
@@ -14,15 +16,7 @@ import {
   rpcSubject,
   statusOf,
 } from '@kith/contracts';
-import {
-  type Bus,
-  decodeContext,
-  type Message,
-  type RequestContext,
-  readConfig,
-  type ServiceRuntime,
-  successReply,
-} from '@kith/service';
+import { decodeContext, type RequestContext, type ServiceRuntime, successReply } from '@kith/service';
 import { createRuntime, type EngineKind, startEngines } from '@kith/testing';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { expect } from 'vitest';

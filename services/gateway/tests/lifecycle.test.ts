@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createLogger, StartError } from '@kith/base';
 import { getUser } from '@kith/contracts';
-import { createLogger, StartError, successReply } from '@kith/service';
+import { successReply } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { parseAnswer, projectId, raw, send, serveEcho, serveIssuer, startTestGateway } from './harness.ts';

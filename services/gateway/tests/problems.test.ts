@@ -1,3 +1,4 @@
+import { ApiError } from '@kith/base';
 import {
   type ErrorCode,
   errorBody,
@@ -7,7 +8,7 @@ import {
   signIn,
   updateUser,
 } from '@kith/contracts';
-import { ApiError, errorReply, successReply } from '@kith/service';
+import { errorReply, successReply } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { createLogger } from '@kith/base';
 import { listConnections } from '@kith/contracts';
-import { createLogger } from '@kith/service';
 import { availableEngines, startEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import {

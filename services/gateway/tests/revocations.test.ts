@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { ApiError } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { listConnections, noticeSubject, type RevocationNotice, revocationNotice } from '@kith/contracts';
-import type { ApiError, Bus } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import type { Bus, Relay } from '@kith/service';
+import type { Bus } from '@kith/bus';
+import type { Relay } from '@kith/service';
 import type { ErasureList } from './erasure-list.ts';
 import type { Notices } from './notices.ts';
 import type { Passwords } from './passwords.ts';

@@ -1,5 +1,5 @@
 import { type EventOf, sessionRevoked, userDeleted } from '@kith/contracts';
-import type { ServiceBackup } from '@kith/service/backup';
+import type { ServiceBackup } from '@kith/store/backup';
 import { blocks, declared, deletedUsers, sessions, users } from './store/collections.ts';
 import { lastIn, userKey, within } from './store/keys-of.ts';
 

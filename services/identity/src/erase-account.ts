@@ -1,4 +1,4 @@
-import { untilMade } from '@kith/service';
+import { untilMade } from '@kith/base';
 import type { AppContext } from './app.ts';
 import { endSessionsOf } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';

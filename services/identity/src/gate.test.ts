@@ -1,4 +1,4 @@
-import { DeadlinePassed } from '@kith/service';
+import { DeadlinePassed } from '@kith/base';
 import { expect, test } from 'vitest';
 import { Gate } from './gate.ts';
 

@@ -1,4 +1,4 @@
-import { DeadlinePassed } from '@kith/service';
+import { DeadlinePassed } from '@kith/base';
 
 /** Lets at most `limit` pieces of work run at once; the others wait in turn. */
 export class Gate {

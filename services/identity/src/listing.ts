@@ -1,5 +1,5 @@
+import { ApiError, decodeCursor, encodeCursor } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
-import { ApiError, decodeCursor, encodeCursor } from '@kith/service';
 
 /** Which rows of a list are asked for: those after `skip` others, or after the row at a place. */
 export interface ListRange {

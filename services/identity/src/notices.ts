@@ -1,10 +1,11 @@
+import type { Logger } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import {
   noticeSubject,
   projectSettingsNotice,
   type RevocationNotice,
   revocationNotice,
 } from '@kith/contracts';
-import type { Bus, Logger } from '@kith/service';
 import { gatewaySettingsOf } from './project-settings.ts';
 import type { Project } from './store/index.ts';
 

@@ -1,3 +1,4 @@
+import { ApiError } from '@kith/base';
 import {
   type BodyOf,
   type GatewaySettings,
@@ -5,7 +6,6 @@ import {
   type Project as ProjectAnswer,
   type updateProject,
 } from '@kith/contracts';
-import { ApiError } from '@kith/service';
 import { readPublicKey } from './public-key.ts';
 import type { Project, ProjectSettings } from './store/index.ts';
 

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { ApiError } from '@kith/service';
+import { ApiError } from '@kith/base';
 import { describe, expect, test } from 'vitest';
 import { readPublicKey } from './public-key.ts';
 

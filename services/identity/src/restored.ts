@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { derivedId } from '@kith/base';
 import {
   type EventEnvelope,
   type EventOf,
@@ -7,7 +8,7 @@ import {
   userDeleted,
   userUpdated,
 } from '@kith/contracts';
-import { derivedId, type EventSubscription, makeEvent, subscription } from '@kith/service';
+import { type EventSubscription, makeEvent, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { eraseAccount } from './erase-account.ts';
 import { revokeSession } from './sessions.ts';

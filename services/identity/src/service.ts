@@ -1,11 +1,5 @@
-import {
-  Relay,
-  type RunningService,
-  type ServiceRuntime,
-  type StoreConfig,
-  Sweeper,
-  startService,
-} from '@kith/service';
+import { Relay, type RunningService, type ServiceRuntime, Sweeper, startService } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { blockEvents } from './blocks.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';

@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { type ErrorCode, sessionRevoked } from '@kith/contracts';
-import { ApiError, makeEvent } from '@kith/service';
+import { makeEvent } from '@kith/service';
 import type { AppContext } from './app.ts';
 import type { Ending, RevocationReason, Session, User } from './store/index.ts';
 import { accessLifetimeMs } from './tokens/signing-keys.ts';

@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import type { OwnUser, PublicUser } from '@kith/contracts';
-import { ApiError, type Caller } from '@kith/service';
+import type { Caller } from '@kith/service';
 import type { AppContext } from './app.ts';
 import type { User } from './store/index.ts';
 import { ownUserOf, publicUserOf } from './user-views.ts';

@@ -1,4 +1,5 @@
-import { type Logger, Sweeper } from '@kith/service';
+import type { Logger } from '@kith/base';
+import { Sweeper } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { finishEndings } from './sessions.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';

@@ -1,4 +1,4 @@
-import { derivedId } from '@kith/service';
+import { derivedId } from '@kith/base';
 import type { User } from './store/records.ts';
 
 /** The id of a user who is imported under a foreign id alone. Of one that has ended it stands for the foreign id itself. */

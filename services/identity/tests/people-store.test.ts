@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { fold } from '@kith/base';
 import { userCreated, userUpdated } from '@kith/contracts';
-import { fold } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { placeOf } from '../src/listing.ts';

@@ -1,5 +1,6 @@
+import { DeadlinePassed } from '@kith/base';
 import { type OperationSpec, type Session as SessionAnswer, userCreated } from '@kith/contracts';
-import { DeadlinePassed, type OperationRequest } from '@kith/service';
+import type { OperationRequest } from '@kith/service';
 import { availableEngines, type EngineKind } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';

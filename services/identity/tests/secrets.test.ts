@@ -1,5 +1,5 @@
+import { createLogger } from '@kith/base';
 import { signIn, signUp, updateUser } from '@kith/contracts';
-import { createLogger } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { call } from './support/call.ts';

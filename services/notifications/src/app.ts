@@ -1,4 +1,6 @@
-import type { Bus, Relay, Turns } from '@kith/service';
+import type { Turns } from '@kith/base';
+import type { Bus } from '@kith/bus';
+import type { Relay } from '@kith/service';
 import type { NotificationStore } from './store/index.ts';
 
 /** What handlers and subscriptions work with. */

@@ -1,4 +1,4 @@
-import { untilMade } from '@kith/service';
+import { untilMade } from '@kith/base';
 import type { AppContext } from './app.ts';
 import type { Owner } from './feed.ts';
 import type { FeedChange, StoredFeed } from './store/index.ts';

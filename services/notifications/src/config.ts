@@ -1,4 +1,5 @@
-import { storingServiceConfig, wholeNumber } from '@kith/service';
+import { wholeNumber } from '@kith/base';
+import { storingServiceConfig } from '@kith/service';
 
 /** The environment of notifications. */
 export const notificationsConfig = storingServiceConfig.extend({

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from '@kith/base';
+import { replayedId } from '@kith/bus';
 import { eventSubject } from '@kith/contracts';
-import { eraseEvents, type Logger, replayedId, Sweeper, withdrawEvents } from '@kith/service';
+import { eraseEvents, Sweeper, withdrawEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';

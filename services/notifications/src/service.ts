@@ -1,13 +1,13 @@
+import { Turns } from '@kith/base';
 import {
   profileEvents,
   Relay,
   type RunningService,
   type ServiceRuntime,
-  type StoreConfig,
   Sweeper,
   startService,
-  Turns,
 } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { startEraser } from './eraser.ts';
 import { feedEvents } from './events/feed-events.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
 import {
   markAllNotificationsAsRead,
   openFeed,
@@ -6,7 +7,7 @@ import {
   userDeleted,
   userUpdated,
 } from '@kith/contracts';
-import { ask, makeEvent, Turns } from '@kith/service';
+import { ask, makeEvent } from '@kith/service';
 import { availableEngines, dumpStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Turns } from '@kith/base';
 import {
   countNotifications,
   type EventEnvelope,
@@ -7,7 +8,6 @@ import {
   markAllNotificationsAsRead,
   markNotificationAsRead,
 } from '@kith/contracts';
-import { Turns } from '@kith/service';
 import { availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { AppContext } from '../src/app.ts';

@@ -1,6 +1,6 @@
+import { StartError } from '@kith/base';
 import { openDataFolder, readManifest, writeManifest } from '@kith/platform';
-import { StartError } from '@kith/service';
-import { noteRestored } from '@kith/service/documents';
+import { noteRestored } from '@kith/store/open';
 import { serviceBackups } from './services.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { type NatsBus, subjectMatches } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
-import { type NatsBus, subjectMatches } from '@kith/service';
-import { type CopyOptions, DocumentsFile, ServiceCopy } from '@kith/service/backup';
+import { type CopyOptions, DocumentsFile, ServiceCopy } from '@kith/store/backup';
 import { serviceBackups } from './services.ts';
 
 /** A platform in the distributed form. */

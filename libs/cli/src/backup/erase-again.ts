@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { derivedId, type Logger, StartError } from '@kith/base';
+import { InProcessBus } from '@kith/bus/in-process';
 import { eventSubject, userDeleted } from '@kith/contracts';
 import { type ErasureNote, erasureNote } from '@kith/identity';
-import { derivedId, type Logger, makeEvent, StartError } from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import { makeEvent } from '@kith/service';
 
 /** Reads the list that erasures are noted in. Throws `StartError`. */
 export function readErasures(path: string): ErasureNote[] {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readConfig } from '@kith/service';
+import { readConfig } from '@kith/base';
 import { type Given, optional, type Surroundings } from '../command.ts';
 import { resolvePath } from '../platform-access.ts';
 import { adopt } from './adopt.ts';

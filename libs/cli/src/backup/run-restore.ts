@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { constants, copyFile, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
 import { type BackupManifest, openDataFolder, platformConfig, readManifest } from '@kith/platform';
-import { createLogger, readConfig, StartError } from '@kith/service';
 import { type Given, optional, type Surroundings } from '../command.ts';
 import { type Count, printCounts } from '../counts.ts';
 import { moveData } from '../move/move.ts';

@@ -1,6 +1,7 @@
+import { readConfig } from '@kith/base/config';
+import type { Bus } from '@kith/bus';
 import { dataFolderConfig } from '@kith/platform/access';
-import type { Bus } from '@kith/service';
-import { commonConfig, natsConfig, readConfig } from '@kith/service/config';
+import { commonConfig, natsConfig } from '@kith/service/config';
 import { z } from 'zod';
 import type { Surroundings } from '../command.ts';
 
@@ -19,8 +20,9 @@ export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without 
 /** Opens the bus that has the dead letters, for one piece of work. */
 export async function withBus<T>({ env }: Surroundings, work: (bus: Bus) => Promise<T>): Promise<T> {
   const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(busConfig, env);
-  const { createLogger, NatsBus } = await import('@kith/service');
-  const { InProcessBus } = await import('@kith/service/embedded');
+  const { createLogger } = await import('@kith/base');
+  const { NatsBus } = await import('@kith/bus');
+  const { InProcessBus } = await import('@kith/bus/in-process');
   const log = createLogger({ name: 'kith', level: 'silent' });
   if (NATS_URL) {
     const bus = await NatsBus.connect({ url: NATS_URL, nkeySeed: NATS_NKEY, name: 'operator', prefix, log });

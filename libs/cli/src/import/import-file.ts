@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
+import { StartError } from '@kith/base/config';
 import type { ImportResult } from '@kith/contracts';
-import { StartError } from '@kith/service/config';
 import { unreadable } from '../file-error.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { type Batch, batches } from './batches.ts';

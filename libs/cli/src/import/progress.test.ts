@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ProgressFile } from './progress.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
-import { StartError } from '@kith/service/config';
+import { StartError } from '@kith/base/config';
 import { z } from 'zod';
 
 const shape = z.object({

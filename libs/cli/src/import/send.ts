@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { StartError } from '@kith/base/config';
 import { type ImportResult, importResult } from '@kith/contracts';
 import { CallError } from '@kith/platform/access';
-import { StartError } from '@kith/service/config';
 import type { PlatformAccess } from '../platform-access.ts';
 
 /** How long a platform that is away, or overloaded, is waited for. */

@@ -1,6 +1,6 @@
+import { StartError } from '@kith/base';
 import type { DataFolder } from '@kith/platform';
-import { StartError } from '@kith/service';
-import { markMoved } from '@kith/service/embedded';
+import { markMoved } from '@kith/store/sqlite';
 import { serviceMoves } from './services.ts';
 import { dataFiles, type MovedCount, type MoveState, writeState } from './state.ts';
 import type { Target } from './target.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
+import { StartError } from '@kith/base';
 import type { DataFolder } from '@kith/platform';
-import { StartError } from '@kith/service';
-import type { MovedTable, ServiceMove } from '@kith/service/documents';
+import type { MovedTable, ServiceMove } from '@kith/store/open';
 import { version } from '../version.ts';
 import { Checksum, isFirm } from './checksum.ts';
 import { handOver } from './hand-over.ts';

@@ -1,5 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Logger, Metrics, StartError } from '@kith/base';
+import { BusWrapper, type ConsumeOptions, type Delivery, type Intake } from '@kith/bus';
+import { InProcessBus } from '@kith/bus/in-process';
 import {
   type DataFolder,
   type PlatformConfig,
@@ -7,17 +10,7 @@ import {
   settingsOf,
   startServiceByName,
 } from '@kith/platform';
-import {
-  BusWrapper,
-  type ConsumeOptions,
-  type Delivery,
-  type Intake,
-  type Logger,
-  Metrics,
-  type RunningService,
-  StartError,
-} from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import type { RunningService } from '@kith/service';
 import { serviceMoves } from './services.ts';
 
 const everyMs = 100;

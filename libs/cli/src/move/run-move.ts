@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createLogger, readConfig, StartError } from '@kith/base';
 import { openDataFolder, platformConfig } from '@kith/platform';
-import { createLogger, readConfig, StartError } from '@kith/service';
 import { type Given, optional, type Surroundings } from '../command.ts';
 import { printCounts } from '../counts.ts';
 import { resolvePath } from '../platform-access.ts';

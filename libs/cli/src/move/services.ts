@@ -2,7 +2,7 @@ import { collectionsMove } from '@kith/collections';
 import { connectionsMove } from '@kith/connections';
 import { identityMove } from '@kith/identity';
 import { notificationsMove } from '@kith/notifications';
-import type { ServiceMove } from '@kith/service/documents';
+import type { ServiceMove } from '@kith/store/open';
 
 /** Every service that keeps data. */
 export const serviceMoves: readonly ServiceMove[] = [

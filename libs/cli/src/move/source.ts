@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { StartError } from '@kith/base';
 import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
 import type { DataFolder } from '@kith/platform';
-import { eventKey, StartError } from '@kith/service';
-import { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from '@kith/service/documents';
+import { eventKey } from '@kith/store';
+import { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from '@kith/store/open';
 
 const batch = 500;
 

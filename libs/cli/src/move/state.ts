@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
+import { StartError } from '@kith/base';
 import type { DataFolder } from '@kith/platform';
-import { StartError } from '@kith/service';
-import { isMoved } from '@kith/service/embedded';
+import { isMoved } from '@kith/store/sqlite';
 import { z } from 'zod';
 import { version } from '../version.ts';
 import { serviceMoves } from './services.ts';

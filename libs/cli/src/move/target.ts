@@ -1,5 +1,5 @@
-import { redactUrl, StartError } from '@kith/service';
-import type { ServiceMove } from '@kith/service/documents';
+import { redactUrl, StartError } from '@kith/base';
+import type { ServiceMove } from '@kith/store/open';
 import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { Checksum, isFirm } from './checksum.ts';
 

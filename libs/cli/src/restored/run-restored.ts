@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readConfig, StartError } from '@kith/base';
 import { openDataFolder } from '@kith/platform';
-import { readConfig, StartError, storeOf } from '@kith/service';
-import { noteRestored, type ServiceMove } from '@kith/service/documents';
+import { storeOf } from '@kith/service';
+import { noteRestored, type ServiceMove } from '@kith/store/open';
 import { type Given, optional, type Surroundings, UsageError } from '../command.ts';
 import { serviceMoves } from '../move/services.ts';
 import { resolvePath } from '../platform-access.ts';

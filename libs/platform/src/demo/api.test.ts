@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../engines/index.ts';
 import { answering } from './api.ts';

@@ -1,4 +1,4 @@
-import { StartError } from '@kith/service/config';
+import { StartError } from '@kith/base/config';
 
 /** One call of the API: JSON in, JSON out. */
 export type Call = <T>(

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { StartError } from '@kith/base';
 import type { Collection, Project, Session } from '@kith/contracts';
-import { StartError } from '@kith/service';
 import type { DataFolder } from '../data-folder.ts';
 import { answering, type Call, CallError, caller } from './api.ts';
 

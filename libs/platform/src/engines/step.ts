@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { StartError } from '@kith/service';
+import { StartError } from '@kith/base';
 import { type RunOptions, run } from './run.ts';
 
 export type Progress = (line: string) => void;

@@ -1,5 +1,5 @@
+import { streamNames } from '@kith/bus';
 import { internalSubject, operations, type ServiceName } from '@kith/contracts';
-import { streamNames } from '@kith/service';
 
 /** A process with a NATS user of its own. */
 export type NatsUser = ServiceName | 'gateway' | 'operator';

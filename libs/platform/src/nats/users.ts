@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { maxPayload } from '@kith/service';
+import { maxPayload } from '@kith/bus';
 import { createUser, fromSeed } from '@nats-io/nkeys';
 import { type NatsUser, natsRights } from './rights.ts';
 

@@ -1,6 +1,7 @@
+import { wholeNumber } from '@kith/base/config';
+import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
-import { wholeNumber } from './read-config.ts';
 
 /** What every process reads from its environment. The text of each is the README's table. */
 export const commonConfig = z.object({
@@ -57,11 +58,6 @@ export const mongoConfig = z.object({
     .string({ error: 'a MongoDB address is needed, mongodb://host:27017' })
     .describe('MongoDB or a compatible server'),
 });
-
-/** Where a service keeps its data: MongoDB in the distributed form, SQLite in the embedded one. */
-export type StoreConfig =
-  | { kind: 'mongo'; url: string; database: string }
-  | { kind: 'sqlite'; file: string; synchronous?: 'normal' | 'full' };
 
 /** Where a process of the distributed form keeps a service's data: in a database of the service's own. */
 export function storeOf(

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { flag, readConfig, StartError, wholeNumber } from '@kith/base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { StartError } from '../errors.ts';
 import { serviceConfig, storingServiceConfig } from '../lifecycle/service-main.ts';
-import { flag, readConfig, wholeNumber } from './read-config.ts';
 
 const schema = z.object({
   PORT: wholeNumber(0, 65_535).default(8080),

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Metrics, tracing } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
+import type { Outbox, Past, StoredEvent } from '@kith/store';
 import type { Logger } from 'pino';
-import type { Bus } from '../bus/bus.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { tracing } from '../telemetry/tracing.ts';
-import type { Outbox, Past, StoredEvent } from './outbox.ts';
 import { takeBackLost } from './take-back.ts';
 
 /** An event that could not be published. */

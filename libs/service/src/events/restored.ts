@@ -1,5 +1,5 @@
-import type { Bus } from '../bus/bus.ts';
-import type { Outbox } from './outbox.ts';
+import type { Bus } from '@kith/bus';
+import type { Outbox } from '@kith/store';
 
 /**
  * Takes up what follows from a restore: what the service had taken in since its backup is delivered once more. `finish` is to be

@@ -1,7 +1,8 @@
+import type { Metrics } from '@kith/base';
+import type { Backlog, Bus, Delivery, Intake } from '@kith/bus';
 import { type EventOf, type EventSpec, eventFilter, eventSchema } from '@kith/contracts';
-import type { Backlog, Bus, Delivery, Intake, Progress } from '../bus/bus.ts';
-import type { StoreWatch } from '../lifecycle/store-watch.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { Progress } from '@kith/store';
+import type { StoreWatch } from '../background/store-watch.ts';
 
 /** What a service does with the events it takes in, in one durable consumer. */
 export interface EventSubscription<App, E extends EventSpec = EventSpec> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Bus } from '../bus/bus.ts';
-import type { Outbox } from './outbox.ts';
+import type { Bus } from '@kith/bus';
+import type { Outbox } from '@kith/store';
 
 interface Parts {
   bus: Bus;

@@ -1,6 +1,6 @@
+import type { Bus } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
-import type { Bus } from '../bus/bus.ts';
-import type { EventRange, Outbox, PublishedEvent } from './outbox.ts';
+import type { EventRange, Outbox, PublishedEvent } from '@kith/store';
 
 const batch = 100;
 

@@ -1,7 +1,5 @@
+import { createLogger, StartError, startTracing, stopTracing, tracing } from '@kith/base';
 import type { Logger } from 'pino';
-import { StartError } from '../errors.ts';
-import { createLogger } from '../telemetry/log.ts';
-import { startTracing, stopTracing, tracing } from '../telemetry/tracing.ts';
 
 /** What a process is for, once it runs. `ready` is told to the launcher that started it, if there is one. */
 export interface RunningProcess {

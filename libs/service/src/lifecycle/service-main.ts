@@ -1,11 +1,7 @@
+import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
+import { NatsBus, observedBus } from '@kith/bus';
 import { z } from 'zod';
-import { NatsBus } from '../bus/nats.ts';
-import { observedBus } from '../bus/observed-bus.ts';
 import { commonConfig, mongoConfig, natsConfig } from '../config/common.ts';
-import { readConfig } from '../config/read-config.ts';
-import { startInternalServer } from '../telemetry/internal-server.ts';
-import { createLogger } from '../telemetry/log.ts';
-import { Metrics } from '../telemetry/metrics.ts';
 import { runProcess } from './run-process.ts';
 import type { RunningService, ServiceRuntime } from './service.ts';
 

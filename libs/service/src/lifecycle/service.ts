@@ -1,14 +1,13 @@
+import { type Metrics, within } from '@kith/base';
+import type { Bus, Intake } from '@kith/bus';
+import type { Outbox } from '@kith/store';
 import type { Logger } from 'pino';
-import type { Bus, Intake } from '../bus/bus.ts';
-import type { Outbox } from '../events/outbox.ts';
+import { type StoreTimes, StoreWatch } from '../background/store-watch.ts';
 import { startOverIfRestored } from '../events/restored.ts';
 import { type EventSubscription, subscribe } from '../events/subscribe.ts';
 import { Admission } from '../operations/admission.ts';
 import type { InternalHandler, OperationHandler } from '../operations/handler.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { within } from '../within.ts';
-import { type StoreTimes, StoreWatch } from './store-watch.ts';
 
 /** A service that runs. Ending it twice is ending it once. */
 export interface RunningService extends AsyncDisposable {

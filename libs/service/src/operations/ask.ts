@@ -1,3 +1,5 @@
+import { ApiError } from '@kith/base';
+import { type Bus, codeHeader } from '@kith/bus';
 import {
   type BodyOf,
   type InternalOperationSpec,
@@ -6,10 +8,7 @@ import {
   type OutputOf,
 } from '@kith/contracts';
 import type { z } from 'zod';
-import type { Bus } from '../bus/bus.ts';
-import { ApiError } from '../errors.ts';
 import { encodeContext } from './context.ts';
-import { codeHeader } from './reply.ts';
 
 /** Asks another service. Throws `ApiError` with its code, `NoResponders` or `RequestTimeout`. */
 export async function ask<O extends InternalOperationSpec>(

@@ -1,6 +1,6 @@
+import { checkedMessage } from '@kith/bus';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { checkedMessage } from '../bus/message.ts';
 import { decodeContext, encodeContext, type RequestContext } from './context.ts';
 
 const text = fc.string({ unit: 'binary' });

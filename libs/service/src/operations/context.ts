@@ -1,5 +1,5 @@
-import type { Message } from '../bus/bus.ts';
-import { traceparentHeader } from '../telemetry/traceparent.ts';
+import { traceparentHeader } from '@kith/base';
+import type { Message } from '@kith/bus';
 
 /** Who calls: the claims of a verified access token. */
 export interface Caller {

@@ -1,6 +1,6 @@
+import { ApiError } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { knownUsers } from '@kith/contracts';
-import type { Bus } from '../bus/bus.ts';
-import { ApiError } from '../errors.ts';
 import { ask } from './ask.ts';
 
 /** How a row names a user: by its id, or by the id it has in the project's own backend. */

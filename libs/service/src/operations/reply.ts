@@ -1,12 +1,6 @@
+import type { ApiError } from '@kith/base';
+import { codeHeader, type Message, shedHeader, statusHeader } from '@kith/bus';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
-import type { Message } from '../bus/bus.ts';
-import type { ApiError } from '../errors.ts';
-
-export const statusHeader = 'Kith-Status';
-/** Present on error replies, so that nobody has to parse a body to count errors. */
-export const codeHeader = 'Kith-Code';
-/** Present on the reply of a service that has turned a request away because it has enough to do (docs/adr/0036). */
-export const shedHeader = 'Kith-Shed';
 
 const encoder = new TextEncoder();
 

@@ -1,3 +1,13 @@
+import { ApiError, DeadlinePassed, type Metrics, traceFields } from '@kith/base';
+import {
+  type Bus,
+  codeHeader,
+  type Intake,
+  type Message,
+  maxPayload,
+  messageSize,
+  statusHeader,
+} from '@kith/bus';
 import {
   type ErrorCode,
   internalSubject,
@@ -7,15 +17,10 @@ import {
   serviceOf,
 } from '@kith/contracts';
 import type { Logger } from 'pino';
-import { type Bus, type Intake, type Message, maxPayload } from '../bus/bus.ts';
-import { messageSize } from '../bus/message.ts';
-import { ApiError, DeadlinePassed } from '../errors.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { traceFields } from '../telemetry/traceparent.ts';
 import type { Admission } from './admission.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
-import { codeHeader, errorReply, shedReply, statusHeader, successReply } from './reply.ts';
+import { errorReply, shedReply, successReply } from './reply.ts';
 import { parseJsonObject, unreadKeys, validateRequest } from './validate.ts';
 
 export interface ServeOptions<App> {

@@ -1,7 +1,7 @@
+import { ApiError } from '@kith/base';
 import { type OperationSpec, operation, positiveInteger, text, uuid } from '@kith/contracts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ApiError } from '../errors.ts';
 import { parseJsonObject, validateRequest } from './validate.ts';
 
 const spec = operation({

@@ -1,6 +1,6 @@
+import { ApiError } from '@kith/base';
 import { type ErrorCode, isErrorCode, type OperationSpec } from '@kith/contracts';
 import { z } from 'zod';
-import { ApiError } from '../errors.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 

@@ -1,7 +1,5 @@
+import { type Collection, collection, type Documents, timeKey } from '@kith/store';
 import { z } from 'zod';
-import { type Collection, collection } from '../documents/collection.ts';
-import type { Documents } from '../documents/documents.ts';
-import { timeKey } from '../documents/time-key.ts';
 
 /** A user whose account has ended, and what is held of it may not all be erased yet. */
 export interface EndedUser {

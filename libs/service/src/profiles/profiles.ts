@@ -1,8 +1,7 @@
+import type { Bus } from '@kith/bus';
 import type { PublicUser } from '@kith/contracts';
+import { type Collection, collection, type Documents, type Stored } from '@kith/store';
 import { z } from 'zod';
-import type { Bus } from '../bus/bus.ts';
-import { type Collection, collection } from '../documents/collection.ts';
-import type { Documents, Stored } from '../documents/documents.ts';
 
 /** A user's public profile with the order of the event that brought it: its epoch and `seq` (`eventOrder`). */
 export interface Profile {

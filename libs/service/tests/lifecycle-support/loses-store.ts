@@ -1,7 +1,9 @@
 // A process whose service's store is away.
-import { InProcessBus } from '../../src/embedded.ts';
-import { createLogger, Metrics, startService } from '../../src/index.ts';
+
+import { createLogger, Metrics } from '@kith/base';
+import { InProcessBus } from '@kith/bus/in-process';
 import { runProcess } from '../../src/lifecycle/run-process.ts';
+import { startService } from '../../src/lifecycle/service.ts';
 
 await runProcess('loses-store', async () => {
   const log = createLogger({ name: 'loses-store', level: 'error' });

@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { collectionCreated, createSubCollection as spec } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { collectionEvent, maxDepth, newCollection, ownerOf, toCollection } from '../collection.ts';
 

@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { collectionDeleted, deleteCollection as spec } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeCollection } from '../change.ts';
 import { changed, collectionEvent } from '../collection.ts';

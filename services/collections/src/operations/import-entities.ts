@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { DeadlinePassed } from '@kith/base';
 import { type ImportedEntity, type ImportResult, importEntities as spec } from '@kith/contracts';
-import { DeadlinePassed, handler, nameUsers } from '@kith/service';
+import { handler, nameUsers } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import type { Owner } from '../collection.ts';
 import type { EntityRecord } from '../entity.ts';

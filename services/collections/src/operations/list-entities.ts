@@ -1,5 +1,6 @@
+import { ApiError, decodeCursor, encodeCursor, type ListPosition } from '@kith/base';
 import { generalPaginationOf, listEntities as spec } from '@kith/contracts';
-import { ApiError, decodeCursor, encodeCursor, handler, type ListPosition } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { ownerOf } from '../collection.ts';
 import { toSavedEntity } from '../entity.ts';

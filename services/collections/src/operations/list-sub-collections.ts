@@ -1,5 +1,6 @@
+import { ApiError, decodeCursor, encodeCursor } from '@kith/base';
 import { listSubCollections as spec } from '@kith/contracts';
-import { ApiError, decodeCursor, encodeCursor, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { ownerOf, toCollection } from '../collection.ts';
 import { positionOf } from '../store/place.ts';

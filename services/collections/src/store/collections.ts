@@ -1,5 +1,5 @@
-import { type Collection, collection } from '@kith/service';
-import type { Declared } from '@kith/service/documents';
+import { type Collection, collection } from '@kith/store';
+import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { CollectionRecord } from '../collection.ts';
 import type { EntityRecord } from '../entity.ts';

@@ -1,4 +1,4 @@
-import type { Documents } from '@kith/service';
+import type { Documents } from '@kith/store';
 import type { Owner } from '../collection.ts';
 import { erased } from './collections.ts';
 import { walk } from './walk.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Documents } from '@kith/service';
+import type { Documents } from '@kith/store';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityRecord } from '../entity.ts';
 import { importedRecord, withSaved } from '../imported.ts';

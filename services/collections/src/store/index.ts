@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { DocumentChange, Documents, Outbox, StoreConfig } from '@kith/service';
-import { openDocuments } from '@kith/service/documents';
+import type { DocumentChange, Documents, Outbox, StoreConfig } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
 import { collections, declared, entities, type StoredCollection } from './collections.ts';

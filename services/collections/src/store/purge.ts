@@ -1,4 +1,4 @@
-import type { Documents, Stored } from '@kith/service';
+import type { Documents, Stored } from '@kith/store';
 import { collections, entities, idOf, type StoredCollection } from './collections.ts';
 import { entityRange } from './entity-place.ts';
 import { placed } from './place.ts';

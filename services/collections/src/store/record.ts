@@ -1,4 +1,4 @@
-import type { DocumentChange, Stored } from '@kith/service';
+import type { DocumentChange, Stored } from '@kith/store';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityRecord } from '../entity.ts';
 import { collections, type StoredCollection, type StoredEntity } from './collections.ts';

@@ -1,4 +1,4 @@
-import type { Documents, Range, Stored } from '@kith/service';
+import type { Documents, Range, Stored } from '@kith/store';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import { collections, type StoredCollection } from './collections.ts';
 import { rootPlace } from './place.ts';

@@ -1,4 +1,4 @@
-import type { AnyCollection, Collection, Documents, Range, Stored } from '@kith/service';
+import type { AnyCollection, Collection, Documents, Range, Stored } from '@kith/store';
 
 const batch = 1_000;
 

@@ -1,6 +1,8 @@
+import { createLogger, Turns } from '@kith/base';
+import { InProcessBus } from '@kith/bus/in-process';
 import type { OperationSpec } from '@kith/contracts';
-import { createLogger, type OperationRequest, type StoreConfig, Turns } from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import type { OperationRequest } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { addEntity } from '../../src/operations/add-entity.ts';
 import { createSubCollection } from '../../src/operations/create-sub-collection.ts';

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { StoreConfig } from '@kith/service';
-import { documentRow } from '@kith/service/documents';
+import type { StoreConfig } from '@kith/store';
+import { documentRow } from '@kith/store/open';
 import { MongoClient } from 'mongodb';
 import type { CollectionRecord } from '../../src/collection.ts';
 import { collectionsMove } from '../../src/move.ts';

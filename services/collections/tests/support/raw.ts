@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { MongoClient } from 'mongodb';
 import { type CollectionRecord, newCollection, type Owner } from '../../src/collection.ts';
 import { openStore } from '../../src/store/index.ts';

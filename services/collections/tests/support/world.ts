@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, EventEnvelope, OperationSpec } from '@kith/contracts';
-import type { ServiceRuntime, StoreConfig } from '@kith/service';
+import type { ServiceRuntime } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { callerOf, callOperation, createRuntime, createStore, type EngineKind } from '@kith/testing';
 import { type CollectionsOptions, startCollections } from '../../src/index.ts';
 

@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { deleteConnectionWithUser } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import { act } from '../act.ts';
 import type { AppContext } from '../app.ts';
 import { endings } from '../connection-views.ts';

@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { getConnectionStatus } from '@kith/contracts';
-import { ApiError, findUsers, handler } from '@kith/service';
+import { findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import type { Pair } from '../pair.ts';
 

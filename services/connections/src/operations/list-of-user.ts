@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { listUserConnections } from '@kith/contracts';
-import { ApiError, findUsers, handler } from '@kith/service';
+import { findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { hiddenFrom } from '../blocks.ts';
 import { connectionListOf } from '../connection-views.ts';

@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { requestConnection } from '@kith/contracts';
-import { ApiError, findUsers, handler } from '@kith/service';
+import { findUsers, handler } from '@kith/service';
 import { act } from '../act.ts';
 import type { AppContext } from '../app.ts';
 

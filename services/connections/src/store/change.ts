@@ -1,4 +1,4 @@
-import type { DocumentChange } from '@kith/service';
+import type { DocumentChange } from '@kith/store';
 import { entriesChange, totalsChange } from '../listing.ts';
 import type { Pair } from '../pair.ts';
 import { declines, entries, pairs, type StoredPair, totals } from './collections.ts';

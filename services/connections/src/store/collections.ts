@@ -1,12 +1,7 @@
-import {
-  type Collection,
-  collection,
-  counters,
-  endedUserCollection,
-  fold,
-  profileCollection,
-} from '@kith/service';
-import type { Declared } from '@kith/service/documents';
+import { fold } from '@kith/base';
+import { endedUserCollection, profileCollection } from '@kith/service';
+import { type Collection, collection, counters } from '@kith/store';
+import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { lists } from '../listing.ts';
 import { usersOf } from './keys.ts';

@@ -1,4 +1,5 @@
-import { type Documents, type EndedUser, EndedUsers, type Range } from '@kith/service';
+import { type EndedUser, EndedUsers } from '@kith/service';
+import type { Documents, Range } from '@kith/store';
 import type { Pair } from '../pair.ts';
 import { pairs, totals } from './collections.ts';
 import { pairEvents, rangeOf, usersOf } from './keys.ts';

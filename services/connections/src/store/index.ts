@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { Documents, Outbox, StoreConfig } from '@kith/service';
-import { openDocuments } from '@kith/service/documents';
+import type { Documents, Outbox, StoreConfig } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
 import { type Entry, type ListName, listRange, noTotals, type Totals } from '../listing.ts';
 import { type LivePair, type Pair, strangers } from '../pair.ts';
 import { changeOf } from './change.ts';

@@ -1,4 +1,5 @@
-import { type Documents, ProfileCopy } from '@kith/service';
+import { ProfileCopy } from '@kith/service';
+import type { Documents } from '@kith/store';
 import { profiles } from './collections.ts';
 
 /** What a user is found by, folded; empty where the user has none. */

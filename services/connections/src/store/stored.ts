@@ -1,4 +1,4 @@
-import type { Stored } from '@kith/service';
+import type { Stored } from '@kith/store';
 import { type Entry, placed } from '../listing.ts';
 import { type LivePair, otherOf, type Pair, strangers } from '../pair.ts';
 import type { StoredDecline, StoredEntry, StoredPair } from './collections.ts';

@@ -1,6 +1,7 @@
+import { createLogger, Metrics } from '@kith/base';
+import { InProcessBus } from '@kith/bus/in-process';
 import { requestConnection } from '@kith/contracts';
-import { createLogger, Metrics, type StoreConfig } from '@kith/service';
-import { InProcessBus } from '@kith/service/embedded';
+import type { StoreConfig } from '@kith/store';
 import { callerOf, callOperation } from '@kith/testing';
 import { startConnections } from '../../src/index.ts';
 

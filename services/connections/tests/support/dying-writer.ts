@@ -1,4 +1,4 @@
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import type { Action } from '../../src/machine.ts';
 import { openStore } from '../../src/store/index.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreConfig } from '@kith/service';
-import { counterRow, documentRow } from '@kith/service/documents';
+import type { StoreConfig } from '@kith/store';
+import { counterRow, documentRow } from '@kith/store/open';
 import { fillStore } from '@kith/testing';
 import { type Entry, entryKey, type ListName } from '../../src/listing.ts';
 import { connectionsMove } from '../../src/move.ts';

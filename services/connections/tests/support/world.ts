@@ -1,3 +1,4 @@
+import type { Bus } from '@kith/bus';
 import {
   acceptConnection,
   createProject,
@@ -10,7 +11,8 @@ import {
   updateUser,
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import type { Bus, RunningService, ServiceRuntime, StoreConfig } from '@kith/service';
+import type { RunningService, ServiceRuntime } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import {
   callerOf,
   callOperation,

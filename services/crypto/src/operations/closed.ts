@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import type { OperationSpec } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import { z } from 'zod';
 import type { AppContext } from '../app.ts';
 

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { ApiError } from '@kith/base';
 import type { OperationSpec } from '@kith/contracts';
-import { ApiError, type Caller } from '@kith/service';
+import type { Caller } from '@kith/service';
 import type { TokenVerifier } from './token.ts';
 
 /** Who calls, and the project that the token is of. */

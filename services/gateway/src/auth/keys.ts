@@ -1,5 +1,7 @@
+import { ApiError, type Logger } from '@kith/base';
+import { type Bus, statusHeader } from '@kith/bus';
 import { getJwks, jwks, rpcSubject } from '@kith/contracts';
-import { ApiError, type Bus, encodeContext, type Logger, Sweeper, statusHeader } from '@kith/service';
+import { encodeContext, Sweeper } from '@kith/service';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 
 /** The algorithm access tokens are signed with; no other is accepted (spec#auth-algorithms). */

@@ -1,5 +1,5 @@
+import { ApiError } from '@kith/base';
 import { getRevocations, type RevocationNotice, revocationNotice } from '@kith/contracts';
-import { ApiError } from '@kith/service';
 import { askPages } from '../tables/ask-pages.ts';
 import { Following, type FollowingOptions } from '../tables/following.ts';
 import { HeardTable } from '../tables/heard-table.ts';

@@ -1,5 +1,7 @@
+import { ApiError } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { type OperationSpec, projectOfUser, statusOf, uuid } from '@kith/contracts';
-import { ApiError, ask, type Bus } from '@kith/service';
+import { ask } from '@kith/service';
 import { errors } from 'jose';
 import { busFailure } from '../forward/bus-failure.ts';
 import type { Address } from '../routes/address.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { ApiError } from '@kith/base';
 import { createProject, getUser, listConnections, signIn } from '@kith/contracts';
-import { ApiError } from '@kith/service';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccessToken } from './access-token.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { ApiError } from '@kith/base';
 import { uuid } from '@kith/contracts';
-import { ApiError } from '@kith/service';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { AccessToken } from './access-token.ts';

@@ -1,6 +1,8 @@
 import { pipeline } from 'node:stream/promises';
+import { ApiError, type Logger } from '@kith/base';
+import { type Bus, type Message, statusHeader } from '@kith/bus';
 import type { OperationSpec } from '@kith/contracts';
-import { ApiError, type Bus, type Caller, type Logger, type Message, statusHeader } from '@kith/service';
+import type { Caller } from '@kith/service';
 import { answerReply, headOf, writeHead } from '../http/answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './section-pages.ts';

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { ApiError } from '@kith/base';
+import type { Bus } from '@kith/bus';
 import { type ExportSection, exportPageItems } from '@kith/contracts';
-import { ApiError, ask, type Bus } from '@kith/service';
+import { ask } from '@kith/service';
 import { busFailure } from '../forward/bus-failure.ts';
 
 /** Items of a section, and where the next ones are; null at the end. */

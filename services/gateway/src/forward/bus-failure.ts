@@ -1,4 +1,5 @@
-import { ApiError, NoResponders, RequestTimeout } from '@kith/service';
+import { ApiError } from '@kith/base';
+import { NoResponders, RequestTimeout } from '@kith/bus';
 
 /** Turns a question that nobody serves, or that nobody answers, into 503 and 504; any other failure stays itself. */
 export function busFailure(error: unknown): unknown {

@@ -1,13 +1,7 @@
+import { ApiError } from '@kith/base';
+import { type Bus, type Message, receivedAt, shedHeader } from '@kith/bus';
 import { rpcSubject } from '@kith/contracts';
-import {
-  ApiError,
-  type Bus,
-  type Caller,
-  encodeContext,
-  type Message,
-  receivedAt,
-  shedHeader,
-} from '@kith/service';
+import { type Caller, encodeContext } from '@kith/service';
 import type { Address } from '../routes/address.ts';
 import { busFailure } from './bus-failure.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';

@@ -1,4 +1,4 @@
-import { type Logger, type Metrics, readTraceparent } from '@kith/service';
+import { type Logger, type Metrics, readTraceparent } from '@kith/base';
 import type { Address } from '../routes/address.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 import { knownMethod } from './known-method.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { codeHeader, type Message, statusHeader } from '@kith/bus';
 import type { ErrorBody } from '@kith/contracts';
-import { codeHeader, type Message, statusHeader } from '@kith/service';
 import { expectsContinue, hasBody, maxBody } from './body.ts';
 import { errorAnswer } from './error-answer.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MIMEType } from 'node:util';
-import { ApiError } from '@kith/service';
+import { ApiError } from '@kith/base';
 
 /** Largest JSON body, in bytes (spec#requests-too-large). */
 export const maxBody = 256 * 1024;

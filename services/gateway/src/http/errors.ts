@@ -1,5 +1,5 @@
+import { ApiError, type Logger } from '@kith/base';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
-import { ApiError, type Logger } from '@kith/service';
 import { writeAnswer } from './answer.ts';
 import { errorAnswer } from './error-answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';

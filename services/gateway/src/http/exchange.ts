@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { traceFields } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
-import { traceFields } from '@kith/service';
 import type { Address } from '../routes/address.ts';
 
 /** What is known of a request on its way; kept in the response's `locals`. */

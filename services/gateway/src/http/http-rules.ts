@@ -1,4 +1,4 @@
-import { ApiError } from '@kith/service';
+import { ApiError } from '@kith/base';
 import { expectsContinue } from './body.ts';
 import type { HttpRequest } from './exchange.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { createLogger } from '@kith/service';
+import { createLogger } from '@kith/base';
 import { waitFor } from '@kith/testing';
 import { afterEach, expect, test } from 'vitest';
 import { type ConnectionCaps, type HttpTimeouts, startHttpServer } from './http-server.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Logger, listenSentence, StartError } from '@kith/service';
+import { type Logger, listenSentence, StartError } from '@kith/base';
 import { answerConnect, answerParserError } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Logger } from '@kith/base';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
-import type { Logger } from '@kith/service';
 import { bytesOf } from './error-answer.ts';
 
 /** What Node's parser and its timers say, as codes; the rest is `request/invalid-http`. */

@@ -1,5 +1,5 @@
+import type { Tracing } from '@kith/base';
 import { operations } from '@kith/contracts';
-import type { Tracing } from '@kith/service';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { knownMethod } from './known-method.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '@kith/service';
+import type { Logger, Metrics } from '@kith/base';
 import { Redis } from 'ioredis';
 import type { Count, Counting } from './count.ts';
 import { MemoryCounts } from './memory-counts.ts';

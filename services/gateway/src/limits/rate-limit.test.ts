@@ -1,5 +1,5 @@
+import { ApiError, createLogger, Metrics, readConfig } from '@kith/base';
 import { getUser, listConnections, type OperationSpec, operations, signIn } from '@kith/contracts';
-import { ApiError, createLogger, Metrics, readConfig } from '@kith/service';
 import { describe, expect, it } from 'vitest';
 import { gatewayConfig } from '../config.ts';
 import type { Settings } from '../tables/project-settings.ts';

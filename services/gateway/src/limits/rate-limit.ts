@@ -1,5 +1,5 @@
+import { ApiError } from '@kith/base';
 import type { Limit, OperationSpec } from '@kith/contracts';
-import { ApiError } from '@kith/service';
 import type { ProjectSettings } from '../tables/project-settings.ts';
 import type { Count } from './count.ts';
 import type { LimiterStore } from './limiter-store.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '@kith/service';
+import { ApiError } from '@kith/base';
 import type { Request, Response } from 'express';
 import { writeAnswer } from '../http/answer.ts';
 import { type Exchange, vary } from '../http/exchange.ts';

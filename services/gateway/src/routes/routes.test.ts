@@ -1,5 +1,5 @@
+import { StartError } from '@kith/base';
 import { type OperationSpec, operation } from '@kith/contracts';
-import { StartError } from '@kith/service';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RouteTable } from './routes.ts';

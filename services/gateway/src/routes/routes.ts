@@ -1,5 +1,5 @@
+import { StartError } from '@kith/base';
 import { type Method, methodsOf, type OperationSpec } from '@kith/contracts';
-import { StartError } from '@kith/service';
 
 type Segment = { literal: string } | { param: string };
 

@@ -1,3 +1,4 @@
+import type { Bus } from '@kith/bus';
 import {
   type BodyOf,
   closeFeed,
@@ -6,7 +7,7 @@ import {
   type OutputOf,
   openFeed,
 } from '@kith/contracts';
-import { ask, type Bus } from '@kith/service';
+import { ask } from '@kith/service';
 import { busFailure } from '../forward/bus-failure.ts';
 
 /** Whose feed, and for which stream. */

@@ -1,4 +1,4 @@
-import { ApiError, type Logger } from '@kith/service';
+import { ApiError, type Logger } from '@kith/base';
 import type { Feed } from './feed.ts';
 import type { EventWriter } from './sse.ts';
 

@@ -1,6 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { ApiError, type Logger, type Metrics } from '@kith/base';
+import { type Bus, InFlight } from '@kith/bus';
 import { feedSubject } from '@kith/contracts';
-import { ApiError, type Bus, type Caller, InFlight, type Logger, type Metrics } from '@kith/service';
+import type { Caller } from '@kith/service';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { Feed } from './feed.ts';
 import { EventWriter, writeStreamHead } from './sse.ts';

@@ -1,5 +1,6 @@
+import type { Bus } from '@kith/bus';
 import type { BodyOf, InternalOperationSpec, OutputOf } from '@kith/contracts';
-import { ask, type Bus } from '@kith/service';
+import { ask } from '@kith/service';
 import type { z } from 'zod';
 
 interface PagedSpec extends InternalOperationSpec {

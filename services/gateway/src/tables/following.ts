@@ -1,5 +1,7 @@
+import { ApiError, type Logger } from '@kith/base';
+import type { Bus, Intake } from '@kith/bus';
 import { noticeSubject } from '@kith/contracts';
-import { ApiError, type Bus, type Intake, type Logger, Sweeper } from '@kith/service';
+import { Sweeper } from '@kith/service';
 import type { z } from 'zod';
 
 export interface FollowingOptions {

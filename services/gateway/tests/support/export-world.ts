@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import type { Intake } from '@kith/bus';
 import { type BodyOf, type ExportSection, exportUser, internalSubject } from '@kith/contracts';
-import { errorReply, type Intake, successReply } from '@kith/service';
+import { errorReply, successReply } from '@kith/service';
 import type { EngineKind } from '@kith/testing';
 import {
   projectId,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connectionRequested, type EventEnvelope, eventSubject, userCreated } from '@kith/contracts';
 import { startNotifications } from '@kith/notifications';
-import { makeEvent, type RunningService, type StoreConfig } from '@kith/service';
+import { makeEvent, type RunningService } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { createStore, type EngineKind, EventSource } from '@kith/testing';
 import { append, type Entry, type Feed } from '../../../notifications/src/feed.ts';
 import { openStore } from '../../../notifications/src/store/index.ts';

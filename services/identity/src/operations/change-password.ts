@@ -1,5 +1,6 @@
+import { ApiError, untilMade } from '@kith/base';
 import { changePassword } from '@kith/contracts';
-import { ApiError, handler, untilMade } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { finishEnding } from '../sessions.ts';
 import type { User } from '../store/index.ts';

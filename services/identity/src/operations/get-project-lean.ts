@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { getProjectLean } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /** What older client libraries ask of a project before anybody has signed in (spec#existing-clients-lean). */

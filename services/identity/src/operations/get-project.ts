@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { getProject } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { projectAnswer } from '../project-settings.ts';
 

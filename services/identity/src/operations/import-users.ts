@@ -1,3 +1,4 @@
+import { ApiError } from '@kith/base';
 import {
   type ImportedUser,
   type ImportReason,
@@ -5,7 +6,7 @@ import {
   importUsers,
   passwordHashKind,
 } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { kindRefusal } from '../hash-kinds.ts';
 import { differingFields, importedUserOf } from '../imported-user.ts';

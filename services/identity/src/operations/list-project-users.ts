@@ -1,5 +1,6 @@
+import { ApiError, fold } from '@kith/base';
 import { generalPaginationOf, listProjectUsers } from '@kith/contracts';
-import { ApiError, fold, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
 import { ownUserOf } from '../user-views.ts';

@@ -1,5 +1,6 @@
+import { ApiError, DeadlinePassed, untilMade } from '@kith/base';
 import { requestNewAccessToken } from '@kith/contracts';
-import { ApiError, DeadlinePassed, handler, untilMade } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { sessionAnswer, useOf } from '../open-session.ts';
 import { isOpen, revokeSession } from '../sessions.ts';

@@ -1,5 +1,6 @@
+import { ApiError, DeadlinePassed } from '@kith/base';
 import { signIn } from '@kith/contracts';
-import { ApiError, DeadlinePassed, handler, type OperationRequest } from '@kith/service';
+import { handler, type OperationRequest } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { importedHash } from '../imported-hash.ts';
 import { openSession } from '../open-session.ts';

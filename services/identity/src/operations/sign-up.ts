@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { signUp, userCreated } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';

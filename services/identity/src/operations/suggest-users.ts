@@ -1,5 +1,6 @@
+import { fold } from '@kith/base';
 import { suggestUsers } from '@kith/contracts';
-import { fold, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { seesProfiles } from '../show-user.ts';
 import { publicUserOf } from '../user-views.ts';

@@ -1,5 +1,6 @@
+import { ApiError, untilMade } from '@kith/base';
 import { restoreUser, suspendUser, userSuspended, userUpdated } from '@kith/contracts';
-import { ApiError, handler, untilMade } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { finishEnding, tokensEnd } from '../sessions.ts';
 import type { User } from '../store/index.ts';

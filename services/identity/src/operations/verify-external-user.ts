@@ -1,5 +1,6 @@
+import { ApiError, untilMade } from '@kith/base';
 import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
-import { ApiError, handler, isTooDeep, untilMade } from '@kith/service';
+import { handler, isTooDeep } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';

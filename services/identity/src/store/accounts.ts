@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { type Documents, timeKey } from '@kith/service';
+import { type Documents, timeKey } from '@kith/store';
 import { users } from './collections.ts';
 import { everything } from './keys-of.ts';
 import type { RevocationReason, User } from './records.ts';

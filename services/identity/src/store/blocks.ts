@@ -1,4 +1,4 @@
-import type { Documents } from '@kith/service';
+import type { Documents } from '@kith/store';
 import { blocks } from './collections.ts';
 import { lastIn, within } from './keys-of.ts';
 

@@ -1,5 +1,6 @@
-import { type Collection, collection, fold, timeKey } from '@kith/service';
-import type { Declared } from '@kith/service/documents';
+import { fold } from '@kith/base';
+import { type Collection, collection, timeKey } from '@kith/store';
+import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
 import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';

@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { Documents } from '@kith/service';
+import type { Documents } from '@kith/store';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
 import { deletedUsers, endedUsers, seen, users } from './collections.ts';

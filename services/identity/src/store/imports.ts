@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Documents } from '@kith/service';
+import type { Documents } from '@kith/store';
 import { endedIds } from '../user-ids.ts';
 import { endedUsers, hashKinds, users } from './collections.ts';
 import { lastIn, nameKey, userKey, within } from './keys-of.ts';

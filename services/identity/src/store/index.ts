@@ -1,5 +1,5 @@
-import type { Outbox, StoreConfig } from '@kith/service';
-import { openDocuments } from '@kith/service/documents';
+import type { Outbox, StoreConfig } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
 import { Accounts } from './accounts.ts';
 import { Blocks } from './blocks.ts';
 import { declared } from './collections.ts';

@@ -1,4 +1,4 @@
-import { type Documents, timeKey } from '@kith/service';
+import { type Documents, timeKey } from '@kith/store';
 import { keys, revokedKeys, type StoredKey } from './collections.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';

@@ -1,4 +1,4 @@
-import type { Documents } from '@kith/service';
+import type { Documents } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { users } from './collections.ts';
 import { everything, nameKey, namesFrom, within } from './keys-of.ts';

@@ -1,4 +1,4 @@
-import type { Documents, Stored } from '@kith/service';
+import type { Documents, Stored } from '@kith/store';
 import type { ListPage, ListRange } from '../listing.ts';
 import { projects, type StoredProject } from './collections.ts';
 import { everything } from './keys-of.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
-import type { Documents, Stored } from '@kith/service';
+import type { Documents, Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { type StoredSession, sessions } from './collections.ts';
 import { everything, lastIn, projectIn, revokedPlace, userKey, within } from './keys-of.ts';

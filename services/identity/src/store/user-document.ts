@@ -1,4 +1,4 @@
-import type { DocumentChange, Documents, Stored } from '@kith/service';
+import type { DocumentChange, Documents, Stored } from '@kith/store';
 import { type StoredUser, users } from './collections.ts';
 import { lastIn, projectIn, userKey } from './keys-of.ts';
 import type { User } from './records.ts';

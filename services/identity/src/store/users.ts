@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import type { Documents } from '@kith/service';
+import type { Documents } from '@kith/store';
 import { seen, users } from './collections.ts';
 import { nameKey, userKey } from './keys-of.ts';
 import type { User } from './records.ts';

@@ -1,5 +1,6 @@
+import type { Intake } from '@kith/bus';
 import { noticeSubject, revocationNotice } from '@kith/contracts';
-import type { Intake, ServiceRuntime } from '@kith/service';
+import type { ServiceRuntime } from '@kith/service';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** Has this replica hear of keys that another one has revoked; after a break of the bus it reads what it has missed. */

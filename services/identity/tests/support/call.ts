@@ -1,5 +1,5 @@
+import type { Bus } from '@kith/bus';
 import { type InternalOperationSpec, internalSubject } from '@kith/contracts';
-import type { Bus } from '@kith/service';
 
 export { callOperation as call } from '@kith/testing';
 

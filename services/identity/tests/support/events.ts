@@ -1,3 +1,4 @@
+import type { Bus } from '@kith/bus';
 import {
   type EventEnvelope,
   eventFilter,
@@ -6,7 +7,6 @@ import {
   userDeleted,
   userUpdated,
 } from '@kith/contracts';
-import type { Bus } from '@kith/service';
 
 /** Collects the users' events of a bus, as a service does that keeps copies. */
 export async function collectEvents(bus: Bus, durable = 'test-users'): Promise<EventEnvelope[]> {

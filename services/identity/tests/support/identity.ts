@@ -1,4 +1,7 @@
-import type { Bus, Logger, RunningService, ServiceRuntime, StoreConfig } from '@kith/service';
+import type { Logger } from '@kith/base';
+import type { Bus } from '@kith/bus';
+import type { RunningService, ServiceRuntime } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { createRuntime, createStore, type EngineKind } from '@kith/testing';
 import { type IdentityOptions, startIdentity } from '../../src/index.ts';
 

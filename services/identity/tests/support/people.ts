@@ -1,5 +1,6 @@
+import type { Bus } from '@kith/bus';
 import { createProject, type OwnUser, type Session, signUp } from '@kith/contracts';
-import type { Bus, Caller } from '@kith/service';
+import type { Caller } from '@kith/service';
 import { callerOf as newCaller } from '@kith/testing';
 import { decodeJwt } from 'jose';
 import { call } from './call.ts';

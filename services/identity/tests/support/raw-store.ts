@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { MongoClient } from 'mongodb';
 
 /** What an id says, by table or collection. */

@@ -1,4 +1,4 @@
-import type { StoreConfig } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { createStore, type EngineKind } from '@kith/testing';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type IdentityStore, openStore } from '../../src/store/index.ts';

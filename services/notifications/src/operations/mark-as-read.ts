@@ -1,5 +1,6 @@
+import { ApiError } from '@kith/base';
 import { markNotificationAsRead } from '@kith/contracts';
-import { ApiError, handler } from '@kith/service';
+import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
 import { readAtOf, toItem } from '../feed.ts';

@@ -1,5 +1,6 @@
-import { type Collection, collection, endedUserCollection, profileCollection, timeKey } from '@kith/service';
-import type { Declared } from '@kith/service/documents';
+import { endedUserCollection, profileCollection } from '@kith/service';
+import { type Collection, collection, timeKey } from '@kith/store';
+import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { Entry, Feed } from '../feed.ts';
 import { nobody } from '../initiator.ts';

@@ -1,4 +1,4 @@
-import type { Stored } from '@kith/service';
+import type { Stored } from '@kith/store';
 import type { Entry } from '../feed.ts';
 import type { StoredEntry } from './collections.ts';
 import { placed } from './place.ts';

@@ -1,4 +1,5 @@
-import { type Documents, EndedUsers } from '@kith/service';
+import { EndedUsers } from '@kith/service';
+import type { Documents } from '@kith/store';
 import type { Entry, Owner } from '../feed.ts';
 import { entries, feeds } from './collections.ts';
 import { entryOf } from './entry.ts';

@@ -1,13 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
-import {
-  type Documents,
-  type Outbox,
-  ProfileCopy,
-  type StoreConfig,
-  type Stored,
-  timeKey,
-} from '@kith/service';
-import { openDocuments } from '@kith/service/documents';
+import { ProfileCopy } from '@kith/service';
+import { type Documents, type Outbox, type StoreConfig, type Stored, timeKey } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
 import { type Entry, emptyFeed, type Feed, type Owner } from '../feed.ts';
 import { declared, entries, feeds, withdrawn } from './collections.ts';
 import { entryOf, storedOf } from './entry.ts';

@@ -1,5 +1,5 @@
+import type { Bus } from '@kith/bus';
 import type { OperationSpec } from '@kith/contracts';
-import type { Bus } from '@kith/service';
 import { callerOf, callOperation } from '@kith/testing';
 
 export interface Answer {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreConfig } from '@kith/service';
-import { documentRow } from '@kith/service/documents';
+import type { StoreConfig } from '@kith/store';
+import { documentRow } from '@kith/store/open';
 import { fillStore } from '@kith/testing';
 import { emptyFeed, type Owner } from '../../src/feed.ts';
 import { notificationsMove } from '../../src/move.ts';

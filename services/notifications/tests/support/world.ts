@@ -8,7 +8,8 @@ import {
   type OperationSpec,
   type PublicUser,
 } from '@kith/contracts';
-import { eventKey, type ServiceRuntime, type StoreConfig } from '@kith/service';
+import type { ServiceRuntime } from '@kith/service';
+import { eventKey, type StoreConfig } from '@kith/store';
 import { createRuntime, createStore, type EngineKind, waitFor } from '@kith/testing';
 import { type NotificationsOptions, startNotifications } from '../../src/index.ts';
 import { type NotificationStore, openStore } from '../../src/store/index.ts';

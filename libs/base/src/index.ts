@@ -1,0 +1,16 @@
+export { flag, readConfig, wholeNumber } from './config/read-config.ts';
+export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
+export { derivedId } from './derived-id.ts';
+export { ApiError, DeadlinePassed, StartError } from './errors.ts';
+export { fold } from './fold.ts';
+export { redactUrl } from './redact-url.ts';
+export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';
+export { createLogger, type Logger } from './telemetry/log.ts';
+export { Metrics } from './telemetry/metrics.ts';
+export type { TraceSpan, Tracing } from './telemetry/spans.ts';
+export { readTraceparent, traceFields, traceparentHeader } from './telemetry/traceparent.ts';
+export { startTracing, stopTracing, tracing } from './telemetry/tracing.ts';
+export { tracingConfig } from './telemetry/tracing-config.ts';
+export { Turns } from './turns.ts';
+export { untilMade } from './until-made.ts';
+export { within } from './within.ts';

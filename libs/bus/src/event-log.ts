@@ -1,0 +1,172 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { openSqlite, transaction } from '@kith/store/sqlite';
+import type { Logger } from 'pino';
+import {
+  type Backlog,
+  type ConsumeOptions,
+  type DeadLetter,
+  type Delivery,
+  type EventLogState,
+  type Intake,
+  type OutgoingEvent,
+  originalId,
+  replayedId,
+} from './bus.ts';
+import { LogConsumer } from './log-consumer.ts';
+
+const schema = [
+  `CREATE TABLE events (
+     position INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL,
+     body BLOB NOT NULL, at INTEGER NOT NULL);
+   CREATE INDEX events_at ON events (at);
+   CREATE TABLE consumers (durable TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
+   CREATE TABLE redeliveries (
+     durable TEXT NOT NULL, position INTEGER NOT NULL, failures INTEGER NOT NULL, due INTEGER NOT NULL,
+     PRIMARY KEY (durable, position)) WITHOUT ROWID;
+   CREATE TABLE dead_letters (
+     durable TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL, error TEXT NOT NULL,
+     at INTEGER NOT NULL, PRIMARY KEY (durable, id)) WITHOUT ROWID;`,
+  // trying: the position of the attempt that has begun and not ended.
+  'ALTER TABLE consumers ADD COLUMN trying INTEGER',
+  'ALTER TABLE events ADD COLUMN traceparent TEXT',
+  // What tells this log from another one.
+  `CREATE TABLE log (id TEXT NOT NULL);
+   INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
+  'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',
+];
+const keepMs = 7 * 24 * 3600 * 1000;
+const expireEveryMs = 3600 * 1000;
+
+/**
+ * The events of the embedded form: one table, and for each durable consumer its own position, its own retries
+ * and its own dead letters, so that one poison event stops nobody else (docs/adr/0001).
+ */
+export class EventLog {
+  readonly #db: DatabaseSync;
+  readonly #log: Logger;
+  readonly #insert: StatementSync;
+  readonly #consumers = new Map<string, LogConsumer>();
+  readonly #expiry: NodeJS.Timeout;
+
+  /** @param options.expireEveryMs How often events are looked for that are older than seven days. */
+  constructor(options: { file: string; log: Logger; expireEveryMs?: number }) {
+    // What the machine loses of the log is published again out of the services' databases, which keep their events.
+    this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
+    this.#log = options.log;
+    this.#insert = this.#db.prepare(
+      `INSERT INTO events (id, subject, body, at, traceparent) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO NOTHING`,
+    );
+    this.#expire();
+    this.#expiry = setInterval(() => this.#expire(), options.expireEveryMs ?? expireEveryMs);
+    this.#expiry.unref();
+  }
+
+  /** Gives the event's position: that of the first, when one of its id is there already. */
+  append(event: OutgoingEvent): number {
+    const { id, subject, body, traceparent = null } = event;
+    const { changes, lastInsertRowid } = this.#insert.run(id, subject, body, Date.now(), traceparent);
+    if (changes === 0) {
+      const first = this.#db.prepare('SELECT position FROM events WHERE id = ?').get(event.id);
+      return Number(first?.position);
+    }
+    for (const consumer of this.#consumers.values()) consumer.wake();
+    return Number(lastInsertRowid);
+  }
+
+  /** Which log this is, and how far it goes. */
+  state(): EventLogState {
+    const state = this.#db.prepare(
+      `SELECT id AS created, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS last,
+         (SELECT min(position) FROM events) AS first FROM log`,
+    );
+    const { created, first, last } = state.get() as { created: string; first: number | null; last: number };
+    return { created, first: first ?? last + 1, last };
+  }
+
+  /** The id of the event at a position, as it was published first. */
+  idAt(position: number): string | undefined {
+    const row = this.#db.prepare('SELECT id FROM events WHERE position = ?').get(position);
+    return row && originalId(row.id as string);
+  }
+
+  /** Takes events out by their ids, those replayed included, and the dead letters of them. */
+  withdraw(ids: readonly string[]): void {
+    // The character after `~`, which parts a replayed event's id from what makes it new.
+    const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
+    const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
+    const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
+    const bury = this.#db.prepare(`DELETE FROM dead_letters WHERE ${copies}`);
+    const gone = transaction(this.#db, () =>
+      ids.map(originalId).flatMap((id) => {
+        const positions = remove.all({ id }).map(({ position }) => Number(position));
+        for (const position of positions) forget.run(position);
+        bury.run({ id });
+        return positions;
+      }),
+    );
+    for (const consumer of this.#consumers.values()) consumer.drop(new Set(gone));
+  }
+
+  /** Adds a handler to a durable: one position, whoever of its handlers takes the next event. */
+  consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Intake {
+    const { durable } = options;
+    const consumer = this.#consumers.get(durable) ?? new LogConsumer(this.#db, options, this.#log);
+    this.#consumers.set(durable, consumer);
+    consumer.add(handle);
+    return {
+      drain: async () => {
+        await consumer.remove(handle);
+        if (consumer.idle && this.#consumers.get(durable) === consumer) this.#consumers.delete(durable);
+      },
+    };
+  }
+
+  startOver(durable: string): void {
+    transaction(this.#db, () => {
+      for (const table of ['consumers', 'redeliveries'])
+        this.#db.prepare(`DELETE FROM ${table} WHERE durable = ?`).run(durable);
+    });
+  }
+
+  backlog(durable: string): Backlog {
+    const dead = this.#db.prepare('SELECT count(*) AS dead FROM dead_letters WHERE durable = ?').get(durable);
+    return { pending: this.#consumers.get(durable)?.pending() ?? 0, dead: Number(dead?.dead) };
+  }
+
+  deadLetters(durable: string): DeadLetter[] {
+    return this.#db
+      .prepare('SELECT id, subject, body, error FROM dead_letters WHERE durable = ? ORDER BY at, id')
+      .all(durable) as unknown as DeadLetter[];
+  }
+
+  replayDeadLetters(durable: string): number {
+    const forget = this.#db.prepare('DELETE FROM dead_letters WHERE durable = ? AND id = ?');
+    const letters = this.deadLetters(durable);
+    for (const { id, subject, body } of letters) {
+      this.append({ id: replayedId(id), subject, body });
+      forget.run(durable, id);
+    }
+    return letters.length;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#expiry);
+    await Promise.all([...this.#consumers.values()].map((consumer) => consumer.stop()));
+    this.#db.close();
+  }
+
+  #expire(): void {
+    // Only what every consumer has passed and nobody retries may go.
+    const remove = this.#db.prepare(
+      `DELETE FROM events WHERE at < ?
+         AND position <= (SELECT coalesce(min(position), 0) FROM consumers)
+         AND position NOT IN (SELECT position FROM redeliveries)`,
+    );
+    try {
+      remove.run(Date.now() - keepMs);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'old events not removed');
+    }
+  }
+}

@@ -1,0 +1,27 @@
+export {
+  type Backlog,
+  type Bus,
+  type ConsumeOptions,
+  type DeadLetter,
+  type Delivery,
+  type Intake,
+  type Message,
+  maxPayload,
+  NoResponders,
+  type Notice,
+  type OutgoingEvent,
+  type RequestOptions,
+  RequestTimeout,
+  replayedId,
+  type Withdrawal,
+} from './bus.ts';
+export { BusWrapper } from './bus-wrapper.ts';
+export { InFlight } from './in-flight.ts';
+export { checkedMessage, messageSize } from './message.ts';
+export { NatsBus } from './nats.ts';
+export type { NatsBusOptions } from './nats-connection.ts';
+export { streamNames } from './nats-streams.ts';
+export { observedBus } from './observed-bus.ts';
+export { receivedAt, watchAbsence } from './received-at.ts';
+export { codeHeader, shedHeader, statusHeader } from './reply-headers.ts';
+export { subjectMatches } from './subject.ts';

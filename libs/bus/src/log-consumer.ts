@@ -1,0 +1,293 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { traceFields } from '@kith/base';
+import type { Logger } from 'pino';
+import { backoffAfter, type ConsumeOptions, type Delivery, defaultDelivery } from './bus.ts';
+import { subjectMatches } from './subject.ts';
+
+type Handle = (delivery: Delivery) => Promise<void>;
+
+interface EventRow {
+  position: number;
+  id: string;
+  subject: string;
+  body: Uint8Array;
+  failures: number;
+  traceparent: string | null;
+}
+
+/** How long to wait after a failure of the log itself, a full disk say. */
+const troubleMs = 1_000;
+/** How long after it has got on a consumer notes that in its own database. */
+const noteMs = 1_000;
+/** How long it works before others get their turn. */
+const breathMs = 10;
+
+/** Works through the event log for one durable, an event at a time: due retries first, then what is new. */
+export class LogConsumer {
+  readonly #options: Required<Omit<ConsumeOptions, 'progress'>> & Pick<ConsumeOptions, 'progress'>;
+  readonly #log: Logger;
+  readonly #sql: ReturnType<typeof prepare>;
+  readonly #handlers: Handle[] = [];
+  /** What was read of the log and not yet delivered. */
+  #fresh: EventRow[] = [];
+  #running: Promise<void> | undefined;
+  #working: { handle: Handle; done: Promise<void> } | undefined;
+  #again = false;
+  #breathedAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #noteTimer: NodeJS.Timeout | undefined;
+
+  constructor(db: DatabaseSync, options: ConsumeOptions, log: Logger) {
+    this.#options = { ...defaultDelivery, ...options };
+    this.#log = log;
+    db.prepare('INSERT INTO consumers (durable, position) VALUES (?, 0) ON CONFLICT DO NOTHING').run(
+      options.durable,
+    );
+    this.#sql = prepare(db);
+    this.#takeBack();
+  }
+
+  get idle(): boolean {
+    return this.#handlers.length === 0;
+  }
+
+  add(handle: Handle): void {
+    this.#handlers.push(handle);
+    this.wake();
+  }
+
+  /** Takes a handler out and waits for what it is working on. */
+  async remove(handle: Handle): Promise<void> {
+    const at = this.#handlers.indexOf(handle);
+    if (at >= 0) this.#handlers.splice(at, 1);
+    if (this.#working?.handle === handle) await this.#working.done;
+    if (this.idle) await this.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#handlers.length = 0;
+    clearTimeout(this.#timer);
+    await this.#running;
+    this.#noteNow();
+  }
+
+  /** How many events are before it, those it tries again included. */
+  pending(): number {
+    const { durable, subjects } = this.#options;
+    const rows = this.#sql.waiting.all(durable) as unknown as { subject: string; count: number }[];
+    const matching = rows.filter(({ subject }) => subjects.some((one) => subjectMatches(one, subject)));
+    const retries = this.#sql.retries.get(durable) as unknown as { count: number };
+    return matching.reduce((sum, { count }) => sum + count, retries.count);
+  }
+
+  /** Forgets what was read ahead of these. */
+  drop(positions: ReadonlySet<number>): void {
+    this.#fresh = this.#fresh.filter(({ position }) => !positions.has(position));
+  }
+
+  wake(): void {
+    if (this.idle) return;
+    this.#again = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#again) this.wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      this.#countBrokenOff();
+      while (this.#again) {
+        this.#again = false;
+        for (let row = this.#next(); row !== 'end'; row = this.#next()) {
+          if (row !== 'passed') await this.#deliver(row);
+          await this.#breathe();
+        }
+      }
+      this.#wakeAt(this.#sql.nextDue.get(this.#options.durable)?.due as number | null | undefined);
+    } catch (error) {
+      this.#fresh = [];
+      this.#log.error({ err: error, durable: this.#options.durable }, 'consumer interrupted');
+      this.#wakeAt(Date.now() + troubleMs);
+    }
+  }
+
+  /** The event to deliver now; `passed` when a page of the log held none of its subjects. */
+  #next(): EventRow | 'passed' | 'end' {
+    if (this.idle) return 'end';
+    const { durable, subjects } = this.#options;
+    const due = this.#sql.due.get(durable, Date.now());
+    if (due) return due as unknown as EventRow;
+    if (this.#fresh.length === 0) {
+      const rows = this.#sql.fresh.all(durable) as unknown as EventRow[];
+      const last = rows.at(-1);
+      if (!last) return 'end';
+      this.#fresh = rows.filter((row) => subjects.some((pattern) => subjectMatches(pattern, row.subject)));
+      if (this.#fresh.length === 0) this.#pass(last.position);
+    }
+    return this.#fresh.shift() ?? 'passed';
+  }
+
+  /** Gives the loop a turn from time to time: neither the log nor most handlers ever wait. */
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#breathedAt < breathMs) return;
+    await nextTurn();
+    this.#breathedAt = performance.now();
+  }
+
+  /** Goes back to where the consumer's own database is: it has lost what it does not know to have applied. */
+  #takeBack(): void {
+    const { durable, progress } = this.#options;
+    if (!progress) return;
+    const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
+    const note = progress.read(durable);
+    // Without a note: one that has never made any, or a database from before the first.
+    const known = note?.log === log ? note.position : noted ? 0 : position;
+    if (known < position) {
+      this.#sql.takeBack.run(known, durable);
+      this.#log.warn({ durable, from: position, to: known }, 'a database has lost events: applied again');
+    }
+    this.#note();
+  }
+
+  #noteSoon(): void {
+    this.#noteTimer ??= setTimeout(() => this.#noteNow(), noteMs).unref();
+  }
+
+  /** Notes where it is, if its database takes it: without the note what follows the last one is applied again. */
+  #noteNow(): void {
+    try {
+      this.#note();
+    } catch (error) {
+      this.#log.warn({ err: error, durable: this.#options.durable }, 'position not noted');
+    }
+  }
+
+  #note(): void {
+    clearTimeout(this.#noteTimer);
+    this.#noteTimer = undefined;
+    const { durable, progress } = this.#options;
+    if (!progress) return;
+    const { log, applied } = this.#sql.state.get(durable) as unknown as State;
+    const before = progress.read(durable);
+    if (before?.log === log && before.position === applied) return;
+    progress.note(durable, { log, position: applied });
+    this.#sql.hasNoted.run(durable);
+  }
+
+  /** Counts an attempt that has begun and never ended: its process died, of this event perhaps. */
+  #countBrokenOff(): void {
+    const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
+    if (row) this.#failed(row, new Error('the attempt was broken off'));
+  }
+
+  async #deliver(row: EventRow): Promise<void> {
+    this.#sql.begin.run(row.position, this.#options.durable);
+    const handle = this.#handlers.shift() as Handle;
+    this.#handlers.push(handle);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#working = { handle, done: promise };
+    try {
+      const { subject, id, body, failures, traceparent } = row;
+      await handle({ subject, id, body, delivery: failures + 1, traceparent: traceparent ?? undefined });
+    } catch (error) {
+      this.#failed(row, error);
+      return;
+    } finally {
+      this.#working = undefined;
+      resolve();
+    }
+    this.#forget(row);
+  }
+
+  #failed(row: EventRow, error: unknown): void {
+    const { durable, maxDeliveries, backoffMs } = this.#options;
+    const { position, id, subject, body } = row;
+    const delivery = row.failures + 1;
+    const event = { durable, eventId: id, ...traceFields(row.traceparent) };
+    this.#log.warn({ err: error, ...event, delivery }, 'event not handled');
+    if (delivery < maxDeliveries) {
+      this.#sql.retry.run(durable, delivery, Date.now() + backoffAfter(delivery, backoffMs), position);
+      this.#pass(position);
+    } else {
+      this.#sql.bury.run(durable, id, subject, body, String(error), Date.now(), position);
+      this.#log.error(event, 'event given up: dead letter');
+      this.#forget(row);
+    }
+  }
+
+  #pass(position: number): void {
+    this.#sql.pass.run(position, this.#options.durable);
+    this.#noteSoon();
+  }
+
+  #forget(row: EventRow): void {
+    this.#pass(row.position);
+    if (row.failures > 0) this.#sql.forget.run(this.#options.durable, row.position);
+  }
+
+  #wakeAt(time: number | null | undefined): void {
+    clearTimeout(this.#timer);
+    if (this.idle || time == null) return;
+    this.#timer = setTimeout(() => this.wake(), Math.max(time - Date.now(), 1));
+    this.#timer.unref();
+  }
+}
+
+interface State {
+  log: string;
+  position: number;
+  /** Whether the consumer's database has ever noted its progress. */
+  noted: number;
+  /** What is up to here is applied, or given up; what is tried again is not. */
+  applied: number;
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    state: db.prepare(
+      `SELECT log.id AS log, c.position, c.noted, min(c.position, coalesce(
+           (SELECT min(r.position) - 1 FROM redeliveries r WHERE r.durable = c.durable), c.position)) AS applied
+         FROM consumers c, log WHERE c.durable = ?`,
+    ),
+    takeBack: db.prepare('UPDATE consumers SET position = ? WHERE durable = ?'),
+    hasNoted: db.prepare('UPDATE consumers SET noted = 1 WHERE durable = ? AND noted = 0'),
+    due: db.prepare(
+      `SELECT e.position, e.id, e.subject, e.body, e.traceparent, r.failures FROM redeliveries r
+         JOIN events e ON e.position = r.position
+        WHERE r.durable = ? AND r.due <= ? ORDER BY r.position LIMIT 1`,
+    ),
+    fresh: db.prepare(
+      `SELECT position, id, subject, body, traceparent, 0 AS failures FROM events
+        WHERE position > (SELECT position FROM consumers WHERE durable = ?) ORDER BY position LIMIT 100`,
+    ),
+    // Committed before the handler runs, so that an event which kills the process does so a bounded number of times.
+    begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
+    brokenOff: db.prepare(
+      `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures
+         FROM consumers c
+         JOIN events e ON e.position = c.trying
+         LEFT JOIN redeliveries r ON r.durable = c.durable AND r.position = c.trying
+        WHERE c.durable = ?`,
+    ),
+    pass: db.prepare('UPDATE consumers SET position = max(position, ?), trying = NULL WHERE durable = ?'),
+    forget: db.prepare('DELETE FROM redeliveries WHERE durable = ? AND position = ?'),
+    // Neither keeps anything of an event that was withdrawn while it was handled.
+    retry: db.prepare(
+      `INSERT INTO redeliveries (durable, position, failures, due)
+         SELECT ?, position, ?, ? FROM events WHERE position = ?
+       ON CONFLICT (durable, position) DO UPDATE SET failures = excluded.failures, due = excluded.due`,
+    ),
+    bury: db.prepare(
+      `INSERT OR REPLACE INTO dead_letters (durable, id, subject, body, error, at)
+         SELECT ?, ?, ?, ?, ?, ? FROM events WHERE position = ?`,
+    ),
+    waiting: db.prepare(
+      `SELECT subject, count(*) AS count FROM events
+        WHERE position > (SELECT position FROM consumers WHERE durable = ?) GROUP BY subject`,
+    ),
+    retries: db.prepare('SELECT count(*) AS count FROM redeliveries WHERE durable = ?'),
+    nextDue: db.prepare('SELECT min(due) AS due FROM redeliveries WHERE durable = ?'),
+  };
+}

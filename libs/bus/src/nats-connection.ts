@@ -1,0 +1,84 @@
+import { redactUrl, StartError } from '@kith/base';
+import {
+  type ConnectionOptions,
+  connect,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+
+export interface NatsBusOptions {
+  url: string;
+  /** Seed of this service's NKey user; its rights stand in the server's configuration (docs/adr/0003). */
+  nkeySeed?: string | undefined;
+  /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
+  name: string;
+  prefix: string;
+  log: Logger;
+  /** Servers of a cluster that keep the streams, 1 where absent. Streams that more keep are left so. */
+  replicas?: number;
+  /** How long to try for a first connection, in ms. */
+  connectTimeoutMs?: number;
+}
+
+/** Connects for the first time, trying again until the time is up. Throws `StartError`. */
+export async function firstConnection(options: NatsBusOptions): Promise<NatsConnection> {
+  const until = Date.now() + (options.connectTimeoutMs ?? 10_000);
+  const settings: ConnectionOptions = {
+    ...serversOf(options.url),
+    name: options.name,
+    inboxPrefix: inboxPrefix(options.name),
+    noAsyncTraces: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    timeout: 3_000,
+    // A server or a network that hangs is left after two pings without a pong; by default that takes six minutes.
+    pingInterval: 2_000,
+    maxPingOut: 2,
+    // Without it, a server that is replaced by one with the same users would end the client for good.
+    ignoreAuthErrorAbort: true,
+  };
+  if (options.nkeySeed)
+    settings.authenticator = nkeyAuthenticator(new TextEncoder().encode(options.nkeySeed));
+  for (;;) {
+    try {
+      return await connect(settings);
+    } catch (error) {
+      const refused = /authorization violation/i.test((error as Error).message);
+      if (refused || Date.now() > until) {
+        const reason = refused ? 'refused the credentials' : 'does not answer';
+        throw new StartError(`NATS at ${redactUrl(options.url)} ${reason}.`, { cause: error });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+}
+
+/**
+ * Reads the addresses of one server or of several of a cluster, separated by commas, with the credentials of the first that
+ * has any. With `tls://` in one of them the connection is encrypted, or is not made. Throws `StartError`.
+ */
+export function serversOf(text: string): ConnectionOptions {
+  const urls = text.split(',').map((one) => {
+    const address = one.trim();
+    const url = URL.parse(address.includes('://') ? address : `nats://${address}`);
+    if (!url?.host || !['nats:', 'tls:'].includes(url.protocol)) {
+      throw new StartError(
+        `NATS_URL: ${redactUrl(address)} is not a NATS address, nats://host:4222 or tls://host:4222.`,
+      );
+    }
+    return url;
+  });
+  const named = urls.find(({ username }) => username);
+  return {
+    servers: urls.map(({ host }) => host),
+    ...(urls.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+    ...(named && { user: decodeURIComponent(named.username), pass: decodeURIComponent(named.password) }),
+  };
+}
+
+/** What a service's inboxes begin with; its rights go by it (docs/adr/0003). */
+export function inboxPrefix(name: string): string {
+  return `_INBOX_${name}`;
+}

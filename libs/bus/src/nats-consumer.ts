@@ -1,0 +1,296 @@
+import { traceFields, traceparentHeader } from '@kith/base';
+import {
+  AckPolicy,
+  type Consumer,
+  type ConsumerMessages,
+  DeliverPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  PubHeaders,
+} from '@nats-io/jetstream';
+import { headers as createHeaders, nanos, type Subscription } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import {
+  backoffAfter,
+  type ConsumeOptions,
+  type Delivery,
+  deadLetterSubject,
+  defaultDelivery,
+} from './bus.ts';
+import { InFlight } from './in-flight.ts';
+import { streamNames } from './nats-streams.ts';
+
+interface Connection {
+  js: JetStreamClient;
+  jsm: JetStreamManager;
+  prefix: string;
+  log: Logger;
+  ensureStreams: () => Promise<void>;
+  /** Which connection this is, counted from the first; nothing while there is none. */
+  current: () => number | undefined;
+}
+
+/** An event, and the connection it has come over. */
+interface Fetched {
+  message: JsMsg;
+  over: number | undefined;
+}
+
+/** What a dead letter says of itself beside the event's body. */
+export const subjectHeader = 'Kith-Subject';
+export const errorHeader = 'Kith-Error';
+const maxErrorLength = 1_000;
+/** Few enough events that the last one fetched is worked on well within `ack_wait`. */
+const batch = 50;
+/** How long a fetch waits for events: the shortest that NATS clients allow. */
+const fetchMs = 1_000;
+
+/**
+ * A durable pull consumer. Redelivery is bounded by us, not by the server's `max_deliver`: the server would drop
+ * what it gives up, and we want it on the dead-letter subject.
+ */
+export class NatsConsumer {
+  readonly #connection: Connection;
+  readonly #options: Required<Omit<ConsumeOptions, 'progress'>>;
+  readonly #handle: (delivery: Delivery) => Promise<void>;
+  #consumer: Consumer | undefined;
+  #loop: Promise<void> | undefined;
+  readonly #stopped = new AbortController();
+  readonly #working = new InFlight();
+  readonly #held = new Set<Fetched>();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(
+    connection: Connection,
+    options: ConsumeOptions,
+    handle: (delivery: Delivery) => Promise<void>,
+  ) {
+    this.#connection = connection;
+    this.#options = { ...defaultDelivery, ...options };
+    this.#handle = handle;
+  }
+
+  async start(): Promise<void> {
+    await this.#open();
+    // What takes long, or is held while a store is away, is not another's yet.
+    this.#heartbeat = setInterval(() => {
+      for (const one of this.#held) void this.#tell(one, (message) => message.working());
+    }, this.#options.ackWaitMs / 3);
+    this.#heartbeat.unref();
+    this.#loop = this.#run();
+  }
+
+  /** Ends the fetch, gives back what it has brought, and waits for the events being handled. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#loop;
+    await this.#working.idle();
+    clearInterval(this.#heartbeat);
+  }
+
+  async #open(): Promise<Consumer> {
+    const { js, jsm, prefix, ensureStreams } = this.#connection;
+    await ensureStreams();
+    const stream = streamNames(prefix).events;
+    const { durable } = this.#options;
+    await ensureConsumer(jsm, stream, this.#options);
+    this.#consumer = await js.consumers.get(stream, durable);
+    return this.#consumer;
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#connection;
+    let failures = 0;
+    while (!this.#stopped.signal.aborted) {
+      let fetched = 0;
+      try {
+        const consumer = this.#consumer ?? (await this.#open());
+        // Batches, not an endless stream: a stream that is closed loses what is on its way, for all of `ack_wait`.
+        const left: Fetched[] = [];
+        const over = this.#connection.current();
+        const messages = await consumer.fetch({ max_messages: batch, expires: fetchMs });
+        const letGo = endOnAbort(messages, this.#stopped.signal);
+        try {
+          for await (const message of messages) {
+            fetched++;
+            if (this.#stopped.signal.aborted) left.push({ message, over });
+            else await this.#begin({ message, over });
+          }
+        } finally {
+          letGo();
+        }
+        // What was fetched and is not worked on any more goes to another replica at once; only now, as while this
+        // one still fetches it would come back here.
+        for (const one of left) await this.#tell(one, (message) => message.nak());
+        failures = 0;
+      } catch (error) {
+        // Said at the end of a fetch whose events took longer than a second to work on: all of them have come.
+        if (fetched > 0 && (error as Error).message === heartbeatsMissed) continue;
+        log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
+        this.#consumer = undefined;
+        await pause(Math.min(100 * 2 ** failures++, 5_000), this.#stopped.signal);
+      }
+    }
+  }
+
+  /** Begins to work on an event; resolves when there is room for the next. */
+  async #begin(fetched: Fetched): Promise<void> {
+    const { atOnce, durable } = this.#options;
+    this.#working.track(
+      // It is worked on again where what became of it could not be told.
+      this.#deliver(fetched).catch((error) =>
+        this.#connection.log.warn({ err: error, durable }, 'consumer interrupted'),
+      ),
+    );
+    await this.#working.below(atOnce);
+  }
+
+  /** Works on an event and says what became of it. */
+  async #deliver(fetched: Fetched): Promise<void> {
+    const { message } = fetched;
+    const { durable, maxDeliveries, backoffMs } = this.#options;
+    const { log } = this.#connection;
+    const delivery = message.info.deliveryCount;
+    const id = message.headers?.get(PubHeaders.MsgIdHdr) ?? String(message.seq);
+    const traceparent = message.headers?.get(traceparentHeader) || undefined;
+    try {
+      // A process that dies of an event never gets to count the failure: the server's count stops it.
+      if (delivery > maxDeliveries) throw new Error('delivered too often');
+      this.#held.add(fetched);
+      const { subject, data: body } = message;
+      await this.#handle({ subject, id, body, delivery, traceparent }).finally(() =>
+        this.#held.delete(fetched),
+      );
+      await this.#tell(fetched, () => message.ack());
+    } catch (error) {
+      const event = { durable, eventId: id, ...traceFields(traceparent) };
+      log.warn({ err: error, ...event, delivery }, 'event not handled');
+      if (delivery < maxDeliveries)
+        await this.#tell(fetched, () => message.nak(backoffAfter(delivery, backoffMs)));
+      else await this.#bury(fetched, id, error);
+    }
+  }
+
+  /**
+   * Tells the server what became of an event. It goes by the event's number: over another connection than the event came, the
+   * broker may have lost its files meanwhile, and another event may have that number, which nobody has worked on. Where that
+   * cannot be found out, nothing is told, and the event comes again after `ack_wait`.
+   */
+  async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
+    const { current } = this.#connection;
+    let [known, now] = [over, current()];
+    while (now === undefined || now !== known) {
+      if (!(await this.#isStillThere(message))) return;
+      [known, now] = [now, current()];
+    }
+    say(message);
+  }
+
+  async #isStillThere(message: JsMsg): Promise<boolean> {
+    const { jsm, prefix } = this.#connection;
+    const id = message.headers?.get(PubHeaders.MsgIdHdr);
+    try {
+      const there = await jsm.streams.getMessage(streamNames(prefix).events, { seq: message.seq });
+      return !!id && there?.header.get(PubHeaders.MsgIdHdr) === id;
+    } catch {
+      return false;
+    }
+  }
+
+  async #bury(fetched: Fetched, id: string, error: unknown): Promise<void> {
+    const { message } = fetched;
+    const { js, jsm, prefix, log } = this.#connection;
+    const { durable } = this.#options;
+    const streams = streamNames(prefix);
+    const subject = deadLetterSubject(prefix, durable, id);
+    const headers = createHeaders();
+    headers.set(subjectHeader, message.subject);
+    headers.set(
+      errorHeader,
+      String(error)
+        .replaceAll(/[\r\n]+/g, ' ')
+        .slice(0, maxErrorLength),
+    );
+    try {
+      await js.publish(subject, message.data, { msgID: `${durable}:${id}`, headers });
+      // Withdrawn while it was handled: whoever did so has looked for its letter before it was there.
+      const isThere = await jsm.streams.getMessage(streams.events, { seq: message.seq });
+      if (!isThere) await jsm.streams.purge(streams.dead, { filter: subject });
+      await this.#tell(fetched, () => message.term());
+      log.error({ durable, eventId: id }, 'event given up: dead letter');
+    } catch (failure) {
+      log.error({ err: failure, durable, eventId: id }, 'dead letter not stored');
+      await this.#tell(fetched, () => message.nak(5_000));
+    }
+  }
+}
+
+/**
+ * Makes a durable consumer, or widens the one that is there to further subjects. It never takes a subject away: while one
+ * version replaces another both run, and each needs its own.
+ */
+async function ensureConsumer(
+  jsm: JetStreamManager,
+  stream: string,
+  { durable, subjects, ackWaitMs }: Pick<Required<ConsumeOptions>, 'durable' | 'subjects' | 'ackWaitMs'>,
+): Promise<void> {
+  try {
+    await jsm.consumers.add(stream, {
+      durable_name: durable,
+      filter_subjects: [...subjects],
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWaitMs),
+      deliver_policy: DeliverPolicy.All,
+      max_ack_pending: unlimited,
+    });
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
+    const { config } = await jsm.consumers.info(stream, durable);
+    const { filter_subjects = [], filter_subject, max_ack_pending } = config;
+    const there = filter_subject ? [filter_subject] : filter_subjects;
+    const all = [...new Set([...there, ...subjects])];
+    if (all.length === there.length && max_ack_pending === unlimited) return;
+    await jsm.consumers.update(stream, durable, { filter_subjects: all, max_ack_pending: unlimited });
+  }
+}
+
+/**
+ * Events that wait for their next attempt count as pending. Under a limit so many that cannot be applied stop all others for
+ * a quarter of an hour (docs/adr/0029). What a process works on is bounded by what it fetches.
+ */
+const unlimited = -1;
+
+/** The client's error for a fetch in which nothing has come for two heartbeats, which it counts until its last event is taken. */
+const heartbeatsMissed = 'heartbeats missed';
+
+/** JetStream's error for a consumer that is there with other settings. */
+const consumerExists = 10148;
+
+/**
+ * Ends a fetch when the signal is aborted, and gives what takes that back. Its subscription is drained: all that the
+ * server has sent before it knows still arrives, and what it can't deliver any more goes to another replica at once. The
+ * client has no public method for it, its `close` drops what is on its way. Between the servers of a cluster an event
+ * may cross the news and then comes again after `ack_wait`.
+ */
+function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
+  const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
+  const end = () => {
+    // It refuses only where the fetch has ended, by itself or with its connection: then nothing is on its way.
+    sub.drain().catch(() => undefined);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end);
+  return () => signal.removeEventListener('abort', end);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,48 @@
+import { StartError } from '@kith/base';
+import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+
+/** The stream that holds a prefix's events, and the one of its dead letters. */
+export function streamNames(prefix: string): { events: string; dead: string } {
+  const base = prefix.toUpperCase().replaceAll(/[^A-Z0-9_-]/g, '_');
+  return { events: `${base}_EVENTS`, dead: `${base}_DEAD` };
+}
+
+/**
+ * Creates the two streams. Idempotent; a stream an operator has tuned is left as it is, but for one that fewer servers keep than
+ * are to. Throws `StartError` where there are not so many.
+ */
+export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
+  const names = streamNames(prefix);
+  const wanted = [
+    { name: names.events, subjects: [`${prefix}.event.>`], max_age: nanos(7 * 24 * 3600 * 1000) },
+    { name: names.dead, subjects: [`${prefix}.dead.>`], max_age: nanos(90 * 24 * 3600 * 1000) },
+  ];
+  for (const config of wanted) {
+    const there = await jsm.streams.info(config.name).catch(() => undefined);
+    try {
+      if (!there) {
+        await jsm.streams.add({ ...config, num_replicas: replicas, duplicate_window: nanos(120_000) });
+      } else if (there.config.num_replicas < replicas) {
+        await jsm.streams.update(config.name, { num_replicas: replicas });
+      }
+    } catch (error) {
+      if (replicas === 1 || !(error instanceof JetStreamApiError)) throw error;
+      throw new StartError(`NATS cannot keep ${config.name} on ${replicas} servers: ${error.message}.`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Deletes a message for good; `false` when it is not there. */
+export async function removeMessage(jsm: JetStreamManager, stream: string, seq: number): Promise<boolean> {
+  try {
+    return await jsm.streams.deleteMessage(stream, seq);
+  } catch (error) {
+    // The server has one code for all that can be wrong with a deletion.
+    if (error instanceof JetStreamApiError && (await jsm.streams.getMessage(stream, { seq })) === null)
+      return false;
+    throw error;
+  }
+}

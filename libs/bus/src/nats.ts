@@ -1,0 +1,339 @@
+import { redactUrl, StartError, traceparentHeader } from '@kith/base';
+import {
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  PubHeaders,
+} from '@nats-io/jetstream';
+import { headers as createHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+import {
+  type Backlog,
+  type Bus,
+  type ConsumeOptions,
+  type DeadLetter,
+  type Delivery,
+  type EventLogState,
+  type Intake,
+  type Message,
+  maxPayload,
+  NoResponders,
+  type Notice,
+  type OutgoingEvent,
+  originalId,
+  type RequestOptions,
+  RequestTimeout,
+  replayedId,
+  type Withdrawal,
+} from './bus.ts';
+import { hearSafely } from './hear-safely.ts';
+import { InFlight } from './in-flight.ts';
+import { checkedMessage } from './message.ts';
+import { firstConnection, inboxPrefix, type NatsBusOptions } from './nats-connection.ts';
+import { NatsConsumer } from './nats-consumer.ts';
+import { readBacklog, readDeadLetters, replayMark } from './nats-dead-letters.ts';
+import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
+import { NatsRequests } from './nats-requests.ts';
+import { ensureStreams, removeMessage, streamNames } from './nats-streams.ts';
+import { withdrawEvents } from './nats-withdraw.ts';
+import { NatsWrites } from './nats-writes.ts';
+import { receivedAt, watchAbsence } from './received-at.ts';
+
+/** JetStream's error for a consumer that is not there. */
+const consumerNotFound = 10014;
+
+/** The bus of the distributed form: requests over core NATS, events on JetStream. */
+export class NatsBus implements Bus {
+  readonly prefix: string;
+  readonly #nc: NatsConnection;
+  readonly #writes: NatsWrites;
+  readonly #requests: NatsRequests;
+  readonly #js: JetStreamClient;
+  readonly #jsm: JetStreamManager;
+  readonly #log: Logger;
+  readonly #name: string;
+  readonly #replicas: number;
+  #withdrawing: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+  readonly #consumers = new Set<NatsConsumer>();
+  readonly #reconnected: (() => void)[] = [];
+  #connected = true;
+  /** Counts the connections there were. */
+  #connections = 1;
+  /** Publications that have not been acknowledged. */
+  readonly #waiting = new Set<(error: Error) => void>();
+  #streams: Promise<void> | undefined;
+
+  private constructor(nc: NatsConnection, jsm: JetStreamManager, options: NatsBusOptions) {
+    this.prefix = options.prefix;
+    this.#nc = nc;
+    this.#writes = new NatsWrites(nc);
+    this.#requests = new NatsRequests(nc, this.#writes, inboxPrefix(options.name));
+    this.#js = jetstream(nc, { timeout: 5_000 });
+    this.#jsm = jsm;
+    this.#log = options.log;
+    this.#name = options.name;
+    this.#replicas = options.replicas ?? 1;
+    void this.#watch();
+  }
+
+  /** Connects. Throws `StartError` when the server refuses or allows too small messages only. */
+  static async connect(options: NatsBusOptions): Promise<NatsBus> {
+    const nc = await firstConnection(options);
+    const allowed = nc.info?.max_payload ?? 0;
+    if (allowed < maxPayload) {
+      await nc.close();
+      throw new StartError(
+        `NATS at ${redactUrl(options.url)} allows messages of ${allowed} bytes; set max_payload to ${maxPayload} or more.`,
+      );
+    }
+    return new NatsBus(nc, await jetstreamManager(nc, { checkAPI: false, timeout: 5_000 }), options);
+  }
+
+  async request(
+    subject: string,
+    message: Message,
+    timeoutMs: number,
+    how?: RequestOptions,
+  ): Promise<Message> {
+    const checked = checkedMessage(message);
+    // Kept until the connection is back, it would be late: whoever waits hears at once.
+    if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
+    try {
+      return await this.#requests.request(subject, checked, timeoutMs, how);
+    } catch (error) {
+      if (error instanceof NoResponders || error instanceof RequestTimeout || this.isConnected()) throw error;
+      throw new NoResponders(`Not connected to NATS.`, { cause: error });
+    }
+  }
+
+  async serve(
+    subject: string,
+    group: string,
+    answer: (message: Message) => Promise<Message | undefined>,
+  ): Promise<Intake> {
+    watchAbsence();
+    const inFlight = new InFlight();
+    const respond = async (msg: Msg) => {
+      const reply = await answer({ headers: decodeHeaders(msg), body: msg.data, receivedAt: receivedAt() });
+      if (!reply || !msg.reply) return;
+      const { headers, body } = checkedMessage(reply);
+      this.#writes.add({
+        subject: msg.reply,
+        body,
+        options: { headers: encodeHeaders(headers) },
+        failed: (error) => this.#log.error({ err: error, subject }, 'reply failed'),
+      });
+    };
+    const subscription = this.#nc.subscribe(subject, {
+      queue: group,
+      callback: (error, msg) => {
+        if (error) this.#log.error({ err: error, subject }, 'subscription failed');
+        // Tracked and caught here: the client awaits no callback (measured in STYLE's traps).
+        else
+          inFlight.track(
+            respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),
+          );
+      },
+    });
+    await this.#nc.flush();
+    return {
+      drain: async () => {
+        if (!subscription.isClosed()) await subscription.drain();
+        await inFlight.idle();
+        this.#writes.flush();
+        if (!this.#nc.isClosed()) await this.#nc.flush();
+      },
+    };
+  }
+
+  async publish(event: OutgoingEvent): Promise<number> {
+    await this.#ensureStreams();
+    try {
+      const { subject, body, id: msgID, traceparent } = event;
+      const headers = createHeaders();
+      if (traceparent) headers.set(traceparentHeader, traceparent);
+      const stored = this.#js.publish(subject, body, { msgID, headers });
+      return (await this.#whileConnected(stored)).seq;
+    } catch (error) {
+      // Perhaps the broker has lost its streams: they are made anew before the next try.
+      this.#streams = undefined;
+      throw error;
+    }
+  }
+
+  /** Rejects as soon as the connection breaks: the answer may have been lost with it, and nobody has to wait its time out. */
+  async #whileConnected<T>(answer: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#waiting.add(reject);
+    answer.then(resolve, reject);
+    return promise.finally(() => this.#waiting.delete(reject));
+  }
+
+  async log(): Promise<EventLogState> {
+    // Not what was made before: the broker may have lost its streams since.
+    await this.#makeStreams();
+    const { created, state } = await this.#jsm.streams.info(streamNames(this.prefix).events);
+    return { created: String(created), first: state.first_seq, last: state.last_seq };
+  }
+
+  async idAt(position: number): Promise<string | undefined> {
+    const message = await this.#jsm.streams.getMessage(streamNames(this.prefix).events, { seq: position });
+    const id = message?.header.get(PubHeaders.MsgIdHdr);
+    return id ? originalId(id) : undefined;
+  }
+
+  async withdraw(events: readonly Withdrawal[]): Promise<void> {
+    if (events.length === 0) return;
+    await this.#ensureStreams();
+    const parts = { js: this.#js, jsm: this.#jsm, prefix: this.prefix, reader: `${this.#name}-withdrawals` };
+    // One after the other: they share a reader.
+    const done = this.#withdrawing.then(() => withdrawEvents(parts, events));
+    this.#withdrawing = done.catch(() => undefined);
+    await done;
+  }
+
+  async consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
+    const consumer = new NatsConsumer(
+      {
+        js: this.#js,
+        jsm: this.#jsm,
+        prefix: this.prefix,
+        log: this.#log,
+        ensureStreams: () => this.#makeStreams(),
+        current: () => (this.isConnected() ? this.#connections : undefined),
+      },
+      options,
+      handle,
+    );
+    await consumer.start();
+    this.#consumers.add(consumer);
+    return {
+      drain: async () => {
+        await consumer.stop();
+        this.#consumers.delete(consumer);
+      },
+    };
+  }
+
+  async startOver(durable: string): Promise<void> {
+    await this.#ensureStreams();
+    // One that is consumed elsewhere meanwhile is made again by whoever misses it.
+    await this.#jsm.consumers.delete(streamNames(this.prefix).events, durable).catch((error) => {
+      if (!(error instanceof JetStreamApiError) || error.code !== consumerNotFound) throw error;
+    });
+  }
+
+  /** Every durable of the events, what it takes, and the position up to which it has had all of that. */
+  async consumers(): Promise<{ durable: string; subjects: string[]; position: number }[]> {
+    await this.#ensureStreams();
+    const found: { durable: string; subjects: string[]; position: number }[] = [];
+    for await (const { name, config, ack_floor } of this.#jsm.consumers.list(
+      streamNames(this.prefix).events,
+    )) {
+      const subjects = config.filter_subjects ?? [config.filter_subject ?? '>'];
+      found.push({ durable: name, subjects, position: ack_floor.stream_seq });
+    }
+    return found;
+  }
+
+  async backlog(durable: string): Promise<Backlog> {
+    return readBacklog(this.#jsm, this.prefix, durable);
+  }
+
+  async deadLetters(durable: string): Promise<DeadLetter[]> {
+    await this.#ensureStreams();
+    return (await readDeadLetters(this.#js, this.prefix, durable)).map(({ seq: _, ...letter }) => letter);
+  }
+
+  async replayDeadLetters(durable: string): Promise<number> {
+    await this.#ensureStreams();
+    const letters = await readDeadLetters(this.#js, this.prefix, durable);
+    const streams = streamNames(this.prefix);
+    for (const { seq, subject, id, body } of letters) {
+      await this.#js.publish(replayMark(this.prefix, durable, id));
+      const position = await this.publish({ subject, id: replayedId(id), body });
+      // A letter that is gone was withdrawn meanwhile: so is what it has just become.
+      if (!(await removeMessage(this.#jsm, streams.dead, seq)))
+        await removeMessage(this.#jsm, streams.events, position);
+    }
+    return letters.length;
+  }
+
+  async broadcast(subject: string, body: Uint8Array): Promise<void> {
+    this.#nc.publish(subject, checkedMessage({ headers: {}, body }).body);
+    await this.#nc.flush();
+  }
+
+  async listen(subject: string, hear: (notice: Notice) => void): Promise<Intake> {
+    const subscription = this.#nc.subscribe(subject, {
+      callback: (error, msg) => {
+        if (error) this.#log.error({ err: error, subject }, 'subscription failed');
+        else hearSafely(hear, { subject: msg.subject, body: msg.data }, this.#log);
+      },
+    });
+    await this.#nc.flush();
+    return {
+      drain: async () => {
+        if (!subscription.isClosed()) await subscription.drain();
+      },
+    };
+  }
+
+  onReconnect(callback: () => void): void {
+    this.#reconnected.push(callback);
+  }
+
+  isConnected(): boolean {
+    return this.#connected && !this.#nc.isClosed();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#consumers].map((consumer) => consumer.stop()));
+    this.#writes.flush();
+    if (this.isConnected()) await this.#nc.drain();
+    else await this.#nc.close();
+  }
+
+  /** Made by whoever needs them first: a process without events has no rights on JetStream (docs/adr/0003). */
+  #ensureStreams(): Promise<void> {
+    this.#streams ??= this.#makeStreams().catch((error) => {
+      this.#streams = undefined;
+      throw error;
+    });
+    return this.#streams;
+  }
+
+  #makeStreams(): Promise<void> {
+    return ensureStreams(this.#jsm, this.prefix, this.#replicas);
+  }
+
+  async #watch(): Promise<void> {
+    for await (const status of this.#nc.status()) {
+      if (status.type === 'disconnect') {
+        this.#connected = false;
+        for (const reject of this.#waiting) reject(new NoResponders('The connection to NATS broke.'));
+      }
+      if (status.type === 'reconnect') {
+        this.#connected = true;
+        this.#connections++;
+        this.#requests.askAgain();
+        for (const callback of this.#reconnected) callback();
+      }
+      if (status.type === 'error') this.#requests.refused(status.error);
+      if (status.type === 'disconnect' || status.type === 'reconnect' || status.type === 'error') {
+        this.#log.warn(
+          { nats: status.type, err: status.type === 'error' ? status.error : undefined },
+          'nats',
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,6 @@
+/** The HTTP status of a reply. */
+export const statusHeader = 'Kith-Status';
+/** Present on error replies, so that nobody has to parse a body to count errors. */
+export const codeHeader = 'Kith-Code';
+/** Present on the reply of a service that has turned a request away because it has enough to do (docs/adr/0036). */
+export const shedHeader = 'Kith-Shed';

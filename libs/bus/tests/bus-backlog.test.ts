@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { Metrics } from '@kith/base';
+import { type Bus, NoResponders, observedBus, RequestTimeout } from '@kith/bus';
+import { availableEngines, createBus, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const body = new TextEncoder().encode('{}');
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
+  let bus: Bus & AsyncDisposable;
+  beforeAll(async () => {
+    bus = await createBus(engine);
+  });
+  afterAll(() => bus?.[Symbol.asyncDispose]());
+
+  const space = () => {
+    const project = randomUUID();
+    return { project, subject: `${bus.prefix}.event.${project}.thing.made` };
+  };
+
+  test('an event takes its place in a trace along, beside what it says', async () => {
+    const { project, subject } = space();
+    const seen: (string | undefined)[] = [];
+    const bodies: string[] = [];
+    const intake = await bus.consume(
+      { durable: `traced-${project}`, subjects: [subject] },
+      async (delivery) => {
+        seen.push(delivery.traceparent);
+        bodies.push(new TextDecoder().decode(delivery.body));
+        // Another attempt is of the same cause.
+        if (delivery.delivery === 1 && delivery.traceparent) throw new Error('once more');
+      },
+    );
+    await bus.publish({ subject, id: randomUUID(), body, traceparent });
+    await waitFor(() => seen.length === 2);
+    await bus.publish({ subject, id: randomUUID(), body });
+    await waitFor(() => seen.length === 3);
+    expect(seen).toEqual([traceparent, traceparent, undefined]);
+    expect(bodies).toEqual(['{}', '{}', '{}']);
+    await intake.drain();
+  });
+
+  test('the backlog of a durable is what it has not applied of its own subjects', async () => {
+    const { project, subject } = space();
+    const durable = `behind-${project}`;
+    const held = Promise.withResolvers<void>();
+    const intake = await bus.consume({ durable, subjects: [subject] }, () => held.promise);
+    expect(await bus.backlog(durable)).toEqual({ pending: 0, dead: 0 });
+    for (let count = 0; count < 3; count++) await bus.publish({ subject, id: randomUUID(), body });
+    await bus.publish({ subject: `${subject}-of-others`, id: randomUUID(), body });
+    await waitFor(async () => (await bus.backlog(durable)).pending === 3);
+    held.resolve();
+    await waitFor(async () => (await bus.backlog(durable)).pending === 0);
+    await intake.drain();
+  });
+
+  test('what a durable tries again is pending, what it has given up is dead until it is replayed', async () => {
+    const { project, subject } = space();
+    const durable = `failing-${project}`;
+    let isMended = false;
+    const options = { durable, subjects: [subject], maxDeliveries: 2, backoffMs: [1_000] };
+    const intake = await bus.consume(options, async () => {
+      if (!isMended) throw new Error('refused');
+    });
+    await bus.publish({ subject, id: randomUUID(), body });
+    await waitFor(async () => (await bus.backlog(durable)).pending === 1);
+    await waitFor(async () => (await bus.backlog(durable)).dead === 1);
+    await waitFor(async () => (await bus.backlog(durable)).pending === 0);
+    isMended = true;
+    expect(await bus.replayDeadLetters(durable)).toBe(1);
+    await waitFor(async () => {
+      const { pending, dead } = await bus.backlog(durable);
+      return pending === 0 && dead === 0;
+    });
+    await intake.drain();
+  });
+
+  test('questions without an answer are counted by the service asked', async () => {
+    const metrics = new Metrics();
+    const observed = observedBus(bus, { metrics, system: 'nats' });
+    const silent = `${bus.prefix}.svc.quiet.hear`;
+    const intake = await observed.serve(silent, 'quiet', async () => undefined);
+    const ask = (subject: string, patienceMs: number) =>
+      observed.request(subject, { headers: {}, body }, patienceMs);
+    await expect(ask(silent, 50)).rejects.toThrow(RequestTimeout);
+    await expect(ask(`${bus.prefix}.rpc.away.hear`, 10_000)).rejects.toThrow(NoResponders);
+    const counted = (await metrics.busFailures.get()).values.map(({ labels, value }) => ({
+      ...labels,
+      value,
+    }));
+    expect(counted).toEqual([
+      { service: 'quiet', reason: 'timeout', value: 1 },
+      { service: 'away', reason: 'no_responders', value: 1 },
+    ]);
+    expect(await metrics.registry.getSingleMetricAsString('kith_bus_connected')).toMatch(/ 1$/m);
+    await intake.drain();
+  });
+});

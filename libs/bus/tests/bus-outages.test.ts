@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createLogger } from '@kith/base';
+import { NatsBus, NoResponders, RequestTimeout, streamNames } from '@kith/bus';
+import { availableEngines, eraseEngines, layLine, startEngines, uniquePrefix, waitFor } from '@kith/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as natsConnect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+const message = { headers: {}, body: new Uint8Array() };
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () => {
+  const prefix = uniquePrefix();
+  const undo = new AsyncDisposableStack();
+  let url: string;
+  beforeAll(async () => {
+    const engines = undo.use(await startEngines());
+    undo.defer(() => eraseEngines(engines, prefix));
+    url = engines.natsUrl;
+  });
+  afterAll(() => undo.disposeAsync());
+
+  const connect = async (at = url) => {
+    const bus = await NatsBus.connect({ url: at, name: 'test', prefix, log });
+    return undo.adopt(bus, (one) => one.close());
+  };
+  const subject = () => `${prefix}.rpc.test.${randomUUID()}`;
+
+  test('a replica that hangs costs a repeatable request a second, any other its time', async () => {
+    const [asking, hanging, serving] = [await connect(), await connect(), await connect()];
+    const to = subject();
+    let isHanging = true;
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    // Whoever gets the first questions keeps them.
+    let kept = 0;
+    for (const bus of [hanging, serving]) {
+      await bus.serve(to, 'group', async (asked) => {
+        if (isHanging && ++kept <= 2) await end;
+        return asked;
+      });
+    }
+    await expect(asking.request(to, message, 1_500)).rejects.toThrow(RequestTimeout);
+    expect((await asking.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
+    expect(kept).toBe(3);
+    isHanging = false;
+    resolve();
+  });
+
+  test('without a connection a request fails at once; one under way is asked again where that is safe', async () => {
+    await using line = await layLine(new URL(url));
+    const [asking, serving] = [await connect(`nats://${line.address}`), await connect()];
+    const to = subject();
+    const { promise: open, resolve } = Promise.withResolvers<void>();
+    let asked = 0;
+    await serving.serve(to, 'group', async () => {
+      asked++;
+      await open;
+      return message;
+    });
+    const under = asking.request(to, message, 60_000, { repeatable: true });
+    await waitFor(() => asked === 1);
+    line.cut();
+    await waitFor(() => !asking.isConnected());
+    // Not after its minute: the test would time out.
+    await expect(asking.request(to, message, 60_000)).rejects.toThrow(NoResponders);
+    resolve();
+    line.mend();
+    expect((await under).body).toHaveLength(0);
+    expect(asked).toBeGreaterThan(1);
+  });
+
+  test('an event whose answer is lost with the connection is refused at once, and published once by the next try', async () => {
+    await using line = await layLine(new URL(url));
+    const [publishing, reading] = [await connect(`nats://${line.address}`), await connect()];
+    const project = randomUUID();
+    const event = { subject: `${prefix}.event.${project}.thing.made`, id: project, body: bytes('once') };
+    const seen: string[] = [];
+    const { promise: isSeen, resolve } = Promise.withResolvers<void>();
+    const options = { durable: `once-${project}`, subjects: [event.subject] };
+    await reading.consume(options, async ({ id }) => {
+      seen.push(id);
+      resolve();
+    });
+    // It knows the stream from then on.
+    await publishing.publish({ ...event, subject: `${prefix}.event.${project}.thing.other`, id: 'other' });
+    // The line takes what goes to the server; nothing comes back any more.
+    line.mute();
+    const refused = expect(publishing.publish(event)).rejects.toThrow(NoResponders);
+    await isSeen;
+    line.cut();
+    // Not after the five seconds of an answer that does not come, which is another error.
+    await refused;
+    line.mend();
+    await waitFor(() => publishing.isConnected());
+    await publishing.publish(event);
+    expect(seen).toEqual([project]);
+  });
+
+  test('of several servers the ones that are there are used', async () => {
+    const bus = await connect(`nats://127.0.0.1:1,${url}`);
+    expect(bus.isConnected()).toBe(true);
+  });
+
+  test.each([
+    ['http://127.0.0.1:4222', 'is not a NATS address'],
+    ['nats://user:secret@', 'is not a NATS address'],
+  ])('the address %s is refused, without its password', async (address, sentence) => {
+    const refused = connect(address);
+    await expect(refused).rejects.toThrow(sentence);
+    await expect(refused).rejects.not.toThrow('secret');
+  });
+
+  test('tls:// is never left out: a server without TLS is not connected to', async () => {
+    const plain = NatsBus.connect({
+      url: url.replace('nats:', 'tls:'),
+      name: 'test',
+      prefix,
+      log,
+      connectTimeoutMs: 1,
+    });
+    await expect(plain).rejects.toThrow('does not answer');
+  });
+
+  test('a consumer that works on what it has fetched for longer than two heartbeats is not interrupted', async () => {
+    const lines: { msg?: string }[] = [];
+    const heard = createLogger({
+      name: 'test',
+      level: 'warn',
+      destination: { write: (line: string) => void lines.push(JSON.parse(line)) },
+    });
+    const bus = undo.adopt(await NatsBus.connect({ url, name: 'test', prefix, log: heard }), (one) =>
+      one.close(),
+    );
+    const project = randomUUID();
+    const about = `${prefix}.event.${project}.thing.made`;
+    for (let id = 0; id < 20; id++) await bus.publish({ subject: about, id: `${id}`, body: bytes('') });
+    const handled: string[] = [];
+    // Twenty come at once, and take two seconds.
+    await bus.consume({ durable: `slow-${project}`, subjects: [about] }, async ({ id }) => {
+      await pause(100);
+      handled.push(id);
+    });
+    await waitFor(() => handled.length === 20, { timeoutMs: 20_000 });
+    await bus.publish({ subject: about, id: 'next', body: bytes('') });
+    await waitFor(() => handled.includes('next'));
+    expect(handled).toHaveLength(21);
+    expect(lines).toEqual([]);
+  });
+
+  test('an event that came too often is given up before it is worked on: it may have killed its process', async () => {
+    const bus = await connect();
+    const project = randomUUID();
+    const about = `${prefix}.event.${project}.thing.made`;
+    const options = { durable: `often-${project}`, subjects: [about], backoffMs: [10] };
+    let failures = 0;
+    const patient = await bus.consume({ ...options, maxDeliveries: 100 }, async () => {
+      failures++;
+      throw new Error('not now');
+    });
+    await bus.publish({ subject: about, id: 'poison', body: bytes('poison') });
+    await waitFor(() => failures > 3);
+    await patient.drain();
+    const handled: string[] = [];
+    await bus.consume({ ...options, maxDeliveries: 2 }, async ({ id }) => void handled.push(id));
+    const [letter] = await waitFor(async () => {
+      const letters = await bus.deadLetters(options.durable);
+      return letters.length > 0 && letters;
+    });
+    expect(letter).toMatchObject({ id: 'poison', error: 'Error: delivered too often' });
+    expect(handled).toEqual([]);
+  });
+
+  test('a consumer of a version that had a limit for events under way loses it', async () => {
+    const bus = await connect();
+    const durable = `limited-${randomUUID()}`;
+    const subject = `${prefix}.event.${randomUUID()}.thing.made`;
+    await (await bus.consume({ durable, subjects: [subject] }, async () => undefined)).drain();
+    const nc = undo.adopt(await natsConnect({ servers: new URL(url).host }), (one) => one.close());
+    const { consumers } = await jetstreamManager(nc);
+    const { events } = streamNames(prefix);
+    const limit = async () => (await consumers.info(events, durable)).config.max_ack_pending;
+    await consumers.update(events, durable, { max_ack_pending: 1_000 });
+    expect(await limit()).toBe(1_000);
+    const seen: string[] = [];
+    await bus.consume({ durable, subjects: [subject] }, async ({ id }) => void seen.push(id));
+    expect(await limit()).toBe(-1);
+    await bus.publish({ subject, id: 'after', body: bytes('after') });
+    await waitFor(() => seen.length === 1);
+  });
+
+  test('a consumer of two versions has the subjects of both, whichever starts last', async () => {
+    const [older, newer] = [await connect(), await connect()];
+    const project = randomUUID();
+    const durable = `versions-${project}`;
+    const [kept, further] = ['thing.made', 'thing.gone'].map(
+      (type) => `${prefix}.event.${project}.${type}`,
+    ) as [string, string];
+    const seen = { older: new Set<string>(), newer: new Set<string>() };
+    const consume = (bus: NatsBus, subjects: readonly string[], of: Set<string>) =>
+      bus.consume({ durable, subjects, backoffMs: [50] }, async ({ subject: about, id }) => {
+        if (!subjects.includes(about)) throw new Error('not of this version');
+        of.add(id);
+      });
+    await consume(older, [kept], seen.older);
+    const upgraded = await consume(newer, [kept, further], seen.newer);
+    const publish = (about: string, id: string) => older.publish({ subject: about, id, body: bytes(id) });
+    for (let at = 0; at < 20; at++) {
+      await publish(kept, `kept-${at}`);
+      await publish(further, `further-${at}`);
+    }
+    await waitFor(() => seen.older.size + seen.newer.size === 40);
+    expect([...seen.newer].filter((id) => id.startsWith('further'))).toHaveLength(20);
+    // The one before comes back, and takes nothing from the one after.
+    await upgraded.drain();
+    await consume(await connect(), [kept], seen.older);
+    await consume(newer, [kept, further], seen.newer);
+    await publish(further, 'further-last');
+    await waitFor(() => seen.newer.has('further-last'));
+  });
+});

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus, ConsumeOptions } from '@kith/bus';
+import type { Span } from '@kith/store';
+import { availableEngines, createBus, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const text = (body: Uint8Array) => new TextDecoder().decode(body);
+
+describe.each(availableEngines())('withdraw (%s)', (engine) => {
+  let bus: Bus & AsyncDisposable;
+  beforeAll(async () => {
+    bus = await createBus(engine);
+  });
+  afterAll(() => bus?.[Symbol.asyncDispose]());
+
+  /** Events of a project of their own: their ids are what they say, behind the project. */
+  const space = () => {
+    const project = randomUUID();
+    const subject = (type: string) => `${bus.prefix}.event.${project}.${type}`;
+    const id = (content: string) => `${project}-${content}`;
+    return {
+      publish: (content: string, type = 'thing.made') =>
+        bus.publish({ subject: subject(type), id: id(content), body: new TextEncoder().encode(content) }),
+      withdraw: (...events: (string | [content: string, span: Span, type?: string])[]) =>
+        bus.withdraw(
+          events.map((event) => {
+            const [content, span, type = 'thing.made'] =
+              typeof event === 'string' ? [event, undefined] : event;
+            return { subject: subject(type), id: id(content), span };
+          }),
+        ),
+      options: (durable: string, more: Partial<ConsumeOptions> = {}): ConsumeOptions => ({
+        durable: `${durable}-${project}`,
+        subjects: [subject('>')],
+        ...more,
+      }),
+      /** All that is there, read by a consumer of its own; the last of it has to be `end`. */
+      async all(end: string) {
+        const seen: string[] = [];
+        const options = { durable: `all-${randomUUID()}`, subjects: [subject('>')] };
+        const intake = await bus.consume(options, async ({ body }) => {
+          seen.push(text(body));
+        });
+        await waitFor(() => seen.includes(end));
+        await intake.drain();
+        return seen;
+      },
+    };
+  };
+
+  test('publishing gives positions that go up, and the first one again for the same event', async () => {
+    const { publish } = space();
+    const first = await publish('a');
+    const second = await publish('b');
+    expect(second).toBeGreaterThan(first);
+    expect(await publish('a')).toBe(first);
+  });
+
+  test('takes out what is named, by its span or without one, and nothing else', async () => {
+    const { publish, withdraw, all } = space();
+    const other = space();
+    const positions = new Map<string, number>();
+    for (const content of ['a', 'b', 'c', 'd', 'e']) positions.set(content, await publish(content));
+    const moved = await publish('moved', 'thing.moved');
+    await other.publish('a');
+    const span = (content: string) => {
+      const position = positions.get(content) ?? 0;
+      return { first: position, last: position };
+    };
+    await withdraw(['b', span('b')], 'd', ['moved', { first: moved, last: moved }, 'thing.moved']);
+    // Not there: of another stream, it may be, that had these positions before.
+    await withdraw(['gone', span('c')], 'nowhere', ['b', span('b')]);
+    await publish('end');
+    await other.publish('end');
+    expect(await all('end')).toEqual(['a', 'c', 'e', 'end']);
+    expect(await other.all('end')).toEqual(['a', 'end']);
+  });
+
+  test('takes out every copy of an event, in a crowd of others', async () => {
+    const { publish, withdraw, all } = space();
+    const first = await publish('twice');
+    for (let index = 0; index < 600; index++) await publish(`between-${index}`);
+    // As it is when the broker's window is over.
+    const last = await publish('twice~1');
+    await publish('other');
+    await publish('other~2');
+    await withdraw(['twice', { first, last }], 'other');
+    await publish('end');
+    const left = await all('end');
+    expect(left).toHaveLength(601);
+    expect(left.filter((content) => !content.startsWith('between'))).toEqual(['end']);
+  });
+
+  test('takes dead letters along, whichever consumer’s, and what was replayed of them', async () => {
+    const { publish, withdraw, options, all } = space();
+    const poisoned = [
+      options('one', { maxDeliveries: 1 }),
+      options('other', { maxDeliveries: 2, backoffMs: [10] }),
+    ];
+    let isMended = false;
+    const intakes = await Promise.all(
+      poisoned.map((one) =>
+        bus.consume(one, async () => {
+          if (!isMended) throw new Error('poison');
+        }),
+      ),
+    );
+    const position = await publish('secret');
+    await publish('stays');
+    const letters = async () => {
+      const found = await Promise.all(poisoned.map(({ durable }) => bus.deadLetters(durable)));
+      return found.map((some) => some.map(({ body }) => text(body)));
+    };
+    await waitFor(async () => (await letters()).flat().length === 4);
+    isMended = true;
+    for (let index = 0; index < 600; index++) await publish(`between-${index}`);
+    expect(await bus.replayDeadLetters(poisoned[0]?.durable ?? '')).toBe(2);
+    // Where the copy of the replay is, whoever published the event does not know.
+    await withdraw(['secret', { first: position, last: position }]);
+    expect(await letters()).toEqual([[], ['stays']]);
+    await publish('end');
+    const left = (await all('end')).filter((content) => !content.startsWith('between'));
+    expect(left).toEqual(['stays', 'stays', 'end']);
+    for (const intake of intakes) await intake.drain();
+  });
+
+  test('leaves no dead letter of what was withdrawn while it was handled, and goes on', async () => {
+    const { publish, withdraw, options } = space();
+    const { promise: started, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const handled: string[] = [];
+    const consumer = options('busy', { maxDeliveries: 1 });
+    const intake = await bus.consume(consumer, async ({ body }) => {
+      handled.push(text(body));
+      if (text(body) !== 'secret') return;
+      begin();
+      await gate;
+      throw new Error('poison');
+    });
+    await publish('secret');
+    await started;
+    await withdraw('secret');
+    open();
+    await publish('next');
+    await waitFor(() => handled.includes('next'));
+    await intake.drain();
+    expect(handled).toEqual(['secret', 'next']);
+    expect(await bus.deadLetters(consumer.durable)).toEqual([]);
+  });
+
+  test('two at once come to the same', async () => {
+    const { publish, withdraw, all } = space();
+    for (const content of ['a', 'b', 'c']) await publish(content);
+    await Promise.all([withdraw('a', 'b'), withdraw('b', 'c'), withdraw()]);
+    await publish('end');
+    expect(await all('end')).toEqual(['end']);
+  });
+});

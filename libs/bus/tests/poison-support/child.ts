@@ -1,0 +1,23 @@
+import { setInterval } from 'node:timers/promises';
+import { createLogger } from '@kith/base';
+// Not the whole library: several of these are started.
+import { EventLog } from '../../src/event-log.ts';
+
+/** What the child does: takes events from a log until the poison is a dead letter, and dies in its handler. */
+export interface PoisonWork {
+  file: string;
+  poison: string;
+  last: string;
+  maxDeliveries: number;
+}
+
+const { file, poison, last, maxDeliveries }: PoisonWork = JSON.parse(process.argv[2] ?? '{}');
+const events = new EventLog({ file, log: createLogger({ name: 'child', level: 'silent' }) });
+const options = { durable: 'd', subjects: ['x.>'], maxDeliveries, backoffMs: [1] };
+events.consume(options, async ({ id, delivery }) => {
+  process.stdout.write(`${id} ${delivery}\n`);
+  if (id === poison) process.kill(process.pid, 'SIGKILL');
+});
+events.append({ subject: 'x.event.p.thing.made', id: last, body: new Uint8Array() });
+for await (const _ of setInterval(5)) if (events.deadLetters('d').length > 0) break;
+await events.close();

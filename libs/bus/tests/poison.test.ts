@@ -1,0 +1,66 @@
+// Starts at most 0 platforms and 10 processes.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@kith/base';
+import { waitFor } from '@kith/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EventLog } from '../src/event-log.ts';
+import type { PoisonWork } from './poison-support/child.ts';
+
+const log = createLogger({ name: 'test', level: 'silent' });
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-poison-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a child to its end; gives the deliveries it got and whether it died. */
+async function runChild(work: PoisonWork): Promise<{ killed: boolean; deliveries: string[] }> {
+  const script = new URL('./poison-support/child.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, JSON.stringify(work)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  const [code, signal] = await once(child, 'close');
+  if (code !== 0 && signal !== 'SIGKILL') throw new Error(`child ended with ${code ?? signal}`);
+  return { killed: signal === 'SIGKILL', deliveries: out.split('\n').filter((line) => line !== '') };
+}
+
+test('an event that kills its process is given up after its attempts, and the rest goes on', async () => {
+  const file = join(folder, 'events.sqlite');
+  const events = new EventLog({ file, log });
+  for (const id of ['before', 'poison', 'after']) {
+    events.append({ subject: 'x.event.p.thing.made', id, body: new TextEncoder().encode(id) });
+  }
+  await events.close();
+  const work = { file, poison: 'poison', last: 'last', maxDeliveries: 3 };
+  const runs: Awaited<ReturnType<typeof runChild>>[] = [];
+  do runs.push(await runChild(work));
+  while (runs.at(-1)?.killed && runs.length < 8);
+
+  expect(runs.map(({ killed }) => killed)).toEqual([true, true, true, false]);
+  const deliveries = runs.flatMap((run) => run.deliveries);
+  expect(deliveries.filter((line) => line.startsWith('poison'))).toEqual([
+    'poison 1',
+    'poison 2',
+    'poison 3',
+  ]);
+  const left = new EventLog({ file, log });
+  expect(left.deadLetters('d').map(({ id, error }) => ({ id, error }))).toEqual([
+    { id: 'poison', error: 'Error: the attempt was broken off' },
+  ]);
+  const intake = left.consume({ durable: 'd', subjects: ['x.>'] }, async ({ id, delivery }) => {
+    deliveries.push(`${id} ${delivery}`);
+  });
+  // Whatever the child that was not killed has left: everything else comes once.
+  await waitFor(() => deliveries.includes('last 1'));
+  await intake.drain();
+  expect(deliveries.filter((line) => !line.startsWith('poison'))).toEqual(['before 1', 'after 1', 'last 1']);
+  await left.close();
+}, 60_000);

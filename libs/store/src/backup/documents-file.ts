@@ -1,0 +1,170 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { AnyCollection, Collection, Counters, Declared } from '../documents/collection.ts';
+import { openSqliteDocuments } from '../documents/sqlite-documents.ts';
+import { SqliteCounters, SqliteTable, type TableRow } from '../documents/sqlite-table.ts';
+import { transaction } from '../drivers/sqlite.ts';
+import type { Copied } from './service-backup.ts';
+import { flush } from './snapshot-files.ts';
+
+/** A document as it is put into a file. */
+export interface Put {
+  id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
+  doc: any;
+  /** Of a target, when it was last changed, Unix ms. */
+  changed?: number | null;
+  /** Of a copy. */
+  epoch?: number;
+  newest?: number;
+}
+
+/** An event as it is put into a file. */
+export interface PutEvent {
+  key: string;
+  event: string;
+  at: number;
+  isPublished: boolean;
+}
+
+/** Documents that are read at once. */
+const some = 1_000;
+/** Versions of what is copied: nobody has read one of them yet. */
+let rev = 0;
+
+/** Fills a new database file of a service, past the service. It is worth nothing before `close` has returned. */
+export class DocumentsFile implements Copied, Disposable {
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  readonly #tables: ReadonlyMap<string, SqliteTable<unknown>>;
+  readonly #counters: ReadonlyMap<string, SqliteCounters>;
+  readonly #insertEvent;
+
+  constructor(file: string, { collections, counters = [] }: Declared) {
+    // Makes the tables.
+    void openSqliteDocuments({ file, collections, counters, synchronous: 'normal' }).close();
+    this.#file = file;
+    this.#db = new DatabaseSync(file);
+    // Whoever dies meanwhile starts again.
+    this.#db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
+    this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable<unknown>(this.#db, one)]));
+    this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(this.#db, one)]));
+    this.#insertEvent = this.#db.prepare(
+      'INSERT INTO events (key, event, at, published) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    );
+  }
+
+  /** Does some work at once. */
+  together<T>(work: () => T): T {
+    return transaction(this.#db, work);
+  }
+
+  find<D>(of: Collection<D>, id: string): D | undefined {
+    const row = this.#tableOf(of).find(id);
+    return row && JSON.parse(row.doc);
+  }
+
+  findBy<D>(of: Collection<D>, index: string, key: string): { id: string; doc: D } | undefined {
+    const found = this.#tableOf(of).findBy(index, [key])[0];
+    return found && read<D>(found.row);
+  }
+
+  range<D>(of: Collection<D>, range: { above: string; below: string }): { id: string; doc: D }[] {
+    return this.#tableOf(of)
+      .range({ ...range, limit: some })
+      .map(read<D>);
+  }
+
+  /**
+   * Puts a document in its place, over one that is there. Gives the id of another one that has one of its unique keys, if there
+   * is one: then nothing was put.
+   */
+  put(of: AnyCollection, { id, doc, changed = null, epoch = 0, newest = 0 }: Put): string | undefined {
+    const table = this.#tableOf(of);
+    if (of.kind === 'copy') return void table.keep(id, ++rev, doc, { epoch, newest });
+    const index = of.kind === 'target' ? table.takenBy(id, doc) : undefined;
+    if (index === undefined) return void table.put(id, ++rev, doc, changed);
+    return table.findBy(index, [of.indexes?.[index]?.key(doc, id) as string])[0]?.row.id;
+  }
+
+  remove(of: AnyCollection, id: string): void {
+    this.#tableOf(of).remove(id);
+  }
+
+  removeRange(of: AnyCollection, { above, below }: { above: string; below: string }): void {
+    this.#tableOf(of).removeRange(above, below, -1);
+  }
+
+  /** Takes rows away whose ids are those of documents. */
+  removeThose(rows: AnyCollection, of: AnyCollection): void {
+    for (const { name } of [rows, of])
+      if (!this.#tables.has(name)) throw new TypeError(`${name} is not here.`);
+    this.#db.exec(`DELETE FROM "${rows.name}" WHERE id IN (SELECT id FROM "${of.name}")`);
+  }
+
+  add({ name }: Counters, id: string, sums: Readonly<Record<string, number>>): void {
+    this.#counters.get(name)?.add(id, sums);
+  }
+
+  putEvent({ key, event, at, isPublished }: PutEvent): void {
+    this.#insertEvent.run(key, event, at, isPublished ? 1 : 0);
+  }
+
+  /** All events by their keys, some at a time. */
+  *events(): Generator<{ key: string; event: string }[]> {
+    const next = this.#db.prepare(`SELECT key, event FROM events WHERE key > ? ORDER BY key LIMIT ${some}`);
+    for (let after = ''; ; ) {
+      const rows = next.all(after) as { key: string; event: string }[];
+      const last = rows.at(-1);
+      if (!last) return;
+      yield rows;
+      after = last.key;
+    }
+  }
+
+  removeEvents(keys: readonly string[]): void {
+    const remove = this.#db.prepare('DELETE FROM events WHERE key = ?');
+    for (const key of keys) remove.run(key);
+  }
+
+  /** All documents of a collection in the order of their ids, some at a time. */
+  *documents(of: AnyCollection): Generator<{ id: string; doc: unknown }[]> {
+    const table = this.#tableOf(of);
+    for (let above = ''; ; ) {
+      const rows = table.range({ above, below: '~', limit: some });
+      const last = rows.at(-1);
+      if (!last) return;
+      yield rows.map(read);
+      above = last.id;
+    }
+  }
+
+  count(of: AnyCollection): number {
+    return this.#tableOf(of).count({ above: '', below: '~' });
+  }
+
+  noteFact(name: string, value: unknown): void {
+    const note = this.#db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
+    note.run(name, JSON.stringify(value));
+  }
+
+  /** Closes the file; what was put is on the disk then. */
+  close(): void {
+    this.#db.exec('PRAGMA journal_mode = WAL');
+    this.#db.close();
+    flush(this.#file);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#db.isOpen) this.#db.close();
+  }
+
+  #tableOf({ name }: AnyCollection): SqliteTable<unknown> {
+    const table = this.#tables.get(name);
+    if (!table) throw new TypeError(`${name} is none of this file's collections.`);
+    return table;
+  }
+}
+
+function read<D>({ id, doc }: TableRow): { id: string; doc: D } {
+  return { id, doc: JSON.parse(doc) };
+}

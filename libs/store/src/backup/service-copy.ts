@@ -1,0 +1,332 @@
+import { StartError } from '@kith/base';
+import type { EventEnvelope } from '@kith/contracts';
+import { type Db, type Filter, MongoClient } from 'mongodb';
+import type { AnyCollection } from '../documents/collection.ts';
+import type { Documents, Stored } from '../documents/documents.ts';
+import { between, isThere, type MongoDocument, readOf, targetOf } from '../documents/mongo-collection.ts';
+import { openMongoDocuments } from '../documents/mongo-documents.ts';
+import { readEventText } from '../outbox/event-text.ts';
+import type { OutboxFields } from '../outbox/mongo-outbox.ts';
+import type { DocumentsFile } from './documents-file.ts';
+import type { Follows, ServiceBackup } from './service-backup.ts';
+
+export interface CopyOptions {
+  /** Whether every consumer had had an event, published at a position, when the backup began. */
+  hasArrived: (event: EventEnvelope, position: number) => boolean;
+  /** Hears how many documents of a collection are copied, now and then and at its end. */
+  progress?: (collection: string, count: number) => void;
+  /** Targets that are read together. */
+  atOnce?: number;
+  /** How long one target may go on changing before the copy is given up, in ms. */
+  patienceMs?: number;
+}
+
+type AnyRead = Stored<unknown>;
+
+const atOnce = 500;
+/** Targets whose rows are read side by side. */
+const targetsAtOnce = 16;
+/** Documents of a collection after which its progress is told. */
+const tellEvery = 50_000;
+/** How often those are read again between whom a unique key has changed hands. */
+const rounds = 20;
+/** By how much clocks of different machines may differ. */
+const clocksMs = 5 * 60_000;
+/** Any time, as a range: some servers use a partial index for nothing less. */
+const ever = { $gt: new Date(0) };
+
+/**
+ * Copies a service's database on MongoDB to a file, while the service goes on. A target comes with its rows as of one version;
+ * different targets may be of different moments, none of which is before the copy began (docs/adr/0038).
+ */
+export class ServiceCopy implements AsyncDisposable {
+  readonly #backup: ServiceBackup;
+  readonly #file: DocumentsFile;
+  readonly #options: CopyOptions;
+  readonly #documents: Documents;
+  readonly #client: MongoClient;
+  readonly #db: Db;
+  readonly #begunAt = Date.now();
+
+  private constructor(
+    backup: ServiceBackup,
+    file: DocumentsFile,
+    options: CopyOptions,
+    source: { documents: Documents; client: MongoClient; database: string },
+  ) {
+    this.#backup = backup;
+    this.#file = file;
+    this.#options = options;
+    this.#documents = source.documents;
+    this.#client = source.client;
+    this.#db = source.client.db(source.database);
+  }
+
+  /** Connects. Throws `StartError`. */
+  static async open(
+    backup: ServiceBackup,
+    from: { url: string; database: string },
+    file: DocumentsFile,
+    options: CopyOptions,
+  ): Promise<ServiceCopy> {
+    const documents = await openMongoDocuments({ ...from, ...backup.declared });
+    const client = new MongoClient(from.url, { readConcern: { level: 'majority' } });
+    return new ServiceCopy(backup, file, options, { documents, client, database: from.database });
+  }
+
+  /** Copies what is read before any service. */
+  async copyEarly(): Promise<void> {
+    for (const of of this.#backup.early ?? []) await this.#copyAlone(of);
+  }
+
+  /** Copies the rest. */
+  async copy(): Promise<void> {
+    const { declared, early = [], follows = [], insteadOf = [] } = this.#backup;
+    const ofTargets = new Set(follows.map(({ rows }) => rows));
+    const alone = declared.collections.filter(
+      (of) => of.kind !== 'target' && !ofTargets.has(of) && !early.includes(of),
+    );
+    for (const of of declared.collections) if (of.kind === 'target') await this.#copyTargets(of);
+    // Behind the targets: what is in the place of one is there once that has gone.
+    for (const of of alone) await this.#copyAlone(of);
+    for (const { rows, target } of insteadOf) this.#file.removeThose(rows, target);
+    this.#sumUp();
+    await this.#copyEvents();
+    this.#leaveOutLater();
+    const epoch = await this.#documents.outbox.fact('epoch');
+    if (epoch) this.#file.noteFact('epoch', epoch);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#documents.close();
+    await this.#client.close();
+  }
+
+  /** Copies documents that no change of another one writes. */
+  async #copyAlone(of: AnyCollection): Promise<void> {
+    const tell = this.#teller(of);
+    for await (const some of this.#walk(of, { above: '', below: '~' })) {
+      this.#putRows(of, some);
+      tell(some.length);
+    }
+    tell();
+  }
+
+  /** Tells of a collection's progress: of so many more, or that these were all. */
+  #teller({ name }: AnyCollection): (more?: number) => void {
+    let [count, told] = [0, 0];
+    return (more) => {
+      count += more ?? 0;
+      if (more !== undefined && count < told + tellEvery) return;
+      told = count;
+      this.#options.progress?.(name, count);
+    };
+  }
+
+  async #copyTargets(of: AnyCollection): Promise<void> {
+    const clashing = new Set<string>();
+    const limit = this.#options.atOnce ?? atOnce;
+    const tell = this.#teller(of);
+    for (let above = ''; ; ) {
+      const some = await this.#documents.range(of, { above, below: '~', limit });
+      const last = some.at(-1);
+      if (!last) break;
+      await this.#copySome(
+        of,
+        some.map(({ id }) => id),
+        clashing,
+      );
+      above = last.id;
+      tell(some.length);
+    }
+    tell();
+    for (let round = 1; clashing.size > 0; round++) {
+      if (round > rounds)
+        throw new StartError(`Unique keys of ${of.name} change hands all the time; try again.`);
+      const again = [...clashing];
+      clashing.clear();
+      for (const id of again) this.#bring(of, id, undefined);
+      await this.#copySome(of, again, clashing);
+    }
+  }
+
+  /**
+   * Copies targets with their rows until none has changed since it was copied. Of those that need a unique key of another one
+   * both are left out, and told in `clashing`.
+   */
+  async #copySome(of: AnyCollection, ids: readonly string[], clashing: Set<string>): Promise<void> {
+    const { patienceMs = 60_000 } = this.#options;
+    const until = performance.now() + patienceMs;
+    const follows = (this.#backup.follows ?? []).filter(({ target }) => target === of);
+    const copied = new Map<string, number | undefined>();
+    for (let left = ids; left.length > 0; ) {
+      if (performance.now() > until)
+        throw new StartError(`${of.name} ${left[0]} changes all the time; try again.`);
+      const now = await this.#documents.get(of, left, { settled: true });
+      left = left.filter((id) => !copied.has(id) || revOf(now.get(id)) !== copied.get(id));
+      this.#file.together(() => {
+        for (const id of left) {
+          const holder = this.#bring(of, id, now.get(id));
+          if (holder !== undefined) clashing.add(id).add(holder);
+        }
+      });
+      const settled = left.flatMap((id) => (clashing.has(id) ? [] : (now.get(id) ?? [])));
+      for (const one of follows) await this.#copyRows(one, settled, copied);
+      for (const id of left) copied.set(id, revOf(now.get(id)));
+    }
+  }
+
+  /** Puts a target in the place of what was copied of it before, or takes that away; tells who has one of its unique keys. */
+  #bring(of: AnyCollection, id: string, read: AnyRead | undefined): string | undefined {
+    const before = this.#file.find(of, id);
+    for (const { rows, target, of: rowsOf } of this.#backup.follows ?? []) {
+      if (target !== of || before === undefined) continue;
+      const which = rowsOf({ id, doc: before });
+      // A range is brought up to date by what has changed in it.
+      if ('above' in which) read === undefined && this.#file.removeRange(rows, which);
+      else for (const row of which) this.#file.remove(rows, row);
+    }
+    if (read === undefined) return void this.#file.remove(of, id);
+    const { changedAt } = targetOf(read);
+    return this.#file.put(of, { id, doc: read.doc, changed: changedAt?.getTime() ?? null });
+  }
+
+  /** Copies the rows of targets, of a range only those that are newer than what was copied of the target before. */
+  async #copyRows(
+    { rows, of }: Follows,
+    targets: readonly AnyRead[],
+    copied: ReadonlyMap<string, number | undefined>,
+  ): Promise<void> {
+    const ids: string[] = [];
+    const ranges: { range: { above: string; below: string }; since: number | undefined }[] = [];
+    for (const target of targets) {
+      const which = of(target);
+      if ('above' in which) ranges.push({ range: which, since: copied.get(target.id) });
+      else ids.push(...which);
+    }
+    const found = await this.#documents.get(rows, ids);
+    this.#file.together(() => {
+      for (const { id, doc } of found.values()) this.#file.put(rows, { id, doc });
+    });
+    for (let at = 0; at < ranges.length; at += targetsAtOnce) {
+      await Promise.all(
+        ranges.slice(at, at + targetsAtOnce).map(async ({ range, since }) => {
+          for await (const some of this.#walk(rows, range, since)) this.#putRows(rows, some);
+        }),
+      );
+    }
+  }
+
+  #putRows(of: AnyCollection, some: readonly MongoDocument[]): void {
+    this.#file.together(() => {
+      for (const one of some) {
+        if (one.shape === undefined) this.#file.remove(of, one._id);
+        else {
+          const { epoch, newest } = one;
+          this.#file.put(of, {
+            ...readOf(of, one),
+            ...(epoch !== undefined && { epoch, newest: newest ?? 0 }),
+          });
+        }
+      }
+    });
+  }
+
+  /** A range of documents in the order of their ids, some at a time; with `since` those of later versions, also what is gone. */
+  async *#walk(of: AnyCollection, { above, below }: { above: string; below: string }, since?: number) {
+    const stored = this.#db.collection<MongoDocument>(of.name);
+    const which = since === undefined ? isThere : { rev: { $gt: since } };
+    for (let last = above; ; ) {
+      const filter = { _id: between({ above: last, below }), ...which } as Filter<MongoDocument>;
+      const some = await stored
+        .find(filter, { sort: { _id: 1 }, limit: atOnce, batchSize: atOnce })
+        .toArray();
+      const end = some.at(-1);
+      if (!end) return;
+      yield some;
+      last = end._id;
+      if (some.length < atOnce) return;
+    }
+  }
+
+  #sumUp(): void {
+    for (const { rows, counters, add } of this.#backup.counted ?? []) {
+      for (const some of this.#file.documents(rows)) {
+        this.#file.together(() => {
+          for (const row of some) {
+            const { id, add: sums } = add(row);
+            this.#file.add(counters, id, sums);
+          }
+        });
+      }
+    }
+  }
+
+  /** Copies events: as unpublished those that were not, and those that a consumer may not have had. */
+  async #copyEvents(): Promise<void> {
+    // First where events come from: what is not there any more is among the copies.
+    for (const { name, kind, silent } of this.#backup.declared.collections) {
+      if (kind !== 'target' || silent) continue;
+      const filled = this.#db.collection<OutboxFields & { _id: string }>(name).find({ outboxAt: ever });
+      for await (const { outbox = [], outboxAt } of filled) {
+        for (const { key, event } of outbox) {
+          this.#file.putEvent({ key, event, at: Number(outboxAt), isPublished: false });
+        }
+      }
+    }
+    const stored = this.#db.collection<StoredEvent>('events');
+    for (let last = ''; ; ) {
+      const some = await stored.find({ _id: { $gt: last } }, { sort: { _id: 1 }, limit: atOnce }).toArray();
+      const end = some.at(-1);
+      if (!end) return;
+      this.#file.together(() => {
+        for (const { _id: key, event, at, unpublished, last: position } of some) {
+          const isPublished =
+            !unpublished &&
+            // Before spans were kept: long ago.
+            (position === undefined || this.#options.hasArrived(readEventText(event).event, position));
+          this.#file.putEvent({ key, event, at: at.getTime(), isPublished });
+        }
+      });
+      last = end._id;
+    }
+  }
+
+  /** Leaves events out that tell more than their target is: they were made after it was copied. */
+  #leaveOutLater(): void {
+    // Of those without a target. Those that begin now, and do not end, were made after their place was copied.
+    const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
+    for (const some of this.#file.events()) {
+      const later: string[] = [];
+      for (const { key, event: text } of some) {
+        const { event } = readEventText(text);
+        const { seq, isLast = false } = this.#backup.standing(event, this.#file);
+        if (seq !== undefined) {
+          if (event.aggregate.seq > seq) later.push(key);
+          continue;
+        }
+        const aggregate = `${event.projectId}|${event.aggregate.type}|${event.aggregate.id}`;
+        const known = ended.get(aggregate) ?? { keys: [], isNew: false, isOver: false };
+        known.keys.push(key);
+        known.isNew ||= event.aggregate.seq === 1 && Date.parse(event.occurredAt) > this.#begunAt - clocksMs;
+        known.isOver ||= isLast;
+        ended.set(aggregate, known);
+      }
+      this.#file.together(() => this.#file.removeEvents(later));
+    }
+    const made = [...ended.values()].filter(({ isNew, isOver }) => isNew && !isOver);
+    this.#file.together(() => this.#file.removeEvents(made.flatMap(({ keys }) => keys)));
+  }
+}
+
+interface StoredEvent {
+  _id: string;
+  event: string;
+  at: Date;
+  unpublished?: true;
+  last?: number;
+}
+
+function revOf(read: AnyRead | undefined): number | undefined {
+  return read && targetOf(read).rev;
+}

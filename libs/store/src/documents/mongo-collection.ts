@@ -1,0 +1,222 @@
+import type { Db, Document, Filter, IndexDescription, Collection as MongoCollection } from 'mongodb';
+import { type BatchOptions, batchFor, readBatch } from '../drivers/read-batch.ts';
+import { outboxIndex } from '../outbox/mongo-outbox.ts';
+import { goneIndex, type TargetFields, unsettledIndex } from '../settle/plan.ts';
+import { type AnyCollection, asDeclared, type Collection } from './collection.ts';
+import { knownTotal, type Range, type Search, type Stored } from './documents.ts';
+import { MongoById } from './mongo-by-id.ts';
+
+/**
+ * A document as it is stored: what the service makes of it in `d`, as JSON, which has any names of fields, and beside it what it is found by. Without `shape` it is
+ * none: one that is being made, was deleted a while ago, or is a row that was taken away.
+ */
+export interface MongoDocument {
+  _id: string;
+  shape?: number;
+  d?: string;
+  /** Keys by index. */
+  k?: Record<string, string>;
+  /** Texts that are searched, by field. */
+  s?: Record<string, string>;
+  expiresAt?: Date;
+  /** When a target of a `dated` collection was last changed, by the database's clock. */
+  changedAt?: Date;
+  rev: number;
+  /** Of a target without content: since when. */
+  emptyAt?: Date;
+  /** Of a copy. */
+  epoch?: number;
+  newest?: number;
+}
+
+export type MongoTarget = MongoDocument & TargetFields;
+
+/** Everything that content consists of. */
+export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
+/** Filter for what is there. */
+export const isThere = { shape: { $exists: true } } as const;
+
+/** What a document is stored as, beside its id. */
+export function contentOf<D>(of: Collection<D>, id: string, doc: D) {
+  const keys = keysOf(of, id, doc);
+  const texts = Object.entries(of.search ?? {}).map(([field, text]) => [field, text(doc)]);
+  const expires = of.expires?.(doc) ?? null;
+  return {
+    shape: of.version,
+    d: JSON.stringify(doc),
+    ...(Object.keys(keys).length > 0 && { k: keys }),
+    ...(texts.length > 0 && { s: Object.fromEntries(texts) as Record<string, string> }),
+    ...(expires !== null && { expiresAt: new Date(expires) }),
+  };
+}
+
+export function keysOf<D>({ indexes = {} }: Collection<D>, id: string, doc: D): Record<string, string> {
+  const keys = Object.entries(indexes).map(([index, { key }]) => [index, key(doc, id)] as const);
+  return Object.fromEntries(keys.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+/**
+ * The place of a new target, which no read shows. A unique key is taken by the commit alone: otherwise a place that is given up
+ * would keep it from others.
+ */
+export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
+  const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
+  const ordered = keys.filter(([index]) => !of.indexes?.[index]?.unique);
+  // Above what one that was deleted long ago ended with: late writers of its rows go by that.
+  return { _id: id, rev: Date.now(), emptyAt: new Date(), k: Object.fromEntries(ordered) };
+}
+
+/** A stored document as it is read. */
+export function readOf<D>(of: Collection<D>, stored: MongoDocument): Stored<D> & { stored: MongoDocument } {
+  const { _id: id, shape = 0, d = 'null' } = stored;
+  return { id, doc: asDeclared(of, JSON.parse(d), shape), stored };
+}
+
+/** What a document was read from. */
+export function targetOf(read: Stored<unknown>): MongoTarget {
+  return (read as Stored<unknown> & { stored: MongoTarget }).stored;
+}
+
+/** The indexes of a collection. */
+export function indexesOf({ kind, indexes = {}, expires, silent }: AnyCollection): IndexDescription[] {
+  const declared = Object.entries(indexes).map(([index, { unique }]): IndexDescription => {
+    const field = `k.${index}`;
+    const partialFilterExpression = { [field]: { $exists: true } };
+    if (unique) return { name: `by ${index}`, key: { [field]: 1 }, unique, partialFilterExpression };
+    return { name: `by ${index}`, key: { [field]: 1, _id: 1 }, partialFilterExpression };
+  });
+  const partial = (field: string): IndexDescription => ({
+    name: field,
+    key: { [field]: 1 },
+    partialFilterExpression: { [field]: { $exists: true } },
+  });
+  return [
+    ...declared,
+    ...(expires ? [partial('expiresAt')] : []),
+    ...(kind === 'target' ? [unsettledIndex, partial('emptyAt')] : []),
+    ...(kind === 'target' && !silent ? [outboxIndex] : []),
+    ...(kind === 'row' ? [goneIndex] : []),
+  ];
+}
+
+/** Reads of one collection. */
+export class MongoReads<D> {
+  readonly collection: Collection<D>;
+  readonly stored: MongoCollection<MongoDocument>;
+  readonly #byId: MongoById<MongoDocument>;
+  readonly #projection: Document | undefined;
+
+  constructor(db: Db, collection: Collection<D>) {
+    this.collection = collection;
+    this.stored = db.collection(collection.name);
+    // Nothing but its content is asked of what decides no change.
+    this.#projection = collection.kind === 'target' ? undefined : { shape: 1, d: 1 };
+    this.#byId = new MongoById(this.stored, ({ shape }) => shape !== undefined, this.#projection);
+  }
+
+  find(ids: readonly string[]): Promise<MongoDocument[]> {
+    return this.#byId.find(ids);
+  }
+
+  async findBy(index: string, keys: readonly string[]): Promise<MongoDocument[]> {
+    const batchSize = batchFor(keys);
+    return this.#all({ [this.#field(index)]: { $in: [...keys] } }, { sort: { _id: 1 }, batchSize });
+  }
+
+  /** Pairs of a key and an id that has it. */
+  async idsBy(index: string, keys: readonly string[]): Promise<[string, string][]> {
+    if (keys.length === 0) return [];
+    const field = this.#field(index);
+    const found = await this.#all(
+      { [field]: { $in: [...keys] } },
+      { projection: { [field]: 1 }, batchSize: batchFor(keys) },
+    );
+    return found.map(({ _id, k }) => [k?.[index] ?? '', _id]);
+  }
+
+  /** Some of those with one of these keys, with the places of targets that are being made. */
+  async some(index: string, keys: readonly string[], limit: number): Promise<MongoDocument[]> {
+    const filter = { [this.#field(index)]: { $in: [...keys] } } as Filter<MongoDocument>;
+    return this.stored.find(filter, { limit, batchSize: limit }).toArray();
+  }
+
+  async texts<F extends string>(
+    ids: readonly string[],
+    fields: readonly F[],
+  ): Promise<Map<string, Record<F, string>>> {
+    if (ids.length === 0) return new Map();
+    const projection = Object.fromEntries(fields.map((field) => [this.#text(field), 1]));
+    const found = await this.#all({ _id: { $in: [...ids] } }, { projection, batchSize: batchFor(ids) });
+    const textsOf = ({ s = {} }: MongoDocument) =>
+      Object.fromEntries(fields.map((field) => [field, s[field] ?? ''])) as Record<F, string>;
+    return new Map(found.map((one) => [one._id, textsOf(one)]));
+  }
+
+  async range({ limit, skip = 0, backwards, ...ends }: Range, index?: string) {
+    const field = this.#field(index);
+    const sort = orderOf(field, backwards);
+    const options = { sort, limit, batchSize: limit, ...(skip > 0 && { skip }) };
+    return this.#all(
+      { [field]: between(ends) },
+      { ...options, ...(this.#projection && { projection: this.#projection }) },
+    );
+  }
+
+  async count(ends: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+    return this.stored.countDocuments({
+      [this.#field(index)]: between(ends),
+      ...isThere,
+    } as Filter<MongoDocument>);
+  }
+
+  async search(
+    range: Range,
+    { text, fields, starts, index, after, uncounted }: Search,
+  ): Promise<{ found: MongoDocument[]; total: number }> {
+    const { limit, skip = 0, backwards, ...ends } = range;
+    const field = this.#field(index);
+    // A BSON pattern cannot contain the character NUL.
+    const literal = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00');
+    const pattern = (starts ? '^' : '') + literal;
+    const within = (above: string) => ({
+      [field]: between({ ...ends, above }),
+      $or: fields.map((name) => ({ [this.#text(name)]: { $regex: pattern } })),
+      ...isThere,
+    });
+    const sort = orderOf(field, backwards);
+    const found = await this.#all(within(after ?? ends.above), { sort, skip, limit, batchSize: limit });
+    const total =
+      knownTotal(range, found.length, { after, uncounted }) ??
+      (await this.stored.countDocuments(within(ends.above) as Filter<MongoDocument>));
+    return { found, total };
+  }
+
+  #all(filter: object, options: BatchOptions): Promise<MongoDocument[]> {
+    return readBatch(this.stored, { ...filter, ...isThere } as Filter<MongoDocument>, options);
+  }
+
+  #field(index?: string): string {
+    if (index === undefined) return '_id';
+    if (!this.collection.indexes?.[index])
+      throw new TypeError(`${this.collection.name} has no index ${index}.`);
+    return `k.${index}`;
+  }
+
+  #text(field: string): string {
+    if (!this.collection.search?.[field]) {
+      throw new TypeError(`${this.collection.name} is not searched by ${field}.`);
+    }
+    return `s.${field}`;
+  }
+}
+
+/** By the field, then by id. */
+function orderOf(field: string, backwards: true | undefined): Record<string, 1 | -1> {
+  const way = backwards ? -1 : 1;
+  return { [field]: way, _id: way };
+}
+
+/** Filter for what lies between two ends. */
+export function between({ above, below, except = [] }: Pick<Range, 'above' | 'below' | 'except'>) {
+  return { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
+}

@@ -1,0 +1,68 @@
+import type { Collection, Filter } from 'mongodb';
+import { insertAbsent, writeAll } from '../drivers/failed-writes.ts';
+import { GatheredWrites } from '../drivers/gather-writes.ts';
+import type { MongoDocument } from './mongo-collection.ts';
+
+/** A copy of what another service owns, as it is stored. */
+export type MongoCopy = MongoDocument & { epoch: number; newest: number };
+
+/** Keeps copies of one collection, of each the newest. */
+export class MongoCopies {
+  readonly #stored: Collection<MongoDocument>;
+  readonly #gathered = new GatheredWrites<MongoCopy>({
+    writeOne: (copy) => this.#keepAll([copy]),
+    writeAll: (copies) => this.#keepAll(copies),
+  });
+
+  constructor(stored: Collection<MongoDocument>) {
+    this.#stored = stored;
+  }
+
+  /** Those that are to be kept at the same time are one write. */
+  async keep(copies: readonly MongoCopy[]): Promise<void> {
+    const [first] = copies;
+    if (first && copies.length === 1) await this.#gathered.write(first);
+    else await this.#keepAll(copies);
+  }
+
+  async #keepAll(copies: readonly MongoCopy[]): Promise<void> {
+    const newest = newestOf(copies);
+    // The first version is of something new most of the time, a later one of something that is there.
+    const first = newest.filter((copy) => copy.newest <= 1);
+    const later = newest.filter((copy) => copy.newest > 1);
+    await this.#replaceOlder(await insertAbsent(this.#stored, first));
+    if ((await this.#replaceOlder(later)) === later.length) return;
+    await this.#replaceOlder(await insertAbsent(this.#stored, later));
+  }
+
+  /** Replaces those that are older, and tells how many were. */
+  async #replaceOlder(copies: readonly MongoDocument[]): Promise<number> {
+    return writeAll(
+      this.#stored,
+      copies.map(({ _id, epoch = 0, newest = 0, ...content }) => ({
+        replaceOne: {
+          filter: {
+            _id,
+            $or: [{ epoch: { $lt: epoch } }, { epoch, newest: { $lt: newest } }],
+          } as Filter<MongoDocument>,
+          replacement: { ...content, epoch, newest },
+        },
+      })),
+    );
+  }
+}
+
+/** Of several of one id the newest; in one order in every replica, as those that keep the same hardly wait for each other in a circle then. */
+function newestOf(copies: readonly MongoCopy[]): MongoCopy[] {
+  const byId = new Map<string, MongoCopy>();
+  for (const copy of copies) {
+    const before = byId.get(copy._id);
+    if (before && !isBelow(before, copy)) continue;
+    byId.set(copy._id, copy);
+  }
+  return [...byId.values()].sort((one, other) => (one._id < other._id ? -1 : 1));
+}
+
+function isBelow(one: MongoCopy, other: MongoCopy): boolean {
+  return one.epoch < other.epoch || (one.epoch === other.epoch && one.newest < other.newest);
+}

@@ -1,0 +1,557 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { StartError, Turns } from '@kith/base';
+import type { Db, Filter, Collection as MongoCollection } from 'mongodb';
+import { despiteDeadlocks, insertAbsent } from '../drivers/failed-writes.ts';
+import { type MongoConnection, type MongoSchema, openMongo } from '../drivers/mongo.ts';
+import { eventsIndexes, MongoOutbox, marksIndexes } from '../outbox/mongo-outbox.ts';
+import {
+  type CounterFields,
+  pendingIndex,
+  type RowWrite,
+  type Change as SettledChange,
+} from '../settle/plan.ts';
+import { isCommitRefused, Settler, type Step } from '../settle/settler.ts';
+import { goneRow } from '../settle/write-row.ts';
+import { type AnyCollection, type Collection, type Counters, type Declared, layoutOf } from './collection.ts';
+import {
+  type AnyChange,
+  type Copy,
+  checkedChanges,
+  type Documents,
+  gathered,
+  oldestLayout,
+  type Range,
+  type Refusal,
+  refuseTargets,
+  type Search,
+  type Stored,
+  standingOf,
+} from './documents.ts';
+import { MongoById } from './mongo-by-id.ts';
+import {
+  between,
+  contentFields,
+  contentOf,
+  indexesOf,
+  isThere,
+  keysOf,
+  type MongoDocument,
+  MongoReads,
+  type MongoTarget,
+  placeOf,
+  readOf,
+  targetOf,
+} from './mongo-collection.ts';
+import { MongoCopies } from './mongo-copies.ts';
+import { type Insert, inSteps, insertAll, isInsert, newKeysOf } from './mongo-inserts.ts';
+import { MongoMany } from './mongo-many.ts';
+
+export interface MongoDocumentsOptions extends Declared {
+  url: string;
+  database: string;
+  /** Between the steps of a change, where a test stops it. */
+  onStep?: (step: Step) => void | Promise<void>;
+}
+
+/**
+ * How long what was deleted, or never came to count, keeps its place: far longer than anyone waits for a change or trusts its plan, on
+ * machines whose clocks differ by an hour.
+ */
+const emptyMs = 70 * 60_000;
+/** Filter for a target with no events and no change on the way. */
+const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
+const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
+/** Filter for the place of a target that never was. */
+const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
+/** Any time, as a range: some servers use a partial index for nothing less. */
+const ever = { $gt: new Date(0) };
+/** Ranges whose rows are looked for at the same time. */
+const fewRanges = 10;
+/** Rows that are read at once with their total; beyond, the total tells first whether there are so many. */
+const shallow = 20_000;
+/** Races for one key; each loss means that another one has changed something. */
+const attempts = 5;
+
+/** Opens a service's database on MongoDB, where a change is settled (docs/adr/0005). Throws `StartError`. */
+export async function openMongoDocuments(options: MongoDocumentsOptions): Promise<Documents> {
+  const { url, database, collections, counters = [], onStep } = options;
+  const schema: MongoSchema = {
+    version: oldestLayout,
+    oldest: oldestLayout,
+    collections: {
+      events: eventsIndexes,
+      marks: marksIndexes,
+      ...Object.fromEntries(collections.map((one) => [one.name, indexesOf(one)])),
+      ...Object.fromEntries(counters.map(({ name }) => [name, [pendingIndex]])),
+    },
+  };
+  const connection = await openMongo({ url, database, schema });
+  try {
+    await noteLayout(connection.db, [...collections, ...counters]);
+    return new MongoDocuments(connection, { collections, counters, onStep });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** Notes what is declared. What is there otherwise needs a migration, and is refused. */
+async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[]): Promise<void> {
+  const layout = db.collection<{ _id: string; made: string }>('layout');
+  const notes = declared.map((one) => ({ _id: one.name, made: layoutOf(one) }));
+  for (const { _id, made } of await insertAbsent(layout, notes)) {
+    const there = await layout.findOne({ _id });
+    if (there?.made !== made) {
+      throw new StartError(`${db.databaseName}: ${_id} is stored in another way than this version does.`);
+    }
+  }
+}
+
+class MongoDocuments implements Documents {
+  readonly outbox: MongoOutbox;
+  readonly #connection: MongoConnection;
+  readonly #settler: Settler;
+  readonly #many: MongoMany;
+  readonly #turns = new Turns();
+  readonly #targets: readonly string[];
+  readonly #reads: ReadonlyMap<string, MongoReads<unknown>>;
+  readonly #copies: ReadonlyMap<string, MongoCopies>;
+  readonly #counters: ReadonlyMap<string, MongoById<CounterFields>>;
+
+  constructor(
+    connection: MongoConnection,
+    {
+      collections,
+      counters,
+      onStep,
+    }: {
+      collections: readonly AnyCollection[];
+      counters: readonly Counters[];
+      onStep?: MongoDocumentsOptions['onStep'];
+    },
+  ) {
+    const { db } = connection;
+    this.#connection = connection;
+    this.#settler = new Settler(db, onStep ? { onStep } : {});
+    this.#targets = collections.filter(({ kind }) => kind === 'target').map(({ name }) => name);
+    const telling = collections.filter(({ kind, silent }) => kind === 'target' && !silent);
+    this.outbox = new MongoOutbox(
+      db,
+      telling.map(({ name }) => name),
+    );
+    this.#many = new MongoMany({
+      ...{ db, onStep, settler: this.#settler, outbox: this.outbox },
+      readsOf: (of) => this.#readsOf(of),
+      settled: (change, { _id, rev }) => this.#settled(change, _id, rev),
+      makeOne: (change) => this.#inTurn(change, () => this.#make(change)),
+    });
+    this.#reads = new Map(collections.map((one) => [one.name, new MongoReads(db, one)]));
+    const copies = collections.filter(({ kind }) => kind === 'copy');
+    this.#copies = new Map(copies.map(({ name }) => [name, new MongoCopies(db.collection(name))]));
+    this.#counters = new Map(
+      counters.map(({ name }) => [name, new MongoById(db.collection<CounterFields>(name))]),
+    );
+  }
+
+  async get<D>(
+    of: Collection<D>,
+    ids: readonly string[],
+    { settled = false }: { settled?: boolean } = {},
+  ): Promise<Map<string, Stored<D>>> {
+    const found = await this.#readsOf(of).find(ids);
+    if (settled)
+      await Promise.all(found.map((one) => this.#settler.settleTarget(of.name, one as MongoTarget)));
+    return new Map(found.map((one) => [one._id, readOf(of, one)]));
+  }
+
+  async by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>> {
+    const found = await this.#readsOf(of).findBy(index, keys);
+    return gathered(found.map((one) => [one.k?.[index] ?? '', readOf(of, one)]));
+  }
+
+  async texts<F extends string>(
+    of: AnyCollection,
+    ids: readonly string[],
+    fields: readonly F[],
+  ): Promise<Map<string, Record<F, string>>> {
+    return this.#readsOf(of).texts(ids, fields);
+  }
+
+  async idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>> {
+    return gathered(await this.#readsOf(of).idsBy(index, keys));
+  }
+
+  async settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void> {
+    const open = 'above' in which ? await this.#openOf(of, which) : [targetOf(which)];
+    await Promise.all(open.map((target) => this.#settler.settleTarget(of.name, target)));
+  }
+
+  async #openOf<D>(of: Collection<D>, range: Pick<Range, 'above' | 'below'>): Promise<MongoTarget[]> {
+    const filter = { unsettledAt: ever, _id: between(range) } as Filter<MongoTarget>;
+    return this.#targetsOf(of)
+      .find(filter, { projection: { unsettled: 1, rev: 1 } })
+      .toArray();
+  }
+
+  async sums<F extends string>(
+    of: Counters<F>,
+    ids: readonly string[],
+  ): Promise<Map<string, Record<F, number>>> {
+    const readAll = () => this.#countersOf(of).find(ids);
+    let found = await readAll();
+    const settled = await Promise.all(found.map((counter) => this.#settle(of, counter)));
+    // Once is enough: what was acknowledged before is counted now.
+    if (settled.includes(true)) found = await readAll();
+    const byId = new Map(found.map((counter) => [counter._id, counter as unknown as Record<string, number>]));
+    const sumsOf = (id: string) =>
+      Object.fromEntries(of.fields.map((field) => [field, byId.get(id)?.[field] ?? 0])) as Record<F, number>;
+    return new Map(ids.map((id) => [id, sumsOf(id)]));
+  }
+
+  async range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]> {
+    return (await this.#readsOf(of).range(range, index)).map((one) => readOf(of, one));
+  }
+
+  async page<D>(
+    of: Collection<D>,
+    range: Range,
+    { in: counters, id, field }: { in: Counters; id: string; field: string },
+  ): Promise<{ rows: Stored<D>[]; total: number }> {
+    const { skip = 0, except = [] } = range;
+    const isDeep = skip > shallow;
+    const sums = this.#countersOf(counters);
+    // Counters wait for others of this turn to be asked for. So do the rows: they are one trip.
+    const readRows = async () => {
+      await endOfTurn();
+      return this.range(of, range);
+    };
+    const readBoth = () => Promise.all([sums.find([id]), isDeep ? [] : readRows()]);
+    let [[counter], rows] = await readBoth();
+    if (counter && (await this.#settle(counters, counter))) [[counter], rows] = await readBoth();
+    const counted = (counter as Record<string, unknown> | undefined)?.[field];
+    const total = Math.max((typeof counted === 'number' ? counted : 0) - except.length, 0);
+    if (isDeep && skip < total) rows = await this.range(of, range);
+    return { rows: skip >= total ? [] : rows, total };
+  }
+
+  async count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+    return this.#readsOf(of).count(range, index);
+  }
+
+  async search<D>(
+    of: Collection<D>,
+    range: Range,
+    how: Search,
+  ): Promise<{ found: Stored<D>[]; total: number }> {
+    const { found, total } = await this.#readsOf(of).search(range, how);
+    return { found: found.map((one) => readOf(of, one)), total };
+  }
+
+  async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+    const checked: AnyChange[] = checkedChanges(changes);
+    const inserts = checked.filter(isInsert);
+    if (inserts.length < checked.length) return this.#many.make(checked);
+    const outcomes: ('made' | Refusal)[] = [];
+    for (const step of inSteps(inserts)) outcomes.push(...(await this.#insert(step)));
+    return outcomes;
+  }
+
+  async keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void> {
+    const checked = copies.map(({ id, doc, ...copy }) => ({
+      ...{ _id: id, ...contentOf(of, id, of.schema.parse(doc)), rev: 0, ...standingOf(copy) },
+    }));
+    await this.#copiesOf(of).keep(checked);
+  }
+
+  async clear(
+    of: AnyCollection | Counters,
+    { above, below, limit }: Omit<Range, 'skip' | 'backwards' | 'except'>,
+  ): Promise<number> {
+    refuseTargets(of);
+    const stored = ('fields' in of
+      ? this.#countersOf(of).stored
+      : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
+    // A change that is about to add to a counter would never be counted.
+    const idle = 'fields' in of ? { 'pending.0': { $exists: false } } : {};
+    // With places of rows that were taken away: they have ids, too.
+    const some = stored.find(
+      { _id: { $gt: above, $lt: below }, ...idle },
+      { projection: { _id: 1 }, sort: { _id: 1 }, limit },
+    );
+    const ids = (await some.toArray()).map(({ _id }) => _id);
+    return ids.length === 0 ? 0 : (await stored.deleteMany({ _id: { $in: ids }, ...idle })).deletedCount;
+  }
+
+  async remaining<D>(
+    of: Collection<D>,
+    index: string,
+    keys: readonly string[],
+    limit: number,
+  ): Promise<Stored<D>[]> {
+    const reads = this.#readsOf(of);
+    for (;;) {
+      const found = (await reads.some(index, keys, limit)) as MongoTarget[];
+      const empty = found.filter(({ shape }) => shape === undefined).map(({ _id }) => _id);
+      if (empty.length === 0) {
+        await Promise.all(found.map((one) => this.#settler.settleTarget(of.name, one)));
+        return found.map((one) => readOf(of, one));
+      }
+      await this.#fence(of, empty);
+    }
+  }
+
+  /** Stops the commits of targets that are being made: those that come first are there when this is through. */
+  async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
+    const stored = this.#targetsOf(of);
+    const _id = { $in: [...ids] };
+    // Without its keys a place is not found again: its maker may be dead, and its last events not out yet.
+    await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
+      $inc: { rev: 1 },
+      $unset: { k: '' },
+    });
+    // It names its user, and nobody has to remember it.
+    await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
+  }
+
+  async clearRows(
+    of: AnyCollection,
+    ranges: readonly Pick<Range, 'above' | 'below'>[],
+    limit: number,
+  ): Promise<number> {
+    refuseTargets(of);
+    const { stored } = this.#readsOf(of);
+    const found: string[] = [];
+    for (let at = 0; at < ranges.length && found.length < limit; at += fewRanges) {
+      const some = ranges.slice(at, at + fewRanges).map(async (range) => {
+        const filter = { _id: between(range), ...isThere } as Filter<MongoDocument>;
+        return stored.find(filter, { projection: { _id: 1 }, limit, batchSize: limit }).toArray();
+      });
+      found.push(...(await Promise.all(some)).flat().map(({ _id }) => _id));
+    }
+    const ids = found.slice(0, limit);
+    if (ids.length === 0) return 0;
+    // Each keeps its version: by that, writers of earlier changes see that they are late.
+    await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
+    return ids.length;
+  }
+
+  async eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number> {
+    // In one order in every replica: those that erase the same hardly wait for each other in a circle.
+    const read = targets.map(targetOf);
+    const inOrder = read.toSorted((one, other) => (one._id < other._id ? -1 : 1));
+    const deletes = inOrder.map(({ _id, rev }) => ({
+      deleteOne: { filter: { _id, rev, ...isQuiet } as Filter<MongoTarget> },
+    }));
+    if (deletes.length === 0) return 0;
+    const stored = this.#targetsOf(of);
+    return (await despiteDeadlocks(() => stored.bulkWrite(deletes, { ordered: false }))).deletedCount;
+  }
+
+  async erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean> {
+    const stored = this.#readsOf(of).stored as unknown as MongoCollection<MongoTarget>;
+    const read = typeof target === 'string' ? await stored.findOne({ _id: target }) : targetOf(target);
+    if (!read) return true;
+    await this.#settler.settleTarget(of.name, read);
+    // What is in its outbox goes out first: an event is out if its change was stored.
+    const { deletedCount } = await stored.deleteOne({
+      _id: read._id,
+      rev: read.rev,
+      ...isQuiet,
+    } as Filter<MongoTarget>);
+    return deletedCount === 1;
+  }
+
+  async clearIds(of: AnyCollection, ids: readonly string[]): Promise<void> {
+    refuseTargets(of);
+    if (ids.length > 0) await this.#readsOf(of).stored.deleteMany({ _id: { $in: [...ids] } });
+  }
+
+  async changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean> {
+    const { _id, rev } = targetOf(target);
+    const since = { $subtract: ['$$NOW', ms] };
+    const asRead = { _id, rev, changedAt: { $exists: true }, $expr: { $gte: ['$changedAt', since] } };
+    return (await this.#readsOf(of).stored.findOne(asRead, { projection: { _id: 1 } })) !== null;
+  }
+
+  async sweep(): Promise<void> {
+    const targets = this.#targets;
+    const failures: unknown[] = [];
+    const failed = (error: unknown) => failures.push(error);
+    await this.#settler.sweep({ targets, counters: [...this.#counters.keys()] }).catch(failed);
+    for (const { collection, stored } of this.#reads.values()) {
+      const some = stored as unknown as MongoCollection<MongoTarget>;
+      if (collection.expires) await this.#expire(collection, some).catch(failed);
+      if (collection.kind === 'target') await this.#sweepEmpty(some).catch(failed);
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'The sweep was not done in whole.');
+  }
+
+  check(): Promise<void> {
+    return this.#connection.check();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /** Inserts what `inSteps` has put together. */
+  async #insert(inserts: readonly Insert[]): Promise<('made' | Refusal)[]> {
+    const all = async () => {
+      const outcomes: ('made' | Refusal)[] = [];
+      const [{ in: of }] = inserts as [Insert];
+      for (const [at, outcome] of (await insertAll(this.#readsOf(of), inserts)).entries())
+        outcomes.push(outcome === 'place' ? await this.#make(inserts[at] as Insert) : outcome);
+      return outcomes;
+    };
+    const [first, ...others] = inserts as [Insert];
+    return others.length === 0 ? this.#inTurn(first, all) : all();
+  }
+
+  /** Racing writes of one key can deadlock for a second (docs/adr/0010), so writes of this process take turns. */
+  #inTurn<T>(change: AnyChange, work: () => Promise<T>): Promise<T> {
+    const keys = newKeysOf(change);
+    return keys.length === 0 ? work() : this.#turns.run(keys, work);
+  }
+
+  async #make(change: AnyChange): Promise<'made' | Refusal> {
+    const { in: of, set, below } = change;
+    const reads = this.#readsOf(of);
+    const id = typeof change.target === 'string' ? change.target : change.target.id;
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const target =
+        typeof change.target === 'string' ? await this.#placeOf(reads, id, set) : targetOf(change.target);
+      if (target === undefined) return 'there';
+      await this.#settler.settleTarget(of.name, target);
+      await this.outbox.makeRoom(of.name, target);
+      // After the place is taken, with its keys: whoever deletes what is above from now on finds it.
+      if (below && !(await this.#areThere(reads, below))) {
+        if (typeof change.target === 'string') {
+          await this.#giveUp(of, target);
+          return 'orphan';
+        }
+        const [current] = await reads.find([id]);
+        return current?.rev === target.rev ? 'orphan' : 'changed';
+      }
+      try {
+        const isMade = await this.#settler.change(this.#settled(change, id, target.rev));
+        if (isMade) return 'made';
+        if (typeof change.target !== 'string') return 'changed';
+      } catch (error) {
+        if (!isCommitRefused(error)) throw error;
+        const taken = set === null ? undefined : await this.#takenBy(reads, id, set);
+        if (taken !== undefined) {
+          if (typeof change.target === 'string') await this.#giveUp(of, target);
+          return { taken };
+        }
+      }
+    }
+    throw new Error(`Other changes of ${of.name} kept coming first.`);
+  }
+
+  /** What the settler is to make of a change. */
+  #settled(change: AnyChange, id: string, rev: number): SettledChange {
+    const { in: of, set, rows = [], counters = [], events = [] } = change;
+    const content: Record<string, unknown> = set === null ? { emptyAt: new Date() } : contentOf(of, id, set);
+    const stamp = of.dated && set !== null && typeof change.target !== 'string' ? 'changedAt' : undefined;
+    const gone = [...contentFields, 'emptyAt', ...(of.dated && !stamp ? ['changedAt'] : [])];
+    return {
+      target: { in: of.name, id, rev },
+      set: content,
+      unset: gone.filter((field) => !(field in content)),
+      stamp,
+      events,
+      rows: rows.map((row) => this.#rowOf(row)),
+      counters: counters.map(({ in: sums, id: counterId, add }) => ({
+        in: this.#countersOf(sums).stored.collectionName,
+        id: counterId,
+        inc: { ...add },
+      })),
+    };
+  }
+
+  /** A place for a new target; one that somebody else has left is taken over. */
+  async #placeOf(reads: MongoReads<unknown>, id: string, set: unknown): Promise<MongoTarget | undefined> {
+    const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
+    const place = placeOf(reads.collection, id, set);
+    const [taken] = await insertAbsent(stored, [place]);
+    if (!taken) return place;
+    const there = await stored.findOne({ _id: id });
+    if (there?.shape !== undefined) return undefined;
+    if (there)
+      await stored.updateOne(
+        { _id: id, rev: there.rev, shape: { $exists: false } },
+        { $set: { k: place.k ?? {} } },
+      );
+    return there ?? (await this.#placeOf(reads, id, set));
+  }
+
+  /** Takes the place of a target away that was refused. Whoever has taken it over meanwhile starts again. */
+  async #giveUp<D>(of: Collection<D>, { _id, rev }: MongoTarget): Promise<void> {
+    await this.#targetsOf(of).deleteOne({ _id, rev, ...neverWas } as Filter<MongoTarget>);
+  }
+
+  async #areThere(
+    reads: MongoReads<unknown>,
+    { index, keys }: { index: string; keys: readonly string[] },
+  ): Promise<boolean> {
+    const there = new Set((await reads.idsBy(index, keys)).map(([key]) => key));
+    return there.size === new Set(keys).size;
+  }
+
+  async #takenBy(reads: MongoReads<unknown>, id: string, doc: unknown): Promise<string | undefined> {
+    const { indexes = {} } = reads.collection;
+    for (const [index, key] of Object.entries(keysOf(reads.collection, id, doc))) {
+      if (!indexes[index]?.unique) continue;
+      if ((await reads.findBy(index, [key])).some(({ _id }) => _id !== id)) return index;
+    }
+    return undefined;
+  }
+
+  #rowOf({ in: of, id, put }: { in: AnyCollection; id: string; put: unknown }): RowWrite {
+    this.#readsOf(of);
+    return { in: of.name, id, put: put === null ? null : contentOf(of, id, put) };
+  }
+
+  /** Takes away what has expired, but for what has events or changes on the way; of a target its place stays for a while. */
+  async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
+    const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
+    if (kind !== 'target') return void (await stored.deleteMany(old));
+    await stored.updateMany({ ...old, ...isQuiet } as Filter<MongoTarget>, {
+      $set: { emptyAt: new Date() },
+      $unset: { ...noContent, lastOp: '' },
+      $inc: { rev: 1 },
+    });
+  }
+
+  /** Takes away places without content that have been so for long. */
+  async #sweepEmpty(stored: MongoCollection<MongoTarget>): Promise<void> {
+    const emptyAt = { $gt: new Date(0), $lt: new Date(Date.now() - emptyMs) };
+    await stored.deleteMany({ emptyAt, ...isQuiet } as Filter<MongoTarget>);
+  }
+
+  #settle({ name }: Counters, counter: CounterFields): Promise<boolean> | boolean {
+    return !!counter.pending?.length && this.#settler.settleCounter(name, counter);
+  }
+
+  #readsOf<D>({ name }: Collection<D>): MongoReads<D> {
+    const reads = this.#reads.get(name);
+    if (!reads) throw new TypeError(`${name} is none of this database's collections.`);
+    return reads as unknown as MongoReads<D>;
+  }
+
+  #targetsOf<D>(of: Collection<D>): MongoCollection<MongoTarget> {
+    return this.#readsOf(of).stored as unknown as MongoCollection<MongoTarget>;
+  }
+
+  #copiesOf({ name }: AnyCollection): MongoCopies {
+    const copies = this.#copies.get(name);
+    if (!copies) throw new TypeError(`${name} are none of this database's copies.`);
+    return copies;
+  }
+
+  #countersOf({ name }: Counters): MongoById<CounterFields> {
+    const counters = this.#counters.get(name);
+    if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
+    return counters;
+  }
+}

@@ -1,0 +1,172 @@
+import type { Db, Collection as MongoCollection } from 'mongodb';
+import { insertAbsent, writeAll } from '../drivers/failed-writes.ts';
+import type { MongoOutbox } from '../outbox/mongo-outbox.ts';
+import { changeAll } from '../settle/change-all.ts';
+import type { Change as SettledChange } from '../settle/plan.ts';
+import type { Settler, Step } from '../settle/settler.ts';
+import type { AnyCollection } from './collection.ts';
+import type { AnyChange, Refusal } from './documents.ts';
+import { type Asked, inTurns } from './in-turns.ts';
+import { keysOf, type MongoReads, type MongoTarget, placeOf, targetOf } from './mongo-collection.ts';
+
+type Outcome = 'made' | Refusal;
+
+/** A change whose target is there to be changed. */
+interface Begun extends Asked {
+  target: MongoTarget;
+}
+
+export interface MongoManyOptions {
+  db: Db;
+  settler: Settler;
+  outbox: MongoOutbox;
+  onStep?: ((step: Step) => void | Promise<void>) | undefined;
+  readsOf(of: AnyCollection): MongoReads<unknown>;
+  /** What the settler is to make of a change. */
+  settled(change: AnyChange, target: MongoTarget): SettledChange;
+  makeOne(change: AnyChange): Promise<Outcome>;
+}
+
+/**
+ * Makes many changes, those that do not depend on each other together (`changeAll`), in about ten trips. What somebody else was
+ * faster with is left to `makeOne`, which tells why it is refused.
+ */
+export class MongoMany {
+  readonly #options: MongoManyOptions;
+
+  constructor(options: MongoManyOptions) {
+    this.#options = options;
+  }
+
+  async make(changes: readonly AnyChange[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const turn of inTurns(changes)) {
+      for (const asked of Map.groupBy(turn, ({ change }) => change.in.name).values()) {
+        // One alone takes fewer trips by itself.
+        if (asked.length > 1) await this.#makeTogether(asked, outcomes);
+        const left = asked.filter(({ at }) => outcomes[at] === undefined);
+        for (const { at, change } of left) outcomes[at] = await this.#options.makeOne(change);
+      }
+    }
+    return outcomes;
+  }
+
+  /** Makes changes of one collection, none of which depends on another; some are left without an outcome. */
+  async #makeTogether(asked: readonly Asked[], outcomes: Outcome[]): Promise<void> {
+    const { db, settler, outbox, onStep, readsOf, settled } = this.#options;
+    const of = (asked[0] as Asked).change.in;
+    const reads = readsOf(of);
+    await refuse(reads, asked, outcomes);
+    const begun = await begin(
+      reads,
+      asked.filter(({ at }) => outcomes[at] === undefined),
+    );
+    await Promise.all(
+      begun.map(async ({ target }) => {
+        await settler.settleTarget(of.name, target);
+        await outbox.makeRoom(of.name, target);
+      }),
+    );
+    // After the places are taken, with their keys: whoever deletes what is above from now on finds them.
+    const ready = inOrder(await withoutOrphans(reads, begun));
+    const made = await changeAll(
+      db,
+      settler,
+      ready.map(({ change, target }) => settled(change, target)),
+      onStep,
+    );
+    for (const [index, { at }] of ready.entries()) if (made[index]) outcomes[at] = 'made';
+  }
+}
+
+/** Refuses new targets that are there, or whose keys others have. */
+async function refuse(
+  reads: MongoReads<unknown>,
+  asked: readonly Asked[],
+  outcomes: Outcome[],
+): Promise<void> {
+  const { indexes = {} } = reads.collection;
+  const unique = Object.keys(indexes).filter((index) => indexes[index]?.unique);
+  const made = asked.flatMap(({ at, change: { target: id, set, below } }) =>
+    typeof id === 'string' && set !== null
+      ? [{ at, id, below, keys: keysOf(reads.collection, id, set) }]
+      : [],
+  );
+  const holdersOf = async (index: string) => {
+    const keys = made.flatMap((one) => one.keys[index] ?? []);
+    const found = keys.length === 0 ? [] : await reads.findBy(index, keys);
+    return new Map(found.map(({ _id, k }) => [k?.[index], _id]));
+  };
+  const [found, ...holders] = await Promise.all([
+    reads.find(made.map(({ id }) => id)),
+    ...unique.map(holdersOf),
+  ]);
+  const there = new Set(found.map(({ _id }) => _id));
+  for (const { at, id, below, keys } of made) {
+    const taken = unique.find((index, order) => {
+      const holder = keys[index] && holders[order]?.get(keys[index]);
+      return holder && holder !== id;
+    });
+    if (there.has(id)) outcomes[at] = 'there';
+    // What is not there to be below of is told first.
+    else if (taken && !below) outcomes[at] = { taken };
+  }
+}
+
+/** Gives new targets their places, which no read shows; leaves out those whose places others have taken just now. */
+async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promise<Begun[]> {
+  const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
+  const places = asked.flatMap(({ change: { target, set } }) =>
+    typeof target === 'string' ? placeOf(reads.collection, target, set) : [],
+  );
+  // In one order in every process: those that take the same places hardly wait for each other in a circle.
+  const taken = await insertAbsent(
+    stored,
+    places.toSorted((one, other) => (one._id < other._id ? -1 : 1)),
+  );
+  const targets = new Map(places.map((place) => [place._id, place]));
+  if (taken.length > 0) {
+    // What somebody has left is taken over.
+    const _id = { $in: taken.map((place) => place._id) };
+    const left = await stored.find({ _id, shape: { $exists: false } }).toArray();
+    const keys = left.map((place) => ({
+      updateOne: {
+        filter: { _id: place._id, rev: place.rev, shape: { $exists: false } },
+        update: { $set: { k: targets.get(place._id)?.k ?? {} } },
+      },
+    }));
+    await writeAll(stored, keys);
+    for (const place of taken) targets.delete(place._id);
+    for (const place of left) targets.set(place._id, place);
+  }
+  return asked.flatMap(({ at, change }) => {
+    const target = typeof change.target === 'string' ? targets.get(change.target) : targetOf(change.target);
+    return target ? [{ at, change, target }] : [];
+  });
+}
+
+/** Leaves out what is to be below something that is not there. */
+async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[]): Promise<Begun[]> {
+  const there = new Set<string>();
+  const below = begun.flatMap(({ change }) => change.below ?? []);
+  for (const [index, some] of Map.groupBy(below, (one) => one.index)) {
+    const keys = [...new Set(some.flatMap((one) => one.keys))];
+    for (const [key] of await reads.idsBy(index, keys)) there.add(`${index} ${key}`);
+  }
+  return begun.filter(
+    ({ change: { below } }) => below?.keys.every((key) => there.has(`${below.index} ${key}`)) ?? true,
+  );
+}
+
+/** By their unique keys: so those of several processes with the same ones wait for each other, and not in a ring. */
+function inOrder(begun: readonly Begun[]): Begun[] {
+  const placed = begun.map((one) => {
+    const { in: of, set } = one.change;
+    const keys = set === null ? {} : keysOf(of, one.target._id, set);
+    const unique = Object.keys(keys).find((index) => of.indexes?.[index]?.unique);
+    return { one, place: unique === undefined ? one.target._id : keys[unique] };
+  });
+  return placed
+    .sort((one, other) => ((one.place ?? '') < (other.place ?? '') ? -1 : 1))
+    .map(({ one }) => one);
+}

@@ -1,0 +1,26 @@
+import { DatabaseSync } from 'node:sqlite';
+import { MongoClient } from 'mongodb';
+import { MongoOutbox } from '../outbox/mongo-outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { SqliteOutbox } from '../outbox/sqlite-outbox.ts';
+import type { StoreConfig } from './store-config.ts';
+
+/**
+ * Notes that a service's database, which has its schema, was restored from a backup: its epoch is raised, and its next start takes up
+ * what follows from that; with `whole` nothing does, because all databases were restored from one backup. The service has to be stopped.
+ * Gives the epoch.
+ */
+export async function noteRestored(config: StoreConfig, how: { whole?: true } = {}): Promise<number> {
+  if (config.kind === 'sqlite') {
+    using db = new DatabaseSync(config.file, { timeout: 5_000 });
+    return await raiseEpoch(new SqliteOutbox(db), how);
+  }
+  await using client = new MongoClient(config.url, { writeConcern: { w: 'majority', journal: true } });
+  return await raiseEpoch(new MongoOutbox(client.db(config.database), []), how);
+}
+
+async function raiseEpoch(outbox: Outbox, { whole }: { whole?: true }): Promise<number> {
+  const number = ((await outbox.fact('epoch'))?.number ?? 0) + 1;
+  await outbox.noteFact('epoch', { number, restoredAt: Date.now(), ...(!whole && { isNew: true }) });
+  return number;
+}

@@ -1,0 +1,14 @@
+import type { Declared } from './collection.ts';
+import type { Documents } from './documents.ts';
+import { openMongoDocuments } from './mongo-documents.ts';
+import { openSqliteDocuments } from './sqlite-documents.ts';
+import type { StoreConfig } from './store-config.ts';
+
+/**
+ * Opens a service's database and makes in it what is declared and not there yet. Throws `StartError` where it cannot be used, or holds
+ * something otherwise than declared.
+ */
+export async function openDocuments(config: StoreConfig, declared: Declared): Promise<Documents> {
+  if (config.kind === 'mongo') return openMongoDocuments({ ...config, ...declared });
+  return openSqliteDocuments({ ...config, ...declared });
+}

@@ -1,0 +1,46 @@
+import type { Document } from 'mongodb';
+import type { StoreConfig } from './store-config.ts';
+
+/** A row as SQLite gives it. */
+// biome-ignore lint/suspicious/noExplicitAny: the mappers know the columns of their tables
+export type MovedRow = Record<string, any>;
+
+/** How the rows of a service's table on SQLite become documents on MongoDB: the same content in the other store's terms. */
+export interface MovedTable {
+  table: string;
+  /** The columns of its primary key, in order. */
+  key: readonly string[];
+  collection: string;
+  document(row: MovedRow): Document & { _id: string | number };
+}
+
+/** What it takes to move a service's data from the embedded form to the distributed one. */
+export interface ServiceMove {
+  service: string;
+  tables: readonly MovedTable[];
+  /** Opens the store once, so that its schema and indexes are there. Throws `StartError`. */
+  prepare(config: StoreConfig): Promise<void>;
+}
+
+const keepMs = 7 * 24 * 3600 * 1000;
+
+/** The outbox: what is published goes as many days after it was stored as it would have gone here. */
+export const movedEvents: MovedTable = {
+  table: 'events',
+  key: ['key'],
+  collection: 'events',
+  document: ({ key, event, at, published }) => ({
+    _id: key,
+    event,
+    at: new Date(at),
+    ...(published ? { expireAt: new Date(at + keepMs) } : { unpublished: true }),
+  }),
+};
+
+/** What a store knows of itself. Of the log it was on it knows in vain: the marks are left behind. */
+export const movedFacts: MovedTable = {
+  table: 'facts',
+  key: ['name'],
+  collection: 'facts',
+  document: ({ name, value }) => ({ _id: name, value }),
+};

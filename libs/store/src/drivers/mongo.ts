@@ -1,0 +1,177 @@
+import { redactUrl, StartError, tracing, within } from '@kith/base';
+import {
+  type Db,
+  type IndexDescription,
+  MongoBulkWriteError,
+  MongoClient,
+  type MongoClientOptions,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
+import { traceCommands } from './mongo-spans.ts';
+import { olderLayout } from './older-layout.ts';
+import './mongo-driver.ts';
+
+/** A service's collections and indexes, declared in one place and ensured at start. */
+export interface MongoSchema {
+  /** Raised when stored documents change shape; a service refuses to run on a newer one. */
+  version: number;
+  /** Older ones are refused. */
+  oldest?: number;
+  collections: Readonly<Record<string, readonly IndexDescription[]>>;
+}
+
+export interface MongoOptions {
+  url: string;
+  database: string;
+  schema: MongoSchema;
+  /** How long to try for a first connection, in ms. */
+  connectTimeoutMs?: number;
+  times?: Partial<MongoTimes>;
+}
+
+export interface MongoConnection {
+  db: Db;
+  /** Rejects when the server does not answer in two seconds; connects anew when it has not for long. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Times of a connection, in ms. */
+export interface MongoTimes {
+  /** How long a command may be without an answer. What waits for it is neither a relay nor a sweep for ever. */
+  answerMs: number;
+  /** After how long without an answer to any check the connections are made anew. */
+  renewAfterMs: number;
+}
+
+const defaultTimes: MongoTimes = { answerMs: 30_000, renewAfterMs: 30_000 };
+const checkMs = 2_000;
+
+/** Connects (majority writes, journal, reads from the primary) and ensures the schema. Throws `StartError`. */
+export async function openMongo(options: MongoOptions): Promise<MongoConnection> {
+  const { url, database, schema, connectTimeoutMs = 10_000 } = options;
+  const { answerMs, renewAfterMs } = { ...defaultTimes, ...options.times };
+  const traces = tracing();
+  const settings: MongoClientOptions = {
+    writeConcern: { w: 'majority', journal: true },
+    // Without it a read sees what a failover takes back, and settles or publishes what then never was.
+    readConcern: { level: 'majority' },
+    readPreference: 'primary',
+    // A request's waits stay under its caller's deadline (REQUEST_TIMEOUT_MS, 5 s), so that a database that is gone
+    // is answered as the feature's own error and not as silence.
+    serverSelectionTimeoutMS: 3_000,
+    connectTimeoutMS: 3_000,
+    waitQueueTimeoutMS: 4_000,
+    appName: `kith ${database}`,
+    monitorCommands: traces !== undefined,
+  };
+  // `timeoutMS` has no effect in this version of the driver.
+  const client = new MongoClient(url, { ...settings, socketTimeoutMS: answerMs });
+  if (traces) traceCommands(client, traces);
+  try {
+    // Making an index of a large collection takes as long as it takes.
+    await using first = new MongoClient(url, settings);
+    await firstConnection(first, connectTimeoutMs);
+    await ensureSchema(first.db(database), schema);
+    await client.connect();
+    return { db: client.db(database), ...watched(client, renewAfterMs) };
+  } catch (error) {
+    await client.close();
+    if (error instanceof StartError) throw error;
+    throw new StartError(`MongoDB at ${redactUrl(url)} cannot be used: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Watches whether a client's server answers. */
+function watched(client: MongoClient, renewAfterMs: number): Pick<MongoConnection, 'check' | 'close'> {
+  let answeredAt = performance.now();
+  let isRenewing = false;
+  let isClosed = false;
+  // What is bound to the client stays so: connected again it has a new pool and a new monitor.
+  const renew = async () => {
+    answeredAt = performance.now();
+    isRenewing = true;
+    try {
+      await client.close();
+      if (!isClosed) await client.connect();
+    } catch {
+      // The next check fails as well.
+    } finally {
+      isRenewing = false;
+    }
+  };
+  return {
+    async check() {
+      try {
+        if (!(await within(client.db('admin').command({ ping: 1 }), checkMs))) {
+          throw new Error(`The database has not answered in ${checkMs} ms.`);
+        }
+        answeredAt = performance.now();
+      } catch (error) {
+        if (!isRenewing && performance.now() - answeredAt >= renewAfterMs) void renew();
+        throw error;
+      }
+    },
+    close() {
+      isClosed = true;
+      return client.close();
+    },
+  };
+}
+
+async function firstConnection(client: MongoClient, timeoutMs: number): Promise<void> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      // Waited for inside: an unreachable server takes its 3 s. Anything else, refused credentials say, stays so.
+      if (!(error instanceof MongoServerSelectionError) || Date.now() > until) throw error;
+    }
+  }
+}
+
+async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
+  const versions = db.collection<{ _id: string; version: number }>('schema');
+  const stored = await versions.findOne({ _id: 'schema' });
+  if (stored && stored.version > schema.version) {
+    throw new StartError(
+      `The database ${db.databaseName} was written by a newer version of Kith (schema ${stored.version}).`,
+    );
+  }
+  if (stored && stored.version < (schema.oldest ?? 1)) throw olderLayout(db.databaseName, stored.version);
+  for (const [name, indexes] of Object.entries(schema.collections)) {
+    if (indexes.length > 0) await db.collection(name).createIndexes([...indexes]);
+  }
+  if (stored?.version === schema.version) return;
+  try {
+    if (stored) await versions.updateOne({ _id: 'schema' }, { $set: { version: schema.version } });
+    else await versions.insertOne({ _id: 'schema', version: schema.version });
+  } catch (error) {
+    if (!isMongoDuplicate(error)) throw error;
+  }
+}
+
+/**
+ * Tells whether a write of one document failed on a unique key. A bulk's error has the code of its first entry and says
+ * nothing of the others: `failedWrites` and its like look at each.
+ */
+export function isMongoDuplicate(error: unknown): boolean {
+  return error instanceof MongoServerError && !(error instanceof MongoBulkWriteError) && error.code === 11000;
+}
+
+/**
+ * Tells whether a write was given up to end a deadlock; nothing of it is stored. FerretDB's unique indexes other than
+ * `_id` are exclusion constraints of PostgreSQL, on which racing writes of one key wait for each other: after a second
+ * one of them gets SQLSTATE 40P01, as the number PostgreSQL packs it into.
+ */
+export function isMongoDeadlock(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === mongoDeadlock;
+}
+
+/** The code of `isMongoDeadlock`. */
+export const mongoDeadlock = 16908292;

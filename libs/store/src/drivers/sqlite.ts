@@ -1,0 +1,156 @@
+import { closeSync, openSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StartError, tracing } from '@kith/base';
+import { refuseMoved, schemaVersion } from './moved.ts';
+import { olderLayout } from './older-layout.ts';
+
+export interface SqliteOptions {
+  /** Path, or `:memory:`. */
+  file: string;
+  /** SQL scripts; the n-th brings the schema from one version to the next (kept in `user_version`). */
+  migrations: readonly string[];
+  /** The version that the first script brings to; 1 where absent. Older ones are refused. */
+  oldest?: number;
+  /** `normal` survives the process's death, `full` the machine's too; `full` where absent. */
+  synchronous?: Synchronous | undefined;
+  /** How often the log is written back and cut to nothing, in ms. */
+  tidyEveryMs?: number;
+}
+
+/** Whether a transaction is on the disk when it ends. */
+export type Synchronous = 'normal' | 'full';
+
+/** How long a statement waits for another process. */
+const busyMs = 5_000;
+/** Pages kept in memory: SQLite's own, and what a bulk takes. */
+const cacheKib = 2_000;
+const bulkCacheKib = 64_000;
+const synchronousOf = new WeakMap<DatabaseSync, Synchronous>();
+
+/** Opens a database file, readable by its owner alone, in WAL mode, and brings its schema up to date. */
+export function openSqlite(options: SqliteOptions): DatabaseSync {
+  const { file, synchronous = 'full' } = options;
+  try {
+    // SQLite gives its -wal and -shm files the mode of the database file.
+    if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
+    const db = new DatabaseSync(file, { timeout: busyMs });
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
+    // What is erased is not to stay readable in pages that are free (docs/adr/0014).
+    db.exec('PRAGMA secure_delete = ON');
+    tidy(db, file, options.tidyEveryMs ?? 10_000);
+    synchronousOf.set(db, synchronous);
+    migrate(db, file, options);
+    return db;
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The database ${file} cannot be opened: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Writes the log back into the database and cuts it, again and again, until the database is closed. Without it the log keeps what was
+ * there before, also what has been erased since (docs/adr/0014), and `normal` keeps any number of changes off the disk.
+ */
+function tidy(db: DatabaseSync, file: string, everyMs: number): void {
+  if (file === ':memory:') return;
+  const timer = setInterval(() => {
+    if (!db.isOpen) return clearInterval(timer);
+    if (!statSync(`${file}-wal`, { throwIfNoEntry: false })?.size) return;
+    try {
+      // Whoever reads just now is not waited for: no request would be served meanwhile.
+      db.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${busyMs};
+        PRAGMA cache_size = -${cacheKib}`);
+    } catch {
+      // A full disk, say, fails the next write as well, and that one is told of.
+    }
+  }, everyMs);
+  timer.unref();
+}
+
+function migrate(db: DatabaseSync, file: string, { migrations, oldest = 1 }: SqliteOptions): void {
+  const version = schemaVersion(db);
+  refuseMoved(file, version);
+  if (version >= oldest + migrations.length) {
+    throw new StartError(`The database ${file} was written by a newer version of Kith (schema ${version}).`);
+  }
+  if (version > 0 && version < oldest) throw olderLayout(file, version);
+  for (const [index, script] of migrations.entries()) {
+    if (oldest + index <= version) continue;
+    transaction(db, () => {
+      db.exec(script);
+      db.exec(`PRAGMA user_version = ${oldest + index}`);
+    });
+  }
+}
+
+/** Runs `work` in one write transaction; a throw rolls it back. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  const traces = tracing();
+  if (traces?.active() === undefined) return inTransaction(db, work);
+  const span = traces.start('transaction', {
+    kind: 'client',
+    attributes: {
+      'db.system.name': 'sqlite',
+      'db.namespace': basename(db.location() ?? ':memory:'),
+      'db.operation.name': 'transaction',
+    },
+  });
+  let failure: string | undefined = 'rollback';
+  try {
+    const result = inTransaction(db, work);
+    failure = undefined;
+    return result;
+  } finally {
+    span.end(failure);
+  }
+}
+
+/**
+ * A transaction of many rows, one of a row of such. Each of them changes pages all over the database: so the log is copied
+ * into it less often on the way, and pages stay in memory for the next one (until `tidy`).
+ */
+export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec(`PRAGMA wal_autocheckpoint = 8000; PRAGMA cache_size = -${bulkCacheKib}`);
+  try {
+    return transaction(db, work);
+  } finally {
+    // SQLite's own. The next transaction of another kind copies what has gathered.
+    db.exec('PRAGMA wal_autocheckpoint = 1000');
+  }
+}
+
+/**
+ * A transaction that is not waited for on the disk: what it says is found out again when the machine loses it, as long as what was
+ * stored before it in the same file is there.
+ */
+export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
+  if (synchronousOf.get(db) !== 'full') return transaction(db, work);
+  db.exec('PRAGMA synchronous = NORMAL');
+  try {
+    return transaction(db, work);
+  } finally {
+    db.exec('PRAGMA synchronous = FULL');
+  }
+}
+
+function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Tells whether a write failed on a unique key. */
+export function isSqliteDuplicate(error: unknown): boolean {
+  // SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY.
+  const code = (error as { errcode?: number }).errcode;
+  return code === 2067 || code === 1555;
+}

@@ -1,0 +1,30 @@
+// What services declare and store in. Loads no driver: those are behind `@kith/store/open`, `/backup` and `/sqlite`.
+export {
+  type AnyCollection,
+  type Collection,
+  type Counters,
+  collection,
+  counters,
+  type Index,
+  type Kind,
+} from './documents/collection.ts';
+export type {
+  Change as DocumentChange,
+  Copy,
+  Documents,
+  Range,
+  Refusal,
+  Stored,
+} from './documents/documents.ts';
+export type { StoreConfig } from './documents/store-config.ts';
+export { timeKey } from './documents/time-key.ts';
+export {
+  type Copies,
+  type EventRange,
+  eventKey,
+  type Outbox,
+  type Past,
+  type PublishedEvent,
+  type StoredEvent,
+} from './outbox/outbox.ts';
+export type { Progress, ProgressNote, Span } from './outbox/progress.ts';

@@ -1,0 +1,5 @@
+export type { Declared } from './documents/collection.ts';
+export { counterRow, documentRow, movedDocuments } from './documents/moved-documents.ts';
+export { noteRestored } from './documents/note-restored.ts';
+export { openDocuments } from './documents/open-documents.ts';
+export { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from './documents/service-move.ts';

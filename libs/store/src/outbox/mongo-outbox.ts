@@ -1,0 +1,289 @@
+import type { EventEnvelope } from '@kith/contracts';
+import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
+import { despiteDeadlocks, insertAbsent } from '../drivers/failed-writes.ts';
+import { eventText, readEventText } from './event-text.ts';
+import {
+  besideKey,
+  type Copies,
+  type EventRange,
+  eventKey,
+  type Facts,
+  type Outbox,
+  type Past,
+  type PublishedEvent,
+  type StoredEvent,
+} from './outbox.ts';
+
+/** What an aggregate's document carries for its events; part of the document that commits the change. */
+export interface OutboxFields {
+  /** Events not yet copied to `events`, as JSON texts. Absent when there are none. */
+  outbox?: { key: string; event: string }[];
+  /** Present while `outbox` holds something: what the sweep's index finds. */
+  outboxAt?: Date;
+}
+
+interface EventDocument {
+  _id: string;
+  event: string;
+  at: Date;
+  unpublished?: true;
+  /** Its place was taken by another event. */
+  conflict?: true;
+  expireAt?: Date;
+  /** The span its copies lie in; absent of those published before spans were kept. */
+  first?: number;
+  last?: number;
+}
+
+/** Most events an aggregate's document holds before a further change has to copy them out first. */
+export const outboxLimit = 16;
+/** Filter for a document whose outbox takes one more event; where it fails, `MongoOutbox.makeRoom` helps. */
+export const outboxHasRoom = { [`outbox.${outboxLimit - 1}`]: { $exists: false } };
+const keepMs = 7 * 24 * 3600 * 1000;
+/** Any time, as a range: some servers use a partial index for nothing less. */
+const ever = { $gt: new Date(0) };
+
+/** Index of a collection of aggregates, by which the sweep finds filled outboxes. */
+export const outboxIndex: IndexDescription = {
+  name: 'outbox',
+  key: { outboxAt: 1 },
+  partialFilterExpression: { outboxAt: { $exists: true } },
+};
+
+/** Indexes of the `events` collection. */
+export const eventsIndexes: readonly IndexDescription[] = [
+  { name: 'unpublished', key: { at: 1 }, partialFilterExpression: { unpublished: { $exists: true } } },
+  { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
+];
+
+/** A batch that was published, under its last position: apart from the events, where one more index would cost each of them. */
+interface MarkDocument {
+  _id: number;
+  /** Of the event at that position. */
+  id: string;
+  /** Of the events of the batch. */
+  keys: string[];
+  expireAt: Date;
+}
+
+/** Indexes of the `marks` collection. */
+export const marksIndexes: readonly IndexDescription[] = [
+  { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
+];
+
+/** The part of an update that stores events with the change they tell of; empty when there are none. */
+export function outboxUpdate(events: readonly EventEnvelope[]): {
+  $push?: Record<string, unknown>;
+  $set?: Record<string, unknown>;
+} {
+  if (events.length === 0) return {};
+  const entries = events.map((event) => ({ key: eventKey(event), event: eventText(event) }));
+  return { $push: { outbox: { $each: entries } }, $set: { outboxAt: new Date() } };
+}
+
+/** The fields of a new aggregate's document that store its first events. */
+export function outboxFields(events: readonly EventEnvelope[]): OutboxFields {
+  return {
+    outbox: events.map((event) => ({ key: eventKey(event), event: eventText(event) })),
+    outboxAt: new Date(),
+  };
+}
+
+/**
+ * The outbox on MongoDB: events are committed in their aggregate's document, copied from there to `events` (its
+ * `_id` is project, aggregate and seq, so copying twice changes nothing) and published from there.
+ */
+export class MongoOutbox implements Outbox {
+  readonly #aggregates: readonly Collection<OutboxFields & { _id: string }>[];
+  readonly #events: Collection<EventDocument>;
+  readonly #marks: Collection<MarkDocument>;
+  readonly #facts: Collection<{ _id: string; value: string }>;
+
+  /** @param aggregates Names of the collections whose documents carry `OutboxFields`. */
+  constructor(db: Db, aggregates: readonly string[]) {
+    this.#aggregates = aggregates.map((name) => db.collection(name));
+    this.#events = db.collection('events');
+    this.#marks = db.collection('marks');
+    this.#facts = db.collection('facts');
+  }
+
+  async unpublished(limit: number, past?: Past): Promise<StoredEvent[]> {
+    for (const aggregates of this.#aggregates) {
+      const filled = await aggregates
+        .find({ outboxAt: ever }, { projection: { outbox: 1 }, limit })
+        .toArray();
+      await this.#copyOut(aggregates, filled);
+    }
+    const at = past ? { $gte: new Date(past.at) } : ever;
+    const _id = { $nin: [...(past?.keys ?? [])] };
+    const rows = await this.#events
+      .find({ unpublished: { $exists: true }, at, ...(past && { _id }) }, { sort: { at: 1 }, limit })
+      .toArray();
+    return rows.map(storedOf);
+  }
+
+  async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
+    // First where they are: what is marked without it would never be looked for.
+    if (copies) await this.#noteBatch(keys, copies);
+    await this.#events.updateMany(
+      { _id: { $in: [...keys] } },
+      {
+        $unset: { unpublished: '' },
+        $set: { expireAt: new Date(Date.now() + keepMs) },
+        ...(copies && { $min: { first: copies.first }, $max: { last: copies.last } }),
+      },
+    );
+  }
+
+  async published(range: EventRange, limit: number): Promise<PublishedEvent[]> {
+    const filter = { ...eventsIn(range), unpublished: { $exists: false } as const };
+    const rows = await this.#events.find(filter, { sort: { _id: 1 }, limit }).toArray();
+    return rows.map((row) => {
+      const { first, last } = row;
+      return {
+        ...storedOf(row),
+        span: first === undefined || last === undefined ? undefined : { first, last },
+      };
+    });
+  }
+
+  async holds(range: EventRange, { unpublished }: { unpublished?: true } = {}): Promise<boolean> {
+    // First where events come from: what is not there any more is among the copies.
+    for (const aggregates of this.#aggregates) {
+      const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
+      if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;
+    }
+    const filter = { ...eventsIn(range), ...(unpublished && { unpublished: { $exists: true } as const }) };
+    return (await this.#events.findOne(filter, { projection: { _id: 1 } })) !== null;
+  }
+
+  async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
+    await this.#noteBatch([key], { last: position, id: event.id });
+    await this.#events.updateOne(
+      { _id: key },
+      { $set: { event: JSON.stringify(event), first: position, last: position } },
+    );
+  }
+
+  async forget(keys: readonly string[]): Promise<void> {
+    // A key names whom its event is about. A walk over a week's batches, for an account that ends.
+    await this.#marks.updateMany({ keys: { $in: [...keys] } }, { $pull: { keys: { $in: [...keys] } } });
+    await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
+  }
+
+  async newest(
+    above: number,
+    below = Number.MAX_SAFE_INTEGER,
+  ): Promise<{ position: number; id: string } | undefined> {
+    const mark = await this.#marks.findOne({ _id: { $gt: above, $lt: below } }, { sort: { _id: -1 } });
+    return mark ? { position: mark._id, id: mark.id } : undefined;
+  }
+
+  async unpublish(after: number, upTo: number): Promise<void> {
+    const within = { _id: { $gt: after, $lte: upTo } };
+    const marks = await this.#marks.find(within).toArray();
+    if (marks.length === 0) return;
+    await this.#events.updateMany(
+      { _id: { $in: marks.flatMap(({ keys }) => keys) } },
+      { $set: { unpublished: true }, $unset: { first: '', last: '', expireAt: '' } },
+    );
+    await this.#marks.deleteMany({ _id: { $in: marks.map(({ _id }) => _id) } });
+  }
+
+  async restate(events: readonly EventEnvelope[]): Promise<void> {
+    const at = new Date();
+    const rows = events.map((event) => ({
+      _id: besideKey(event),
+      event: eventText(event),
+      at,
+      unpublished: true as const,
+    }));
+    await insertAbsent<EventDocument>(this.#events, rows);
+  }
+
+  async fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined> {
+    const fact = await this.#facts.findOne({ _id: name });
+    return fact ? JSON.parse(fact.value) : undefined;
+  }
+
+  async noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void> {
+    const update = { $set: { value: JSON.stringify(value) } };
+    await this.#facts.updateOne({ _id: name }, update, { upsert: true });
+  }
+
+  async #noteBatch(keys: readonly string[], { last, id }: Pick<Copies, 'last' | 'id'>): Promise<void> {
+    // Two relays may have published the same event as the last of different batches.
+    await this.#marks.updateOne(
+      { _id: last },
+      { $addToSet: { keys: { $each: [...keys] } }, $set: { id, expireAt: new Date(Date.now() + keepMs) } },
+      { upsert: true },
+    );
+  }
+
+  /** Empties a document's outbox when it is full, so that a change can add to it. */
+  async makeRoom(aggregate: string, document: OutboxFields & { _id: string }): Promise<void> {
+    const aggregates = this.#aggregates.find(({ collectionName }) => collectionName === aggregate);
+    if (aggregates && (document.outbox?.length ?? 0) >= outboxLimit)
+      await this.#copyOut(aggregates, [document]);
+  }
+
+  /** Copies what documents hold to `events`, then takes it out of them: two writes, four where one has changed meanwhile. */
+  async #copyOut(
+    aggregates: Collection<OutboxFields & { _id: string }>,
+    documents: readonly (OutboxFields & { _id: string })[],
+  ): Promise<void> {
+    if (documents.length === 0) return;
+    // In one order in every replica: those that copy the same hardly wait for each other in a circle.
+    const filled = documents.toSorted((a, b) => (a._id < b._id ? -1 : 1));
+    const entries = filled.flatMap(({ outbox = [] }) => outbox);
+    const at = new Date();
+    const copies = entries.map(({ key, event }) => ({ _id: key, event, at, unpublished: true as const }));
+    await this.#keepConflicts(await insertAbsent<EventDocument>(this.#events, copies));
+    const _id = { $in: filled.map((document) => document._id) };
+    const keys = entries.map(({ key }) => key);
+    const empty = { $unset: { outboxAt: '', outbox: '' } } as const;
+    const copied = { _id, outbox: { $not: { $elemMatch: { key: { $nin: keys } } } } } as Filter<
+      OutboxFields & { _id: string }
+    >;
+    const { matchedCount } = await despiteDeadlocks(() => aggregates.updateMany(copied, empty));
+    if (matchedCount === filled.length) return;
+    // What a change has added meanwhile stays, and is found again.
+    await despiteDeadlocks(() =>
+      aggregates.updateMany({ _id }, { $pull: { outbox: { key: { $in: keys } } } }),
+    );
+    await despiteDeadlocks(() => aggregates.updateMany({ _id, outbox: { $size: 0 } }, empty));
+  }
+
+  /**
+   * Looks at copies whose places were taken: by themselves most of the time, copied before. Where another event has the
+   * place, the copy gets one beside it, so that it is published, and is marked, so that the relay tells of it: two events
+   * of one `seq` are possible only where a database lost what it had acknowledged.
+   */
+  async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
+    if (copies.length === 0) return;
+    const ids = copies.map(({ _id }) => _id);
+    const there = await this.#events.find({ _id: { $in: ids } }, { batchSize: ids.length }).toArray();
+    const idOf = ({ event }: { event: string }) => readEventText(event).event.id;
+    const stored = new Map(there.map((row) => [row._id, idOf(row)]));
+    const conflicts = copies.filter((copy) => (stored.get(copy._id) ?? idOf(copy)) !== idOf(copy));
+    await insertAbsent<EventDocument>(
+      this.#events,
+      conflicts.map((copy) => ({ ...copy, _id: `${copy._id}|${idOf(copy)}`, conflict: true as const })),
+    );
+  }
+}
+
+function eventsIn(range: EventRange): Filter<EventDocument> {
+  const { key, ...telling } = entriesIn(range);
+  return { _id: key, ...telling };
+}
+
+/** Filter for events as they stand in an aggregate's document. */
+function entriesIn({ from, to, telling }: EventRange) {
+  const text = telling?.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return { key: { $gt: from, $lt: to }, ...(text && { event: { $regex: text } }) };
+}
+
+function storedOf({ _id, event, at, conflict }: EventDocument): StoredEvent {
+  return { key: _id, ...readEventText(event), at: at.getTime(), ...(conflict && { conflict }) };
+}

@@ -1,0 +1,176 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { EventEnvelope } from '@kith/contracts';
+import { lightTransaction, transaction } from '../drivers/sqlite.ts';
+import { eventText, readEventText } from './event-text.ts';
+import {
+  besideKey,
+  type Copies,
+  type EventRange,
+  eventKey,
+  type Facts,
+  type Outbox,
+  type Past,
+  type PublishedEvent,
+  type StoredEvent,
+} from './outbox.ts';
+import { SqliteProgress } from './sqlite-progress.ts';
+
+/** The table of a service's events; part of the service's first migration. */
+export const sqliteEventsTable = `
+  CREATE TABLE events (
+    key TEXT PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID;
+  CREATE INDEX events_unpublished ON events (at) WHERE published = 0;`;
+/** Where published batches are, and what a store knows of itself; part of a later migration. */
+export const sqliteMarks = `
+  CREATE TABLE marks (position INTEGER PRIMARY KEY, id TEXT NOT NULL, keys TEXT NOT NULL, at INTEGER NOT NULL);
+  CREATE INDEX marks_at ON marks (at);
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
+const keepMs = 7 * 24 * 3600 * 1000;
+const expireEveryMs = 3600 * 1000;
+
+/**
+ * The outbox on SQLite: a row an event, written in the transaction of its change, kept for 7 days. It keeps no spans:
+ * the event log that goes with it finds events by their ids.
+ */
+export class SqliteOutbox implements Outbox {
+  readonly progress: SqliteProgress;
+  readonly #db: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #select: StatementSync;
+  readonly #mark: StatementSync;
+  readonly #published: StatementSync;
+  readonly #holds: StatementSync;
+  readonly #amend: StatementSync;
+  readonly #forget: StatementSync;
+  readonly #highest: StatementSync;
+  readonly #note: StatementSync;
+  readonly #unmark: StatementSync;
+  readonly #forgetMarks: StatementSync;
+  readonly #leaveOut: StatementSync;
+  #expiredAt = 0;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.progress = new SqliteProgress(db);
+    this.#insert = db.prepare('INSERT INTO events (key, event, at) VALUES (?, ?, ?)');
+    this.#select = db.prepare(
+      `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
+         AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
+    );
+    this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
+    this.#published = db.prepare(
+      `SELECT key, event, at FROM events
+         WHERE key > ? AND key < ? AND published = 1 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
+    );
+    this.#holds = db.prepare(
+      'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
+    );
+    this.#amend = db.prepare('UPDATE events SET event = ? WHERE key = ?');
+    this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published = 1');
+    this.#note = db.prepare(
+      `INSERT INTO marks (position, id, keys, at) VALUES (?, ?, ?, ?) ON CONFLICT (position) DO UPDATE SET
+         id = excluded.id, at = excluded.at, keys = (SELECT json_group_array(value) FROM (
+           SELECT value FROM json_each(marks.keys) UNION SELECT value FROM json_each(excluded.keys)))`,
+    );
+    this.#highest = db.prepare(
+      'SELECT position, id FROM marks WHERE position > ? AND position < ? ORDER BY position DESC LIMIT 1',
+    );
+    this.#unmark = db.prepare(
+      `UPDATE events SET published = 0 WHERE key IN
+         (SELECT value FROM marks, json_each(keys) WHERE position > ? AND position <= ?)`,
+    );
+    this.#leaveOut = db.prepare(
+      `WITH gone AS (SELECT value FROM json_each(?))
+       UPDATE marks SET keys = (SELECT json_group_array(value) FROM json_each(marks.keys) WHERE value NOT IN gone)
+        WHERE EXISTS (SELECT 1 FROM json_each(marks.keys) WHERE value IN gone)`,
+    );
+    this.#forgetMarks = db.prepare('DELETE FROM marks WHERE position > ? AND position <= ?');
+    this.#expire();
+  }
+
+  /** Stores an event; call it inside the transaction of the change. */
+  add(event: EventEnvelope): void {
+    this.#insert.run(eventKey(event), eventText(event), Date.parse(event.occurredAt));
+  }
+
+  async unpublished(limit: number, { at, keys }: Past = { at: 0, keys: [] }): Promise<StoredEvent[]> {
+    return this.#select.all(at, JSON.stringify(keys), limit).map(storedOf);
+  }
+
+  async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
+    lightTransaction(this.#db, () => {
+      if (copies) this.#note.run(copies.last, copies.id, JSON.stringify(keys), Date.now());
+      for (const key of keys) this.#mark.run(key);
+    });
+    if (Date.now() - this.#expiredAt > expireEveryMs) this.#expire();
+  }
+
+  async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {
+    return this.#published.all(from, to, telling, limit).map(storedOf);
+  }
+
+  async holds(
+    { from, to, telling = '' }: EventRange,
+    { unpublished }: { unpublished?: true } = {},
+  ): Promise<boolean> {
+    return this.#holds.get(from, to, telling, unpublished ? 0 : 1) !== undefined;
+  }
+
+  async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
+    transaction(this.#db, () => {
+      this.#note.run(position, event.id, JSON.stringify([key]), Date.now());
+      this.#amend.run(JSON.stringify(event), key);
+    });
+  }
+
+  async forget(keys: readonly string[]): Promise<void> {
+    // A key names whom its event is about. A walk over a week's batches, for an account that ends.
+    this.#leaveOut.run(JSON.stringify(keys));
+    for (const key of keys) this.#forget.run(key);
+  }
+
+  async newest(
+    above: number,
+    below = Number.MAX_SAFE_INTEGER,
+  ): Promise<{ position: number; id: string } | undefined> {
+    return this.#highest.get(above, below) as { position: number; id: string } | undefined;
+  }
+
+  async unpublish(after: number, upTo: number): Promise<void> {
+    transaction(this.#db, () => {
+      this.#unmark.run(after, upTo);
+      this.#forgetMarks.run(after, upTo);
+    });
+  }
+
+  async restate(events: readonly EventEnvelope[]): Promise<void> {
+    const put = this.#db.prepare(
+      'INSERT INTO events (key, event, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    );
+    transaction(this.#db, () => {
+      for (const event of events) put.run(besideKey(event), eventText(event), Date.now());
+    });
+  }
+
+  async fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined> {
+    const value = this.#db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.value;
+    return value === undefined ? undefined : JSON.parse(value as string);
+  }
+
+  async noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void> {
+    const put = this.#db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
+    put.run(name, JSON.stringify(value));
+  }
+
+  #expire(): void {
+    this.#expiredAt = Date.now();
+    this.#db.prepare('DELETE FROM events WHERE published = 1 AND at < ?').run(this.#expiredAt - keepMs);
+    this.#db.prepare('DELETE FROM marks WHERE at < ?').run(this.#expiredAt - keepMs);
+  }
+}
+
+function storedOf(row: object): StoredEvent {
+  const { key, event, at } = row as { key: string; event: string; at: number };
+  return { key, ...readEventText(event), at };
+}

@@ -1,0 +1,26 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { lightTransaction } from '../drivers/sqlite.ts';
+import type { Progress, ProgressNote } from './progress.ts';
+
+/** Notes on how far consumers have got, in the database they write to: one that loses changes loses the notes of them. */
+export class SqliteProgress implements Progress {
+  readonly #db: DatabaseSync;
+  readonly #read: StatementSync;
+  readonly #note: StatementSync;
+
+  /** @param db Has the table `facts` (`sqliteMarks`). */
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#read = db.prepare('SELECT value FROM facts WHERE name = ?');
+    this.#note = db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
+  }
+
+  read(durable: string): ProgressNote | undefined {
+    const value = this.#read.get(`applied:${durable}`)?.value;
+    return value === undefined ? undefined : JSON.parse(value as string);
+  }
+
+  note(durable: string, note: ProgressNote): void {
+    lightTransaction(this.#db, () => this.#note.run(`applied:${durable}`, JSON.stringify(note)));
+  }
+}

@@ -1,0 +1,103 @@
+import type { EventEnvelope } from '@kith/contracts';
+import type { Document, IndexDescription } from 'mongodb';
+import type { OutboxFields } from '../outbox/mongo-outbox.ts';
+
+/**
+ * A listing row that follows from a change. `put: null` takes it away. The id is fixed by the change and belongs to
+ * one target for ever: `rev`, by which writers of a row tell early from late, is the target's.
+ */
+export interface RowWrite {
+  in: string;
+  id: string;
+  put: Document | null;
+}
+
+/** A counter that follows from a change: fields of the document (no paths) and what is added to each. */
+export interface CounterWrite {
+  in: string;
+  id: string;
+  inc: Record<string, number>;
+}
+
+/** What a committed change has still to write elsewhere; stands in its target until all of it is written. */
+export interface Plan {
+  op: string;
+  rev: number;
+  rows: readonly RowWrite[];
+  counters: readonly CounterWrite[];
+}
+
+/** A target document: the truth a change commits in. Made with `rev: 0`; once erased, its id is not used again. */
+export interface TargetFields extends OutboxFields {
+  _id: string;
+  /** Goes up with every change, and when an intent is fenced off; other than an event's `seq` it may skip. */
+  rev: number;
+  /** The change that made this `rev`, unless an intent was fenced off since. */
+  lastOp?: string;
+  unsettled?: Plan;
+  /** Present with `unsettled`: what the sweep's index finds. */
+  unsettledAt?: Date;
+}
+
+/** What a counter document keeps of a change that may be about to commit. */
+export interface Intent {
+  op: string;
+  in: string;
+  target: string;
+  fromRev: number;
+  at: Date;
+}
+
+/** A counter document: its totals are exact once `pending` is settled. */
+export interface CounterFields {
+  _id: string;
+  pending?: Intent[];
+}
+
+/** A row as it is stored. `gone`: taken away, or not there yet; it vanishes at `expireAt`. */
+export interface RowFields {
+  _id: string;
+  rev: number;
+  gone?: true;
+  expireAt?: Date;
+}
+
+export interface Change {
+  /** The target as it was read. It must exist and be settled. */
+  target: { in: string; id: string; rev: number };
+  set: Document;
+  /** Fields that go with it. */
+  unset?: readonly string[];
+  /** Name of a field to set to the database's time. */
+  stamp?: string | undefined;
+  events: readonly EventEnvelope[];
+  /** At most one write a row. */
+  rows: readonly RowWrite[];
+  counters: readonly CounterWrite[];
+}
+
+/** Index of a collection of targets, by which the sweep finds unsettled ones. */
+export const unsettledIndex: IndexDescription = {
+  name: 'unsettled',
+  key: { unsettledAt: 1 },
+  partialFilterExpression: { unsettledAt: { $exists: true } },
+};
+/** Index of a collection of rows: what was taken away goes for good after a while. */
+export const goneIndex: IndexDescription = { name: 'gone', key: { expireAt: 1 }, expireAfterSeconds: 0 };
+/** Index of a collection of counters, by which the sweep finds open intents. */
+export const pendingIndex: IndexDescription = {
+  name: 'pending',
+  key: { 'pending.at': 1 },
+  partialFilterExpression: { 'pending.at': { $exists: true } },
+};
+
+/** Filter of a list: rows that were taken away stay for a while, so that a late writer cannot bring them back. */
+export const notGone = { gone: { $exists: false } } as const;
+
+/**
+ * `notGone` for lists that walk past many rows: a row that was taken away has no content. A field near the front of the
+ * document is found sooner than one that is not there.
+ */
+export function withContent<Field extends string>(field: Field): { [name in Field]: { $exists: true } } {
+  return { [field]: { $exists: true } } as { [name in Field]: { $exists: true } };
+}

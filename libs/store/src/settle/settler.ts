@@ -1,0 +1,362 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError } from '@kith/base';
+import type { Collection, Db, Document } from 'mongodb';
+import { isMongoDeadlock, isMongoDuplicate } from '../drivers/mongo.ts';
+import { outboxUpdate } from '../outbox/mongo-outbox.ts';
+import type { Change, CounterFields, CounterWrite, Intent, Plan, RowFields, TargetFields } from './plan.ts';
+import { writeRow } from './write-row.ts';
+
+/** The steps of a change, in order; a test stops or ends the process between any two of them. */
+export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
+
+const refused = new WeakSet<Error>();
+
+/** Whether a unique key has refused a change, or it was given up for another one of that key: nothing of it is stored. */
+export function isCommitRefused(error: unknown): boolean {
+  return refused.has(error as Error);
+}
+
+/** How long after it was read a plan is trusted, and an intent's change may still be on its way. */
+export const trustMs = 30_000;
+/** Intents younger than this are left to their writers. */
+const leaveMs = 1_000;
+const sweepLimit = 100;
+/** Most intents that a reader settles, and most that a process settles at once. */
+const fewIntents = 20;
+/** Most intents of a counter; of those that come at once with the last, some may be more. */
+const mostIntents = 500;
+/** Filter for a counter that takes one more intent. */
+const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
+const retryMs = 50;
+/** Most changes of a process that wait for room at once: each keeps a place from what could be done. */
+const fewWaiting = 16;
+
+/**
+ * Commits a change in one document and settles what follows from it in others, without transactions
+ * (docs/adr/0005). Steps: every counter gets an intent; a compare-and-set on the target's `rev` commits, and leaves
+ * in the target what is to follow; rows are written under fixed ids; each counter is added to and its intent
+ * removed in one update; the target is marked settled. Whoever meets an unsettled target or an open intent rolls it
+ * forward, so a process may die anywhere: a change that was acknowledged is whole, one that was not is whole or absent.
+ */
+export class Settler {
+  readonly #db: Db;
+  readonly #onStep: (step: Step) => void | Promise<void>;
+  readonly #now: () => number;
+  readonly #patienceMs: number;
+  /** Changes that this process makes, and intents that it settles for others: whoever else meets one leaves it alone. */
+  readonly #making = new Set<string>();
+  readonly #settling = new Set<string>();
+  #waitingForRoom = 0;
+
+  /**
+   * @param options.now Unix time in ms.
+   * @param options.patienceMs How long a change waits for room among the intents of a counter: less than its caller does.
+   */
+  constructor(
+    db: Db,
+    options: {
+      onStep?: (step: Step) => void | Promise<void>;
+      now?: () => number;
+      patienceMs?: number;
+    } = {},
+  ) {
+    this.#db = db;
+    this.#onStep = options.onStep ?? (() => undefined);
+    this.#now = options.now ?? (() => Date.now());
+    this.#patienceMs = options.patienceMs ?? 2_000;
+  }
+
+  /**
+   * Makes a change; `false` when the target has gone on since it was read. Throws `gateway/unavailable` when too many
+   * changes of a counter are under way: nothing was done then. Any other rejection leaves open whether the change was made,
+   * and whichever it is will come out whole.
+   */
+  async change(change: Change): Promise<boolean> {
+    const { target, rows } = change;
+    const counters = mergeCounters(change.counters);
+    const plan: Plan = { op: randomUUID(), rev: target.rev + 1, rows, counters };
+    this.#making.add(plan.op);
+    try {
+      return await this.#make(change, plan);
+    } finally {
+      this.#making.delete(plan.op);
+    }
+  }
+
+  async #make(change: Change, plan: Plan): Promise<boolean> {
+    const { target } = change;
+    const { counters } = plan;
+    await this.#announceAll(counters, plan.op, target);
+    await this.#onStep('announced');
+    const now = new Date(this.#now());
+    const commit = this.#targets(target.in).updateOne(
+      { _id: target.id, rev: target.rev, unsettled: { $exists: false } },
+      commitOf(change, plan, now),
+    );
+    const { matchedCount } = await commit.catch(async (error: unknown) => {
+      // Refused by a unique key, or given up for another's sake: nothing of it is stored, and never will be.
+      if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
+      await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, plan.op)));
+      refused.add(error as Error);
+      throw error;
+    });
+    if (matchedCount === 0 && !(await this.#hasCommitted(target, plan.op))) {
+      await Promise.all(counters.map((counter) => this.#withdraw(counter, plan.op)));
+      return false;
+    }
+    await this.#onStep('committed');
+    if (follows(plan)) await this.#rollForward(target, plan.op, { plan, readAt: now.getTime() });
+    return true;
+  }
+
+  /** Settles a target that was read unsettled; resolves at once when it is settled. */
+  async settleTarget(collection: string, target: TargetFields): Promise<void> {
+    if (target.unsettled) await this.#rollForward({ in: collection, id: target._id }, target.unsettled.op);
+  }
+
+  /**
+   * Settles intents a counter was read with that are older than a second, at most twenty: of processes that died or are
+   * slow. Younger ones are their writers', who acknowledge a change once it is counted: without them a reader sees all
+   * that was acknowledged before this call. So are those that this process is making or settling: where all are slow, readers
+   * would do the same work over and over. Returns whether the counter is to be read again; once is enough.
+   */
+  async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
+    return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
+  }
+
+  /** Waits until counters have room for further intents. Throws `gateway/unavailable` when they do not get it in time. */
+  async makeRoom(
+    collection: string,
+    ids: readonly string[],
+    until = performance.now() + this.#patienceMs,
+  ): Promise<void> {
+    const findFull = () => {
+      const full = { _id: { $in: [...ids] }, [`pending.${mostIntents - 1}`]: { $exists: true } };
+      return this.#counters(collection).find(full).toArray();
+    };
+    let counters = await findFull();
+    if (counters.length === 0) return;
+    if (this.#waitingForRoom >= fewWaiting) throw noRoom();
+    this.#waitingForRoom++;
+    try {
+      for (; counters.length > 0; counters = await findFull()) {
+        if (performance.now() > until) throw noRoom();
+        const settled = await Promise.all(counters.map((counter) => this.settleCounter(collection, counter)));
+        if (!settled.includes(true)) await pause(retryMs);
+      }
+    } finally {
+      this.#waitingForRoom--;
+    }
+  }
+
+  /** Settles what processes left behind when they died. Rejects after the rest when some of it cannot be. */
+  async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
+    // A range and not only an upper bound: some servers do not use a partial index for the latter.
+    const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
+    const failures: unknown[] = [];
+    const failed = (error: unknown) => failures.push(error);
+    for (const name of collections.targets) {
+      const left = this.#targets(name).find(
+        { unsettledAt: old },
+        { projection: { _id: 1 }, limit: sweepLimit },
+      );
+      for (const { _id } of await left.toArray())
+        await this.#rollForward({ in: name, id: _id }).catch(failed);
+    }
+    for (const name of collections.counters) {
+      const open = this.#counters(name).find({ 'pending.at': old }, { limit: sweepLimit });
+      for (const counter of await open.toArray()) await this.#settleAll(name, counter).catch(failed);
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} left unsettled`);
+  }
+
+  #leftOf(counter: CounterFields): Intent[] {
+    const before = this.#now() - leaveMs;
+    return (counter.pending ?? []).filter(({ at }) => at.getTime() < before);
+  }
+
+  async #settleSome(
+    collection: string,
+    counter: CounterFields,
+    intents: readonly Intent[],
+  ): Promise<boolean> {
+    const at = { in: collection, id: counter._id };
+    const settleOne = async (intent: Intent) => {
+      const key = `${intent.op} ${collection} ${counter._id}`;
+      if (this.#making.has(intent.op) || this.#settling.has(key)) return false;
+      if (this.#settling.size >= fewIntents) return false;
+      this.#settling.add(key);
+      try {
+        return await this.#settleIntent(at, intent);
+      } finally {
+        this.#settling.delete(key);
+      }
+    };
+    return (await Promise.all(intents.map(settleOne))).includes(true);
+  }
+
+  async #settleAll(collection: string, counter: CounterFields): Promise<void> {
+    const left = this.#leftOf(counter);
+    for (let from = 0; from < left.length; from += fewIntents)
+      await this.#settleSome(collection, counter, left.slice(from, from + fewIntents));
+  }
+
+  async #announceAll(counters: readonly CounterWrite[], op: string, target: Change['target']): Promise<void> {
+    const intent = { op, in: target.in, target: target.id, fromRev: target.rev, at: new Date(this.#now()) };
+    const announced = await Promise.allSettled(counters.map((counter) => this.#announce(counter, intent)));
+    const failed = announced.find((result) => result.status === 'rejected');
+    if (!failed) return;
+    // Only to be tidy: without a commit an intent counts for nothing and is fenced off in time.
+    await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, op)));
+    throw failed.reason;
+  }
+
+  async #announce(counter: CounterWrite, intent: Intent): Promise<void> {
+    const counters = this.#counters(counter.in);
+    const push = async () =>
+      (await counters.updateOne({ _id: counter.id, ...hasRoom }, { $push: { pending: intent } }))
+        .matchedCount > 0;
+    if (await push()) return;
+    try {
+      // Not an upsert: its losers get no duplicate-key error on every compatible server.
+      await counters.insertOne({ _id: counter.id, pending: [intent] });
+    } catch (error) {
+      if (!isMongoDuplicate(error)) throw error;
+      const until = performance.now() + this.#patienceMs;
+      while (!(await push())) {
+        // A change that commits without its intent would never be counted.
+        if (!(await counters.findOne({ _id: counter.id }, { projection: { _id: 1 } })))
+          throw new Error(`The counter ${counter.id} was erased meanwhile.`);
+        await this.makeRoom(counter.in, [counter.id], until);
+      }
+    }
+  }
+
+  async #withdraw(counter: { in: string; id: string }, op: string): Promise<void> {
+    await this.#counters(counter.in).updateOne({ _id: counter.id }, { $pull: { pending: { op } } });
+  }
+
+  /** Tells a lost compare-and-set from one that the driver repeated because the first answer was lost. */
+  async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
+    return (await this.#read(target))?.lastOp === op;
+  }
+
+  async #settleIntent(counter: { in: string; id: string }, intent: Intent): Promise<boolean> {
+    const at = { in: intent.in, id: intent.target };
+    const readAt = this.#now();
+    const target = await this.#read(at);
+    if (target?.unsettled?.op === intent.op) {
+      await this.#rollForward(at, intent.op, { plan: target.unsettled, readAt });
+      return true;
+    }
+    if (target && target.rev <= intent.fromRev) {
+      if (intent.at.getTime() > readAt - trustMs) return false;
+      // Its process died before the commit, or is slow: with the raised rev it cannot commit any more.
+      await this.#targets(at.in).updateOne(
+        { _id: at.id, rev: { $lte: intent.fromRev } },
+        { $set: { rev: intent.fromRev + 1 } },
+      );
+      return this.#settleIntent(counter, intent);
+    }
+    // Its compare-and-set has lost or will, or it is settled already: then this finds nothing to remove.
+    await this.#withdraw(counter, intent.op);
+    return true;
+  }
+
+  /**
+   * Writes what follows from a target's change; of `op` alone when given. A plan is trusted for a while after it was
+   * read and then read again: what a later change took away is not remembered for ever.
+   */
+  async #rollForward(
+    at: { in: string; id: string },
+    op?: string,
+    known?: { plan: Plan; readAt: number },
+  ): Promise<void> {
+    for (let next = known; ; next = undefined) {
+      const readAt = next?.readAt ?? this.#now();
+      const plan = next?.plan ?? (await this.#read(at))?.unsettled;
+      if (!plan || (op && plan.op !== op)) return;
+      if (await this.#write(at, plan, readAt + trustMs)) return;
+    }
+  }
+
+  async #write(at: { in: string; id: string }, plan: Plan, until: number): Promise<boolean> {
+    const { op, rev } = plan;
+    const rows = await Promise.all(
+      plan.rows.map((row) => writeRow(this.#db.collection<RowFields>(row.in), row, { rev, until })),
+    );
+    if (rows.includes(false)) return false;
+    await this.#onStep('rows');
+    await Promise.all(
+      plan.counters.map(({ in: name, id, inc }) =>
+        this.#counters(name).updateOne(
+          { _id: id, 'pending.op': op },
+          { $inc: inc, $pull: { pending: { op } } },
+        ),
+      ),
+    );
+    await this.#onStep('counters');
+    await this.#targets(at.in).updateOne(
+      { _id: at.id, 'unsettled.op': op },
+      { $unset: { unsettled: '', unsettledAt: '' } },
+    );
+    await this.#onStep('settled');
+    return true;
+  }
+
+  async #read(at: { in: string; id: string }): Promise<TargetFields | null> {
+    return this.#targets(at.in).findOne({ _id: at.id }, { projection: { rev: 1, lastOp: 1, unsettled: 1 } });
+  }
+
+  #targets(name: string): Collection<TargetFields> {
+    return this.#db.collection<TargetFields>(name);
+  }
+
+  #counters(name: string): Collection<CounterFields> {
+    return this.#db.collection<CounterFields>(name);
+  }
+}
+
+/** The update of a target that makes a change and leaves in it what is to follow. */
+export function commitOf(
+  {
+    set,
+    unset = [],
+    stamp,
+    events = [],
+  }: Pick<Change, 'set' | 'unset' | 'stamp'> & Partial<Pick<Change, 'events'>>,
+  plan: Plan,
+  at: Date,
+): Document {
+  const outbox = outboxUpdate(events);
+  const unsettled = follows(plan) ? { unsettled: plan, unsettledAt: at } : {};
+  return {
+    $set: { ...set, ...unsettled, ...outbox.$set, rev: plan.rev, lastOp: plan.op },
+    ...(unset.length > 0 && { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
+    ...(stamp && { $currentDate: { [stamp]: true } }),
+    ...(outbox.$push && { $push: outbox.$push }),
+  };
+}
+
+function follows({ rows, counters }: Plan): boolean {
+  return rows.length > 0 || counters.length > 0;
+}
+
+function noRoom(): ApiError {
+  return new ApiError('gateway/unavailable', {
+    message: 'Too many changes of this user are under way. Try again in a second.',
+  });
+}
+
+/** One write a counter document: its intent is removed with the first. */
+export function mergeCounters(counters: readonly CounterWrite[]): CounterWrite[] {
+  const merged = new Map<string, CounterWrite>();
+  for (const { in: name, id, inc } of counters) {
+    const key = JSON.stringify([name, id]);
+    const sum = { ...merged.get(key)?.inc };
+    for (const [field, value] of Object.entries(inc)) sum[field] = (sum[field] ?? 0) + value;
+    merged.set(key, { in: name, id, inc: sum });
+  }
+  return [...merged.values()];
+}

@@ -1,0 +1,259 @@
+import type { DocumentChange, Documents, StoreConfig, Stored } from '@kith/store';
+import { availableEngines, createStore } from '@kith/testing';
+import { MongoClient, Collection as MongoCollection } from 'mongodb';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openMongoDocuments } from '../src/documents/mongo-documents.ts';
+import { openDocuments } from '../src/documents/open-documents.ts';
+import { type Box, box, boxes, declared, putInto, things, told, totals } from './documents-support/shelf.ts';
+
+/** Makes a box in another one, with a thing in it. */
+function inside(parent: string, id: string, parents = [parent]): DocumentChange<Box> {
+  const set = box({ parents, things: 1 });
+  return {
+    ...{ in: boxes, target: id, set, below: { index: 'id', keys: parents } },
+    rows: [{ in: things, id: `${id}|1`, put: { at: 1 } }],
+    counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }],
+    events: [told(id, set)],
+  };
+}
+
+async function readBox(documents: Documents, id: string): Promise<Stored<Box>> {
+  const read = (await documents.get(boxes, [id])).get(id);
+  if (!read) throw new Error(`${id} is not there.`);
+  return read;
+}
+
+const thingsIn = ({ id }: { id: string }) => ({ above: `${id}|`, below: `${id}|~` });
+const every = { above: '', below: '~', limit: 100 };
+
+/** Deletes a box, then erases everything directly in it, as whoever owns a tree does. */
+async function deleteAll(documents: Documents, id: string): Promise<void> {
+  const top = await readBox(documents, id);
+  expect(await documents.change([{ in: boxes, target: top, set: null }])).toEqual(['made']);
+  for (;;) {
+    await documents.outbox.unpublished(100);
+    const some = await documents.remaining(boxes, 'parent', [id], 10);
+    if (some.length === 0) return;
+    while ((await documents.clearRows(things, some.map(thingsIn), 1)) > 0);
+    await documents.eraseAll(boxes, some);
+  }
+}
+
+describe.each(availableEngines())('documents below others (%s)', (engine) => {
+  let place: { config: StoreConfig } & AsyncDisposable;
+  let documents: Documents;
+  beforeEach(async () => {
+    place = await createStore(engine);
+    documents = await openDocuments(place.config, declared);
+    await documents.change([{ in: boxes, target: 'top', set: box() }]);
+  });
+  afterEach(async () => {
+    await documents.close();
+    await place[Symbol.asyncDispose]();
+  });
+  const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id).sort();
+
+  it('are looked up by keys that exist', async () => {
+    await documents.change([inside('top', 'a'), inside('top', 'b')]);
+    const idsBy = async (index: string, keys: string[]) => {
+      const found = [...(await documents.idsBy(boxes, index, keys))];
+      return Object.fromEntries(found.map(([key, ids]) => [key, ids.sort()]));
+    };
+    expect(await idsBy('id', ['a', 'c', 'top'])).toEqual({ a: ['a'], top: ['top'] });
+    expect(await idsBy('parent', ['top'])).toEqual({ top: ['a', 'b'] });
+    expect(await idsBy('id', [])).toEqual({});
+    await documents.change([{ in: boxes, target: await readBox(documents, 'a'), set: null }]);
+    expect(await idsBy('id', ['a'])).toEqual({});
+  });
+
+  it('are found by a key that more have than come in one batch', async () => {
+    const ids = Array.from({ length: 150 }, (_, at) => `box-${100 + at}`);
+    await documents.change(ids.map((id) => inside('top', id)));
+    const found = (await documents.by(boxes, 'parent', ['top'])).get('top') ?? [];
+    expect(found.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('remain some at a time, under any of the keys', async () => {
+    const parents = ['top', 'other'];
+    await documents.change([{ in: boxes, target: 'other', set: box() }]);
+    await documents.change(['a', 'b', 'c'].map((id, at) => inside(parents[at % 2] ?? '', id)));
+    const remaining = (keys: string[], limit: number) => documents.remaining(boxes, 'parent', keys, limit);
+    expect(idsOf(await remaining(parents, 9))).toEqual(['a', 'b', 'c']);
+    expect(await remaining(parents, 2)).toHaveLength(2);
+    expect(idsOf(await remaining(['other', 'none'], 9))).toEqual(['b']);
+    expect(await remaining([], 9)).toEqual([]);
+  });
+
+  it('are erased as they were read, once their events are out, with their rows', async () => {
+    await documents.change([inside('top', 'a'), inside('top', 'b')]);
+    const [a, b] = [await readBox(documents, 'a'), await readBox(documents, 'b')];
+    await documents.change([putInto(b, 2), putInto(a, 2)]);
+    await documents.outbox.unpublished(100);
+    const now = await readBox(documents, 'b');
+    const ranges = [a, b].map(thingsIn);
+    expect(await documents.clearRows(things, ranges, 3)).toBe(3);
+    expect(await documents.clearRows(things, ranges, 3)).toBe(1);
+    expect(await documents.range(things, every)).toEqual([]);
+    expect(await documents.eraseAll(boxes, [a, now])).toBe(1);
+    expect(await documents.eraseAll(boxes, [])).toBe(0);
+    expect(idsOf(await documents.range(boxes, every))).toEqual(['a', 'top']);
+    // A box that is made anew has rows again.
+    expect(await documents.change([{ ...inside('top', 'b'), events: [] }])).toEqual(['made']);
+    expect(idsOf(await documents.range(things, every))).toEqual(['b|1']);
+    await expect(documents.clearRows(boxes, ranges, 1)).rejects.toThrow(TypeError);
+  });
+
+  it('are gone with what is above, whoever makes more of them meanwhile', async () => {
+    const other = await openDocuments(place.config, declared);
+    try {
+      const made = Array.from({ length: 24 }, async (_, at) => {
+        if (at === 6) await deleteAll(documents, 'top');
+        else await (at % 2 ? documents : other).change([inside('top', `box-${at}`)]);
+      });
+      await Promise.all(made);
+      await documents.outbox.unpublished(100);
+      expect([await documents.range(boxes, every), await documents.range(things, every)]).toEqual([[], []]);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe.runIf(availableEngines().includes('containers'))('documents below others on MongoDB', () => {
+  const steps = ['announced', 'committed', 'rows', 'counters'] as const;
+  const ends = new AsyncDisposableStack();
+  let config: StoreConfig & { kind: 'mongo' };
+  let documents: Documents;
+  beforeEach(async () => {
+    const place = ends.use(await createStore('containers'));
+    if (place.config.kind !== 'mongo') throw new Error('There is no MongoDB.');
+    config = place.config;
+    documents = ends.adopt(await openDocuments(config, declared), (one) => one.close());
+    await documents.change([{ in: boxes, target: 'top', set: box() }]);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+  afterAll(() => ends.disposeAsync());
+
+  /** Another process, which does something at one of its steps, once. */
+  async function stoppedAt(at: string, what: () => void | Promise<void>): Promise<Documents> {
+    let isDone = false;
+    const onStep = async (step: string) => {
+      if (step !== at || isDone) return;
+      isDone = true;
+      await what();
+    };
+    return ends.adopt(await openMongoDocuments({ ...config, ...declared, onStep }), (one) => one.close());
+  }
+
+  /** Ids of everything that is stored in a collection, with and without content, but for deleted rows. */
+  async function storedIn(name: string): Promise<unknown[]> {
+    await using client = new MongoClient(config.url);
+    const found = await client
+      .db(config.database)
+      .collection(name)
+      .find({ gone: { $exists: false } })
+      .toArray();
+    return found.map(({ _id }) => _id).sort();
+  }
+
+  const makings = steps.flatMap((step) => [[step, ['late']] as const, [step, ['late', 'later']] as const]);
+
+  it.each(makings)('are gone with what is above, where their maker had %s: %j', async (step, ids) => {
+    const maker = await stoppedAt(step, () => deleteAll(documents, 'top'));
+    const outcomes = await maker.change(ids.map((id) => inside('top', id)));
+    expect(outcomes).toEqual(ids.map(() => (step === 'announced' ? 'orphan' : 'made')));
+    expect([await storedIn('boxes'), await storedIn('things')]).toEqual([['top'], []]);
+  });
+
+  it.each(makings)(
+    'are gone with what is above, where their maker died after it had %s: %j',
+    async (step, ids) => {
+      const maker = await stoppedAt(step, () => {
+        throw new Error('ended');
+      });
+      await expect(maker.change(ids.map((id) => inside('top', id)))).rejects.toThrow('ended');
+      await deleteAll(documents, 'top');
+      expect([await storedIn('boxes'), await storedIn('things')]).toEqual([['top'], []]);
+    },
+  );
+
+  it('are gone with what is above, also where they are made anew', async () => {
+    await documents.change([inside('top', 'again')]);
+    await documents.change([{ in: boxes, target: await readBox(documents, 'again'), set: null }]);
+    const maker = await stoppedAt('announced', () => deleteAll(documents, 'top'));
+    expect(await maker.change([{ ...inside('top', 'again'), events: [] }])).toEqual(['orphan']);
+    expect((await documents.range(boxes, every)).map(({ id }) => id)).toEqual([]);
+  });
+
+  it.each(['before', 'after'])('do not come when what is above goes %s their place is made', async (when) => {
+    const { insertMany } = MongoCollection.prototype;
+    vi.spyOn(MongoCollection.prototype, 'insertMany').mockImplementationOnce(async function (
+      this: InstanceType<typeof MongoCollection>,
+      ...args
+    ) {
+      if (when === 'before') await deleteAll(documents, 'top');
+      const inserted = await insertMany.apply(this, args);
+      if (when === 'after') await deleteAll(documents, 'top');
+      return inserted;
+    });
+    expect(await documents.change([inside('top', 'late')])).toEqual(['orphan']);
+    expect(await storedIn('boxes')).toEqual(['top']);
+  });
+
+  it('do not get rows back from a writer that is late', async () => {
+    const { replaceOne } = MongoCollection.prototype;
+    vi.spyOn(MongoCollection.prototype, 'replaceOne').mockImplementationOnce(async function (
+      this: InstanceType<typeof MongoCollection>,
+      ...args
+    ) {
+      await deleteAll(documents, 'top');
+      return replaceOne.apply(this, args);
+    });
+    expect(await documents.change([inside('top', 'late')])).toEqual(['made']);
+    expect(await storedIn('things')).toEqual([]);
+  });
+
+  it('are not erased before their events are out', async () => {
+    await documents.change([inside('top', 'a')]);
+    const read = await readBox(documents, 'a');
+    expect(await documents.eraseAll(boxes, [read])).toBe(0);
+    await documents.outbox.unpublished(100);
+    expect(await documents.eraseAll(boxes, [read])).toBe(1);
+  });
+
+  it('leave no place behind when they are refused', async () => {
+    await documents.change([{ in: boxes, target: 'one', set: box({ label: 'One' }) }]);
+    const taken = { in: boxes, target: 'two', set: box({ label: 'One' }) };
+    expect(await documents.change([inside('none', 'a'), taken])).toEqual(['orphan', { taken: 'label' }]);
+    expect(await storedIn('boxes')).toEqual(['one', 'top']);
+  });
+
+  it('are swept where their maker died, and not by a machine whose clock is an hour ahead', async () => {
+    const maker = await stoppedAt('announced', () => {
+      throw new Error('ended');
+    });
+    await expect(maker.change([inside('top', 'late')])).rejects.toThrow('ended');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60 * 60_000 });
+    await documents.sweep();
+    expect(await storedIn('boxes')).toEqual(['late', 'top']);
+    vi.setSystemTime(Date.now() + 11 * 60_000);
+    await documents.sweep();
+    expect(await storedIn('boxes')).toEqual(['top']);
+  });
+
+  it.each(['one', 'all'])('are settled before what follows from them is read, %s of them', async (which) => {
+    const maker = await stoppedAt('committed', () => {
+      throw new Error('ended');
+    });
+    await expect(maker.change([inside('top', 'a')])).rejects.toThrow('ended');
+    expect(await documents.range(things, every)).toEqual([]);
+    await documents.settle(
+      boxes,
+      which === 'one' ? await readBox(documents, 'a') : { above: '', below: '~' },
+    );
+    expect((await documents.range(things, every)).map(({ id }) => id)).toEqual(['a|1']);
+  });
+});

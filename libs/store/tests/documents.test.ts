@@ -1,0 +1,789 @@
+// Starts at most 0 platforms and 6 processes.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { basename } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { StartError } from '@kith/base';
+import { type Collection, collection, type Documents, type StoreConfig, type Stored } from '@kith/store';
+import { availableEngines, createStore, watchReads } from '@kith/testing';
+import { MongoClient, Collection as MongoCollection } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { openMongoDocuments } from '../src/documents/mongo-documents.ts';
+import { openDocuments } from '../src/documents/open-documents.ts';
+import {
+  type Box,
+  box,
+  boxes,
+  declared,
+  owners,
+  putInto,
+  things,
+  told,
+  totals,
+} from './documents-support/shelf.ts';
+
+describe.each(availableEngines())('documents (%s)', (engine) => {
+  let place: { config: StoreConfig } & AsyncDisposable;
+  let documents: Documents;
+  beforeEach(async () => {
+    place = await createStore(engine);
+    documents = await openDocuments(place.config, declared);
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await documents.close();
+    await place[Symbol.asyncDispose]();
+  });
+
+  const add = async (id: string, changes?: Partial<Box>): Promise<Stored<Box>> => {
+    expect(await documents.change([{ in: boxes, target: id, set: box(changes) }])).toEqual(['made']);
+    return one(id);
+  };
+  const one = async (id: string): Promise<Stored<Box>> => {
+    const read = (await documents.get(boxes, [id])).get(id);
+    if (!read) throw new Error(`${id} is not there.`);
+    return read;
+  };
+  const idsOf = (found: readonly Stored<unknown>[]) => found.map(({ id }) => id);
+  /** Everything that follows from boxes. */
+  const following = async () => ({
+    things: idsOf(await documents.range(things, { above: '', below: '~', limit: 100 })),
+    totals: (await documents.sums(totals, ['ann'])).get('ann'),
+    events: (await documents.outbox.unpublished(100)).length,
+  });
+
+  describe('are read', () => {
+    it('by id, those that are there', async () => {
+      await add('one', { label: 'One' });
+      const found = await documents.get(boxes, ['one', 'two']);
+      expect([...found]).toEqual([
+        ['one', expect.objectContaining({ id: 'one', doc: box({ label: 'One' }) })],
+      ]);
+    });
+
+    it('by id, the texts alone that they are searched by', async () => {
+      await add('one', { label: 'One' });
+      await add('two');
+      const found = await documents.texts(boxes, ['one', 'two', 'three'], ['label']);
+      expect([...found].map(([id, { label }]) => [id, label])).toEqual([
+        ['one', 'one'],
+        ['two', ''],
+      ]);
+      expect((await documents.texts(boxes, [], ['label'])).size).toBe(0);
+      await expect(documents.texts(boxes, ['one'], ['owner'])).rejects.toThrow(TypeError);
+    });
+
+    it('by a key, and not at all where the key is none', async () => {
+      await add('one', { label: 'One' });
+      await add('two');
+      const found = await documents.by(boxes, 'label', ['ann|One', 'ann|', 'bob|One']);
+      expect([...found.keys()]).toEqual(['ann|One']);
+      expect(idsOf(found.get('ann|One') ?? [])).toEqual(['one']);
+    });
+
+    it('as a range between two ends, from either, behind others, without some', async () => {
+      for (const id of ['a', 'b', 'c', 'd', 'e']) await add(id);
+      const range = async (how: object) =>
+        idsOf(await documents.range(boxes, { above: 'a', below: 'e', limit: 9, ...how }));
+      expect(await range({})).toEqual(['b', 'c', 'd']);
+      expect(await range({ backwards: true, limit: 2 })).toEqual(['d', 'c']);
+      expect(await range({ skip: 1 })).toEqual(['c', 'd']);
+      expect(await range({ except: ['b'], skip: 1 })).toEqual(['d']);
+      expect(await documents.count(boxes, { above: 'a', below: 'e', except: ['c'] })).toBe(2);
+      const owned = { above: 'ann|', below: 'ann|~', limit: 2 };
+      expect(idsOf(await documents.range(boxes, owned, 'owner'))).toEqual(['a', 'b']);
+    });
+
+    it('as a page with its total, which leaves out what is passed over', async () => {
+      let read = await add('one');
+      for (const at of [1, 2, 3]) {
+        await documents.change([putInto(read, at)]);
+        read = await one('one');
+      }
+      const total = { in: totals, id: 'ann', field: 'things' };
+      const page = (how: object) =>
+        documents.page(things, { above: 'one|', below: 'one|~', limit: 2, ...how }, total);
+      const { rows, total: counted } = await page({});
+      expect([rows.map(({ doc }) => doc.at), counted]).toEqual([[1, 2], 3]);
+      expect(await page({ skip: 3 })).toEqual({ rows: [], total: 3 });
+      expect((await page({ except: ['one|00000001'] })).total).toBe(2);
+    });
+
+    it('by what is written in them', async () => {
+      for (const [id, label] of Object.entries({ a: 'Green tea', b: 'Tea 100%', c: 'Coffee' }))
+        await add(id, { label });
+      const search = async (text: string, how: object = {}) => {
+        const range = { above: '', below: '~', limit: 1 };
+        const { found, total } = await documents.search(boxes, range, { text, fields: ['label'], ...how });
+        return [idsOf(found), total];
+      };
+      expect(await search('tea')).toEqual([['a'], 2]);
+      expect(await search('tea', { starts: true })).toEqual([['b'], 1]);
+      expect(await search('%')).toEqual([['b'], 1]);
+      expect(await search('milk')).toEqual([[], 0]);
+      expect(await search('tea\0')).toEqual([[], 0]);
+      expect(await search('e', { after: 'a' })).toEqual([['b'], 3]);
+      expect(await search('e', { after: 'c' })).toEqual([[], 3]);
+      expect(await search('e', { uncounted: true })).toEqual([['a'], 1]);
+    });
+  });
+
+  describe('are changed', () => {
+    it('where they are as they were read, and only there', async () => {
+      const read = await add('one');
+      const set = box({ label: 'Other' });
+      expect(await documents.change([{ in: boxes, target: 'one', set }])).toEqual(['there']);
+      expect(await documents.change([{ in: boxes, target: read, set }])).toEqual(['made']);
+      expect(await documents.change([{ in: boxes, target: read, set: box() }])).toEqual(['changed']);
+      expect(await documents.change([{ in: boxes, target: read, set: null }])).toEqual(['changed']);
+      expect((await one('one')).doc.label).toBe('Other');
+      expect(await documents.change([{ in: boxes, target: await one('one'), set: null }])).toEqual(['made']);
+      expect((await documents.get(boxes, ['one'])).size).toBe(0);
+    });
+
+    it('not by whoever has read one that was deleted and made again', async () => {
+      const read = await add('one');
+      await documents.change([{ in: boxes, target: read, set: null }]);
+      await add('one');
+      expect(await documents.change([{ in: boxes, target: read, set: box() }])).toEqual(['changed']);
+    });
+
+    it('with all that follows, or with nothing of it', async () => {
+      const read = await add('one');
+      expect(await documents.change([putInto(read, 1)])).toEqual(['made']);
+      const after = { things: ['one|00000001'], totals: { boxes: 0, things: 1 }, events: 1 };
+      expect(await following()).toEqual(after);
+      expect(await documents.change([putInto(read, 2)])).toEqual(['changed']);
+      expect(await following()).toEqual(after);
+      const taken = [{ in: things, id: 'one|00000001', put: null }];
+      await documents.change([{ in: boxes, target: await one('one'), set: box(), rows: taken }]);
+      expect((await following()).things).toEqual([]);
+    });
+
+    it('to what their collection describes: anything else is told, and nothing of that is stored', async () => {
+      const read = await add('one');
+      const wrong = { ...putInto(read, 1), set: { ...box(), things: -1 } };
+      await expect(documents.change([wrong])).rejects.toThrow();
+      const row = { ...putInto(read, 1), rows: [{ in: things, id: 'x', put: { at: 'now' } }] };
+      await expect(documents.change([row])).rejects.toThrow();
+      expect(await following()).toEqual({ things: [], totals: { boxes: 0, things: 0 }, events: 0 });
+      expect(await one('one')).toEqual(read);
+    });
+
+    it('to no key that another one has, which is named', async () => {
+      const first = await add('one', { label: 'One' });
+      expect(await documents.change([{ in: boxes, target: 'two', set: box({ label: 'One' }) }])).toEqual([
+        { taken: 'label' },
+      ]);
+      await add('two', { label: 'One', owner: 'bob' });
+      expect(
+        await documents.change([{ in: boxes, target: first, set: box({ label: 'One', seq: 2 }) }]),
+      ).toEqual(['made']);
+      await documents.change([{ in: boxes, target: await one('one'), set: box({ label: 'Else' }) }]);
+      await add('three', { label: 'One' });
+    });
+
+    it('below others that are there, or not at all', async () => {
+      await add('top');
+      const below = { index: 'id', keys: ['top', 'middle'] };
+      const inner = { in: boxes, target: 'inner', set: box({ parents: ['top', 'middle'] }), below };
+      expect(await documents.change([inner])).toEqual(['orphan']);
+      await add('middle');
+      expect(await documents.change([inner])).toEqual(['made']);
+    });
+
+    it('by one of those who come at once, and by the others when they come again', async () => {
+      const other = await openDocuments(place.config, declared);
+      const both = [documents, other];
+      try {
+        const made = await Promise.all(
+          both.flatMap((by, at) =>
+            ['a', 'b', 'c'].map((name) =>
+              by.change([{ in: boxes, target: `${name}${at}`, set: box({ label: 'One' }) }]),
+            ),
+          ),
+        );
+        const outcomes = made.map(([outcome]) => outcome);
+        expect(outcomes.filter((outcome) => outcome === 'made')).toHaveLength(1);
+        expect(outcomes.filter((outcome) => outcome !== 'made')).toEqual(Array(5).fill({ taken: 'label' }));
+
+        await add('one');
+        const puts = async (by: Documents, from: number) => {
+          for (let at = from; at < from + 5; ) {
+            const read = (await by.get(boxes, ['one'])).get('one') as Stored<Box>;
+            const [outcome] = await by.change([putInto(read, at)]);
+            if (outcome === 'made') at++;
+          }
+        };
+        await Promise.all(both.map((by, at) => puts(by, 10 * at)));
+        expect((await one('one')).doc.things).toBe(10);
+        expect(await following()).toMatchObject({ totals: { things: 10 }, events: 10 });
+      } finally {
+        await other.close();
+      }
+    }, 30_000);
+
+    it('each for itself, in their order', async () => {
+      const made = { in: boxes, target: 'one', set: box({ label: 'One' }) };
+      const outcomes = await documents.change([
+        made,
+        made,
+        { in: boxes, target: 'two', set: box({ label: 'One' }) },
+        { in: boxes, target: 'three', set: box() },
+      ]);
+      expect(outcomes).toEqual(['made', 'there', { taken: 'label' }, 'made']);
+      expect((await documents.get(boxes, ['one', 'two', 'three'])).size).toBe(2);
+    });
+
+    it('many at once, each as if it was alone and came after those before it', async () => {
+      const [first, second, third] = [
+        await add('one'),
+        await add('two', { label: 'Two' }),
+        await add('three'),
+      ];
+      await documents.change([putInto(second, 1)]);
+      const emptied = await one('two');
+      const seventh = box({ label: 'Seven' });
+      const outcomes = await documents.change([
+        putInto(first, 1),
+        putInto(third, 1),
+        putInto(second, 2),
+        { in: boxes, target: 'four', set: box({ label: 'Two' }) },
+        { in: boxes, target: 'one', set: box() },
+        { in: boxes, target: 'five', set: box(), below: { index: 'id', keys: ['one', 'nowhere'] } },
+        { in: boxes, target: 'six', set: box(), below: { index: 'id', keys: ['seven'] } },
+        {
+          ...{ in: boxes, target: 'seven', set: seventh, events: [told('seven', seventh)] },
+          counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }],
+        },
+        { in: boxes, target: 'eight', set: box(), below: { index: 'id', keys: ['seven'] } },
+        { in: boxes, target: 'nine', set: box(), below: { index: 'id', keys: ['seven'] } },
+        {
+          ...{ in: boxes, target: emptied, set: null, rows: [{ in: things, id: 'two|00000001', put: null }] },
+          counters: [{ in: totals, id: 'ann', add: { things: -1 } }],
+        },
+        { in: boxes, target: 'ten', set: box({ label: 'Two' }) },
+      ]);
+      expect(outcomes).toEqual([
+        ...['made', 'made', 'changed', { taken: 'label' }, 'there', 'orphan', 'orphan'],
+        ...['made', 'made', 'made', 'made', 'made'],
+      ]);
+      const all = await documents.range(boxes, { above: '', below: '~', limit: 100 });
+      expect(idsOf(all)).toEqual(['eight', 'nine', 'one', 'seven', 'ten', 'three'].sort());
+      expect(await following()).toEqual({
+        things: ['one|00000001', 'three|00000001'],
+        totals: { boxes: 1, things: 2 },
+        events: 4,
+      });
+    });
+
+    it('many at once of the same keys and ids as others do, each by one of them', async () => {
+      const other = await openDocuments(place.config, declared);
+      try {
+        const names = Array.from({ length: 12 }, (_, at) => `name${at}`);
+        const count = { in: totals, id: 'ann', add: { boxes: 1 } };
+        const labelled = (by: string) =>
+          names.map((label) => ({
+            ...{ in: boxes, target: `${by} ${label}`, set: box({ label }), counters: [count] },
+          }));
+        const [mine, theirs] = await Promise.all([
+          documents.change(labelled('a')),
+          other.change(labelled('b').reverse()),
+        ]);
+        const told = names.map((_, at) => [mine[at], theirs.at(-1 - at)]);
+        for (const pair of told) expect(pair).toContain('made');
+        for (const pair of told) expect(pair).toContainEqual({ taken: 'label' });
+        const named = () => names.map((name) => ({ in: boxes, target: name, set: box(), counters: [count] }));
+        const made = await Promise.all([documents.change(named()), other.change(named().reverse())]);
+        expect(made.flat().sort()).toEqual([...names.map(() => 'made'), ...names.map(() => 'there')]);
+        expect((await following()).totals).toEqual({ boxes: 24, things: 0 });
+      } finally {
+        await other.close();
+      }
+    }, 60_000);
+
+    it('from the shape of an older version, as they are read', async () => {
+      const older = collection<{ title: string }>({
+        ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ title: z.string() }) },
+      });
+      const newer: Collection<{ name: string }> = collection({
+        ...{ name: 'notes', kind: 'target', version: 2, schema: z.object({ name: z.string() }) },
+        upgrade: (old: unknown) => ({ name: (old as { title: string }).title }),
+      });
+      await using own = await createStore(engine);
+      const before = await openDocuments(own.config, { collections: [older] });
+      await before.change([{ in: older, target: 'n', set: { title: 'Old' } }]);
+      await before.close();
+      const after = await openDocuments(own.config, { collections: [newer] });
+      const read = (await after.get(newer, ['n'])).get('n');
+      expect(read?.doc).toEqual({ name: 'Old' });
+      if (read) await after.change([{ in: newer, target: read, set: { name: 'New' } }]);
+      expect((await after.get(newer, ['n'])).get('n')?.doc).toEqual({ name: 'New' });
+      await after.close();
+      const behind = await openDocuments(own.config, { collections: [older] });
+      await expect(behind.get(older, ['n'])).rejects.toThrow(/newer version/);
+      await behind.close();
+      const other = { ...newer, indexes: { name: { key: ({ name }: { name: string }) => name } } };
+      await expect(openDocuments(own.config, { collections: [other] })).rejects.toThrow(
+        /notes is stored in another way/,
+      );
+      const more = await openDocuments(own.config, { collections: [newer, things] });
+      expect((await more.get(newer, ['n'])).size).toBe(1);
+      await more.close();
+    });
+  });
+
+  it('that are new and have nothing that follows are made many at once, each for itself', async () => {
+    await add('there', { label: 'Taken' });
+    const made = (id: string, label = '') => ({ in: boxes, target: id, set: box({ label }) });
+    const withEvent = { ...made('told'), events: [told('told', box())] };
+    const changes = [
+      made('a'),
+      made('there'),
+      made('b', 'Taken'),
+      withEvent,
+      made('c', 'C'),
+      made('d', 'C'),
+      made('a'),
+    ];
+    const outcomes = await documents.change(changes);
+    const taken = { taken: 'label' };
+    expect(outcomes).toEqual(['made', 'there', taken, 'made', 'made', taken, 'there']);
+    const range = { above: '', below: '~', limit: 100 };
+    expect(idsOf(await documents.range(boxes, range))).toEqual(['a', 'c', 'there', 'told']);
+    expect(await documents.outbox.unpublished(10)).toHaveLength(1);
+    expect(
+      await documents.change([{ in: boxes, target: await one('a'), set: null }, made('a', 'New')]),
+    ).toEqual(['made', 'made']);
+    expect((await one('a')).doc.label).toBe('New');
+  });
+
+  it('that are dated tell by the database’s time when they were changed', async () => {
+    const notes = collection<{ text: string }>({
+      ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ text: z.string() }), dated: true },
+    });
+    await using own = await createStore(engine);
+    const some = await openDocuments(own.config, { collections: [notes] });
+    try {
+      const read = async () => (await some.get(notes, ['n'])).get('n') as Stored<{ text: string }>;
+      const change = async (target: Stored<{ text: string }> | string, text: string | null) =>
+        expect(await some.change([{ in: notes, target, set: text === null ? null : { text } }])).toEqual([
+          'made',
+        ]);
+      await change('n', 'made');
+      const first = await read();
+      expect(await some.changedWithin(notes, first, 60_000)).toBe(false);
+      // The clock of this process is of no account; in the embedded form there is no other one.
+      if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+      await change(first, 'changed');
+      const second = await read();
+      expect(await some.changedWithin(notes, second, 60_000)).toBe(true);
+      expect(await some.changedWithin(notes, second, -60_000)).toBe(false);
+      expect(await some.changedWithin(notes, first, 60_000)).toBe(false);
+      await change(second, null);
+      await change('n', 'made again');
+      expect(await some.changedWithin(notes, await read(), 60_000)).toBe(false);
+    } finally {
+      await some.close();
+    }
+  });
+
+  it('that are silent have no events', async () => {
+    const silent = collection({
+      ...{ name: 'silent', kind: 'target', version: 1, schema: z.object({}), silent: true },
+    });
+    await using own = await createStore(engine);
+    const some = await openDocuments(own.config, { collections: [silent, boxes] });
+    try {
+      const change = { in: silent, target: 'one', set: {} };
+      const events = [told('one', box())];
+      await expect(some.change([{ ...change, events }])).rejects.toThrow(TypeError);
+      expect((await some.get(silent, ['one'])).size).toBe(0);
+      await some.change([change, { in: boxes, target: 'one', set: box(), events }]);
+      expect(await some.outbox.unpublished(10)).toHaveLength(1);
+    } finally {
+      await some.close();
+    }
+  });
+
+  it('go when they expire, and their events stay', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
+    const set = box({ endsAt: 2_000 });
+    await documents.change([{ in: boxes, target: 'one', set, events: [told('one', set)] }]);
+    await add('two');
+    await documents.sweep();
+    expect((await documents.get(boxes, ['one', 'two'])).size).toBe(2);
+    vi.setSystemTime(2_001);
+    // It is not away before its events are.
+    expect(await documents.outbox.unpublished(10)).toHaveLength(1);
+    await documents.sweep();
+    expect([...(await documents.get(boxes, ['one', 'two'])).keys()]).toEqual(['two']);
+    expect(await documents.outbox.unpublished(10)).toHaveLength(1);
+  });
+
+  it('that are copies are replaced by newer ones alone, and by nothing after a mark', async () => {
+    const name = async () => (await documents.get(owners, ['ann'])).get('ann')?.doc.name;
+    const keep = (doc: string, epoch: number, version: number | 'mark') =>
+      documents.keep(owners, [{ id: 'ann', doc: { name: doc }, epoch, version }]);
+    await keep('second', 0, 2);
+    await keep('first', 0, 1);
+    expect(await name()).toBe('second');
+    await keep('restored', 1, 1);
+    await keep('late', 0, 9);
+    expect(await name()).toBe('restored');
+    await keep('', 0, 'mark');
+    await keep('back', 2, 1);
+    expect(await name()).toBe('');
+  });
+
+  it('that are rows and sums are cleared some at a time', async () => {
+    const read = await add('one');
+    await documents.change([putInto(read, 1)]);
+    await documents.change([putInto(await one('one'), 2)]);
+    const all = { above: 'one|', below: 'one|~', limit: 1 };
+    expect([await documents.clear(things, all), await documents.clear(things, all)]).toEqual([1, 1]);
+    expect(await documents.clear(things, all)).toBe(0);
+    expect(await documents.clear(totals, { above: '', below: '~', limit: 9 })).toBe(1);
+    expect((await following()).totals).toEqual({ boxes: 0, things: 0 });
+  });
+
+  it('tell of events in a range, from the change on', async () => {
+    const { outbox } = documents;
+    const read = await add('one');
+    const range = { from: 'p|box|one|', to: 'p|box|one}' };
+    const held = () =>
+      Promise.all([
+        outbox.holds(range),
+        outbox.holds(range, { unpublished: true }),
+        outbox.holds({ ...range, telling: 'box.changed' }),
+        outbox.holds({ ...range, telling: 'box.sold' }),
+        outbox.holds({ from: 'p|box|other|', to: 'p|box|other}' }),
+      ]);
+    expect(await held()).toEqual([false, false, false, false, false]);
+    await documents.change([putInto(read, 1)]);
+    expect(await held()).toEqual([true, true, true, false, false]);
+    const events = await outbox.unpublished(10);
+    expect(await held()).toEqual([true, true, true, false, false]);
+    await outbox.markPublished(events.map(({ key }) => key));
+    expect(await held()).toEqual([true, false, true, false, false]);
+  });
+
+  it('that are rows or copies are cleared by their ids', async () => {
+    const read = await add('one');
+    await documents.change([putInto(read, 1)]);
+    await documents.change([putInto(await one('one'), 2)]);
+    await documents.clearIds(things, ['one|00000001', 'none']);
+    await documents.clearIds(things, []);
+    expect((await following()).things).toEqual(['one|00000002']);
+    await documents.keep(owners, [{ id: 'ann', doc: { name: 'Ann' }, epoch: 0, version: 'mark' }]);
+    await documents.clearIds(owners, ['ann']);
+    await documents.keep(owners, [{ id: 'ann', doc: { name: 'Ann' }, epoch: 0, version: 1 }]);
+    expect((await documents.get(owners, ['ann'])).size).toBe(1);
+    await expect(documents.clearIds(boxes, ['one'])).rejects.toThrow(TypeError);
+  });
+
+  it('can be closed twice, and not be used then', async () => {
+    await documents.check();
+    await documents.close();
+    await documents.close();
+    await expect(documents.check()).rejects.toThrow();
+  });
+
+  it('that are targets are not cleared, and no other kind has unique keys', async () => {
+    await add('one');
+    const all = { above: '', below: '~', limit: 9 };
+    await expect(documents.clear(boxes, all)).rejects.toThrow(TypeError);
+    expect((await documents.get(boxes, ['one'])).size).toBe(1);
+    const indexes = { at: { key: ({ at }: { at: number }) => `${at}`, unique: true } } as const;
+    expect(() => collection({ ...things, indexes })).toThrow(/cannot be unique/);
+    expect(() => collection({ ...things, name: 'events' })).toThrow(TypeError);
+  });
+
+  it('keep whatever a service has in them', async () => {
+    const any = collection<{ data: unknown }>({
+      ...{ name: 'any', kind: 'target', version: 1, schema: z.object({ data: z.unknown() }) },
+    });
+    await using own = await createStore(engine);
+    const some = await openDocuments(own.config, { collections: [any] });
+    try {
+      const data = { $set: 1, 'a.b': { '': [null, 'é', 1e20] }, __proto__: undefined };
+      await some.change([{ in: any, target: 'one', set: { data } }]);
+      expect((await some.get(any, ['one'])).get('one')?.doc).toEqual(JSON.parse(JSON.stringify({ data })));
+    } finally {
+      await some.close();
+    }
+  });
+
+  it('are not looked for in a database of an older or a newer layout: it is refused by name', async () => {
+    const note = async (version: number) => {
+      const { config } = place;
+      if (config.kind === 'sqlite') {
+        using db = new DatabaseSync(config.file);
+        db.exec(`PRAGMA user_version = ${version}`);
+        return basename(config.file);
+      }
+      await using client = new MongoClient(config.url);
+      await client.db(config.database).collection('schema').updateOne({}, { $set: { version } });
+      return config.database;
+    };
+    await documents.close();
+    for (const [version, what] of [
+      [3, 'an older'],
+      [900, 'a newer'],
+    ] as const) {
+      const name = await note(version);
+      const refused = openDocuments(place.config, declared);
+      await expect(refused).rejects.toThrow(StartError);
+      await expect(refused).rejects.toThrow(name);
+      await expect(refused).rejects.toThrow(`written by ${what} version of Kith (schema ${version})`);
+    }
+  });
+
+  it('are of this database alone', async () => {
+    const other = collection({ name: 'other', kind: 'target', version: 1, schema: z.object({}) });
+    await expect(documents.get(other, ['x'])).rejects.toThrow(TypeError);
+    await expect(documents.range(boxes, { above: '', below: '~', limit: 1 }, 'size')).rejects.toThrow(
+      TypeError,
+    );
+  });
+
+  it('that a process was told of before it was killed are there, with all that follows, and nothing by half', async () => {
+    await add('one');
+    const whole = async () => {
+      await documents.sweep();
+      const { doc } = await one('one');
+      const rows = await documents.range(things, { above: '', below: '~', limit: 10_000 });
+      const events = await documents.outbox.unpublished(10_000);
+      const sums = (await documents.sums(totals, ['ann'])).get('ann');
+      return [doc.things, rows.length, events.length, sums?.things];
+    };
+    let acknowledged = 0;
+    for (let life = 1; life <= 3; life++) {
+      const script = fileURLToPath(new URL('documents-support/dies.ts', import.meta.url));
+      const words = [script, JSON.stringify(place.config)];
+      const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const ended = once(child, 'exit');
+      const until = acknowledged + 10 * life;
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged = Number(line);
+        if (acknowledged >= until) child.kill('SIGKILL');
+      }
+      await ended;
+      const { things: made } = (await one('one')).doc;
+      expect(made).toBeGreaterThanOrEqual(acknowledged);
+      await expect.poll(whole, { timeout: 10_000 }).toEqual([made, made, made, made]);
+    }
+  }, 40_000);
+});
+
+describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {
+  it('that are read by id in one turn of the loop are one question', async () => {
+    await using place = await createStore('containers');
+    await using watched = await watchReads(place.config);
+    const documents = await openDocuments(watched.config, declared);
+    const tablesOf = async (work: () => Promise<unknown>) =>
+      (await watched.tripsOf(work)).flat().map(({ table }) => table);
+    try {
+      const ids = Array.from({ length: 32 }, (_, at) => `box-${at}`);
+      await documents.change(ids.map((id) => ({ in: boxes, target: id, set: box({ things: 1 }) })));
+      const asked = await tablesOf(async () => {
+        const found = await Promise.all(
+          ids.map((id, at) => documents.get(boxes, [id, `box-${at + 1}`, 'none'])),
+        );
+        expect(found.map(({ size }) => size)).toEqual(ids.map((_, at) => (at < 31 ? 2 : 1)));
+      });
+      expect(asked).toEqual(['boxes']);
+      // Nothing is kept from one turn to the next.
+      expect(await tablesOf(() => documents.get(boxes, ['box-1']))).toEqual(['boxes']);
+    } finally {
+      await documents.close();
+    }
+  });
+
+  it('reads the totals of all pages that one turn of the loop asks for by one question', async () => {
+    await using place = await createStore('containers');
+    await using watched = await watchReads(place.config);
+    const documents = await openDocuments(watched.config, declared);
+    const ids = ['one', 'two', 'three'];
+    for (const id of ids) {
+      await documents.change([{ in: boxes, target: id, set: box({ owner: id }) }]);
+      const read = (await documents.get(boxes, [id])).get(id) as Stored<Box>;
+      await documents.change([putInto(read, 1)]);
+    }
+    try {
+      const trips = await watched.tripsOf(async () => {
+        const pages = ids.map((id) =>
+          documents.page(
+            things,
+            { above: `${id}|`, below: `${id}|~`, limit: 1 },
+            { in: totals, id, field: 'things' },
+          ),
+        );
+        const sums = documents.sums(totals, ['two', 'four', 'two']);
+        expect((await Promise.all(pages)).map(({ rows, total }) => [rows.length, total])).toEqual(
+          ids.map(() => [1, 1]),
+        );
+        expect([...(await sums)]).toEqual([
+          ['two', { boxes: 0, things: 1 }],
+          ['four', { boxes: 0, things: 0 }],
+        ]);
+      });
+      const asked = trips.flat().map(({ table }) => table);
+      expect(asked.toSorted()).toEqual(['things', 'things', 'things', 'totals']);
+    } finally {
+      await documents.close();
+    }
+  });
+
+  it('that are new and have nothing that follows are one write', async () => {
+    await using place = await createStore('containers');
+    const documents = await openDocuments(place.config, declared);
+    const inserts = vi.spyOn(MongoCollection.prototype, 'insertMany');
+    const updates = vi.spyOn(MongoCollection.prototype, 'updateOne');
+    try {
+      const ids = Array.from({ length: 32 }, (_, at) => `box-${at}`);
+      const outcomes = await documents.change(
+        ids.map((id) => ({ in: boxes, target: id, set: box({ label: id }) })),
+      );
+      expect(outcomes).toEqual(ids.map(() => 'made'));
+      expect([inserts.mock.calls.length, updates.mock.calls.length]).toEqual([1, 0]);
+    } finally {
+      inserts.mockRestore();
+      updates.mockRestore();
+      await documents.close();
+    }
+  });
+
+  it('are not cleared of sums that a change is about to add to', async () => {
+    await using place = await createStore('containers');
+    const { config } = place;
+    if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
+    const all = { above: '', below: '~', limit: 9 };
+    const cleared: number[] = [];
+    const clears = async (step: string) => {
+      if (step === 'announced') cleared.push(await documents.clear(totals, all));
+    };
+    const documents = await openMongoDocuments({ ...config, ...declared, onStep: clears });
+    try {
+      await documents.change([{ in: boxes, target: 'one', set: box() }]);
+      const read = (await documents.get(boxes, ['one'])).get('one') as Stored<Box>;
+      cleared.length = 0;
+      expect(await documents.change([putInto(read, 1)])).toEqual(['made']);
+      expect(cleared).toEqual([0]);
+      expect((await documents.sums(totals, ['ann'])).get('ann')?.things).toBe(1);
+      expect(await documents.clear(totals, all)).toBe(1);
+    } finally {
+      await documents.close();
+    }
+  });
+
+  it('makes many changes in few trips', async () => {
+    await using place = await createStore('containers');
+    await using watched = await watchReads(place.config);
+    const documents = await openDocuments(watched.config, declared);
+    try {
+      const ids = Array.from({ length: 50 }, (_, at) => `box-${at}`);
+      const sets = ids.map((id) => box({ owner: `${id.length}`, label: id }));
+      const made = await watched.tripsOf(() =>
+        documents.change(
+          ids.map((id, at) => ({
+            ...{ in: boxes, target: id, set: sets[at] as Box, rows: [{ in: things, id, put: { at } }] },
+            counters: [{ in: totals, id: `${at % 7}`, add: { boxes: 1 } }],
+          })),
+        ),
+      );
+      expect(made.length).toBeLessThanOrEqual(12);
+      const reads = await documents.get(boxes, ids);
+      const put = await watched.tripsOf(() =>
+        documents.change([...reads.values()].map((read) => putInto(read, 1))),
+      );
+      expect(put.length).toBeLessThanOrEqual(14);
+      expect(await documents.count(things, { above: '', below: '~' })).toBe(100);
+    } finally {
+      await documents.close();
+    }
+  });
+
+  it.each(['announced', 'committed', 'rows', 'counters', 'settled'] as const)(
+    'are each whole or as before where a process ends that makes many and has %s',
+    async (last) => {
+      await using place = await createStore('containers');
+      const { config } = place;
+      if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
+      const dies = (step: string) => {
+        if (step === last) throw new Error('ended');
+      };
+      const dying = await openMongoDocuments({ ...config, ...declared, onStep: dies });
+      const other = await openDocuments(config, declared);
+      const names = ['one', 'two', 'three'];
+      try {
+        await other.change(names.map((id) => ({ in: boxes, target: id, set: box() })));
+        const reads = await other.get(boxes, names);
+        const some = [...reads.values()].map((read) => putInto(read, 1));
+        const more = ['four', 'five'].map((id) => ({
+          ...{ in: boxes, target: id, set: box(), rows: [{ in: things, id: `${id}|1`, put: { at: 1 } }] },
+        }));
+        await expect(dying.change([...some, ...more])).rejects.toThrow('ended');
+        const whole = async () => {
+          await other.sweep();
+          const found = await other.range(boxes, { above: '', below: '~', limit: 10 });
+          const rows = await other.count(things, { above: '', below: '~' });
+          const sums = (await other.sums(totals, ['ann'])).get('ann');
+          const events = (await other.outbox.unpublished(10)).length;
+          return [found.map(({ doc }) => doc.things).sort(), rows, sums?.things, events];
+        };
+        const expected = last === 'announced' ? [[0, 0, 0], 0, 0, 0] : [[0, 0, 1, 1, 1], 5, 3, 3];
+        await expect.poll(whole, { timeout: 10_000 }).toEqual(expected);
+        // Places that were left are taken over, many at once as well.
+        const again = await other.change(more);
+        expect(again).toEqual(more.map(() => (last === 'announced' ? 'made' : 'there')));
+      } finally {
+        await dying.close();
+        await other.close();
+      }
+    },
+  );
+
+  it.each(['announced', 'committed', 'rows', 'counters'] as const)(
+    'are whole or as before where a process ends after it has %s',
+    async (last) => {
+      await using place = await createStore('containers');
+      const { config } = place;
+      if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
+      const dies = (step: string) => {
+        if (step === last) throw new Error('ended');
+      };
+      const dying = await openMongoDocuments({ ...config, ...declared, onStep: dies });
+      const other = await openDocuments(config, declared);
+      const read = async () => (await other.get(boxes, ['one'])).get('one') as Stored<Box>;
+      try {
+        const first = [{ in: boxes, target: 'one', set: box() }];
+        if (last === 'announced') {
+          // Its place is taken over.
+          const counted = { ...first[0]!, counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }] };
+          await expect(dying.change([counted])).rejects.toThrow('ended');
+          expect((await other.get(boxes, ['one'])).size).toBe(0);
+        }
+        expect(await other.change(first)).toEqual(['made']);
+        await expect(dying.change([putInto(await read(), 1)])).rejects.toThrow('ended');
+        const made = last === 'announced' ? 0 : 1;
+        const whole = async () => {
+          await other.sweep();
+          const rows = await other.range(things, { above: '', below: '~', limit: 10 });
+          const sums = (await other.sums(totals, ['ann'])).get('ann');
+          const events = (await other.outbox.unpublished(10)).length;
+          return [(await read()).doc.things, rows.length, sums?.things, events];
+        };
+        await expect.poll(whole, { timeout: 10_000 }).toEqual([made, made, made, made]);
+        expect(await other.change([putInto(await read(), 2)])).toEqual(['made']);
+        expect((await read()).doc.things).toBe(made + 1);
+      } finally {
+        await dying.close();
+        await other.close();
+      }
+    },
+  );
+});

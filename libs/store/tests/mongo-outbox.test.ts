@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEnvelope } from '@kith/contracts';
+import { eventKey } from '@kith/store';
+import { availableEngines, createStore } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+import { openMongo } from '../src/drivers/mongo.ts';
+import {
+  eventsIndexes,
+  MongoOutbox,
+  marksIndexes,
+  type OutboxFields,
+  outboxFields,
+  outboxIndex,
+  outboxUpdate,
+} from '../src/outbox/mongo-outbox.ts';
+
+const schema = {
+  version: 1,
+  collections: { things: [outboxIndex], events: eventsIndexes, marks: marksIndexes },
+};
+const documents = 60;
+/** Events of a document. */
+const each = 8;
+const projectId = randomUUID();
+
+const event = (id: string, seq: number): EventEnvelope => ({
+  id: randomUUID(),
+  type: 'thing.made',
+  version: 1,
+  projectId,
+  occurredAt: new Date().toISOString(),
+  actorId: null,
+  aggregate: { type: 'thing', id, seq },
+  data: {},
+});
+
+describe.runIf(availableEngines().includes('containers'))('the outboxes of many documents', () => {
+  test('are copied each event once, with what is added while several relays copy', async () => {
+    await using place = await createStore('containers');
+    if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
+    const { db, close } = await openMongo({ ...place.config, schema });
+    try {
+      const things = db.collection<OutboxFields & { _id: string }>('things');
+      const ids = Array.from({ length: documents }, (_, at) => `thing-${at}`);
+      const all = ids.flatMap((id) => Array.from({ length: each }, (_, at) => event(id, at + 1)));
+      const [first, later] = [new Map<string, EventEnvelope>(), Map.groupBy(all, (one) => one.aggregate.id)];
+      for (const [id, events] of later) first.set(id, events.shift() as EventEnvelope);
+      await things.insertMany([...first].map(([_id, one]) => ({ _id, ...outboxFields([one]) })));
+      const relays = [new MongoOutbox(db, ['things']), new MongoOutbox(db, ['things'])];
+      const adding = Promise.all(
+        [...later].map(async ([_id, events]) => {
+          for (const one of events) await things.updateOne({ _id }, outboxUpdate([one]) as object);
+        }),
+      );
+      let isAdded = false;
+      void adding.then(() => {
+        isAdded = true;
+      });
+      const filled = () => things.countDocuments({ outboxAt: { $exists: true } });
+      do {
+        await Promise.all(relays.map((outbox) => outbox.unpublished(documents / 3)));
+      } while (!isAdded || (await filled()) > 0);
+      await adding;
+
+      const copied = await (relays[0] as MongoOutbox).unpublished(1_000);
+      expect(copied.map(({ key }) => key).toSorted()).toEqual(all.map(eventKey).toSorted());
+      expect(await things.countDocuments({ outbox: { $exists: true } })).toBe(0);
+    } finally {
+      await close();
+    }
+  });
+
+  test('publish an event whose place another one has, and say so', async () => {
+    await using place = await createStore('containers');
+    if (place.config.kind !== 'mongo') throw new Error('This is about MongoDB.');
+    const { db, close } = await openMongo({ ...place.config, schema });
+    try {
+      const things = db.collection<OutboxFields & { _id: string }>('things');
+      const outbox = new MongoOutbox(db, ['things']);
+      const [phantom, real] = [event('thing', 1), event('thing', 1)];
+      await things.insertOne({ _id: 'thing', ...outboxFields([phantom]) });
+      await outbox.unpublished(10);
+      await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1, id: phantom.id });
+      // As after a failover: the document is what it was before the phantom, and has gone on from there.
+      await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
+      const [found, ...others] = await outbox.unpublished(10);
+      expect(others).toEqual([]);
+      expect(found).toMatchObject({ event: real, conflict: true });
+      expect(await things.countDocuments({ outbox: { $exists: true } })).toBe(0);
+      // Copied once more it is the same.
+      await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
+      expect(await outbox.unpublished(10)).toEqual([found]);
+    } finally {
+      await close();
+    }
+  });
+});

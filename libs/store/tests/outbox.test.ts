@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEnvelope } from '@kith/contracts';
+import { eventKey, type Outbox } from '@kith/store';
+import { availableEngines, createStore, type EngineKind } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openMongo } from '../src/drivers/mongo.ts';
+import { openSqlite } from '../src/drivers/sqlite.ts';
+import {
+  eventsIndexes,
+  MongoOutbox,
+  marksIndexes,
+  outboxFields,
+  outboxIndex,
+} from '../src/outbox/mongo-outbox.ts';
+import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/outbox/sqlite-outbox.ts';
+
+interface World extends AsyncDisposable {
+  outbox: Outbox;
+  /** Stores an event as a change does. */
+  store(event: EventEnvelope): Promise<void>;
+  /** What is stored of published batches, as text. */
+  marks(): Promise<string>;
+}
+
+async function openWorld(engine: EngineKind): Promise<World> {
+  await using undo = new AsyncDisposableStack();
+  const { config } = undo.use(await createStore(engine));
+  if (config.kind === 'sqlite') {
+    const db = undo.use(openSqlite({ file: config.file, migrations: [sqliteEventsTable, sqliteMarks] }));
+    const outbox = new SqliteOutbox(db);
+    const kept = undo.move();
+    return {
+      outbox,
+      store: async (event) => outbox.add(event),
+      marks: async () => JSON.stringify(db.prepare('SELECT * FROM marks').all()),
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    };
+  }
+  const schema = {
+    version: 1,
+    collections: { things: [outboxIndex], events: eventsIndexes, marks: marksIndexes },
+  };
+  const { db } = undo.adopt(await openMongo({ ...config, schema }), (opened) => opened.close());
+  const kept = undo.move();
+  return {
+    outbox: new MongoOutbox(db, ['things']),
+    marks: async () => JSON.stringify(await db.collection('marks').find().toArray()),
+    async store(event) {
+      await db
+        .collection<{ _id: string }>('things')
+        .insertOne({ _id: randomUUID(), ...outboxFields([event]) });
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+describe.each(availableEngines())('an outbox (%s)', (engine) => {
+  const projectId = randomUUID();
+  const range = { from: `${projectId}|thing|`, to: `${projectId}|thing}` };
+  let world: World;
+  beforeEach(async () => {
+    world = await openWorld(engine);
+  });
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  const event = (id: string, data: unknown = {}): EventEnvelope => ({
+    id: randomUUID(),
+    type: 'thing.made',
+    version: 1,
+    projectId,
+    occurredAt: new Date().toISOString(),
+    actorId: null,
+    aggregate: { type: 'thing', id, seq: 1 },
+    data,
+  });
+  const keys = async (telling?: string, limit = 10) => {
+    const found = await world.outbox.published({ ...range, ...(telling && { telling }) }, limit);
+    return found.map(({ key }) => key);
+  };
+
+  test('tells when an event was stored, and finds those published by key and by what they say', async () => {
+    const { outbox, store } = world;
+    const [a, b, c] = [event('a', { of: 'x.y' }), event('b', { of: 'x-y' }), event('c')];
+    const before = Date.now();
+    for (const one of [c, b, a]) await store(one);
+    const stored = await outbox.unpublished(10);
+    expect(stored).toHaveLength(3);
+    for (const { at } of stored) expect(at).toBeGreaterThanOrEqual(before - 1_000);
+    expect(await keys()).toEqual([]);
+    await outbox.markPublished([a, b].map(eventKey));
+    expect(await keys()).toEqual([a, b].map(eventKey));
+    expect(await keys(undefined, 1)).toEqual([eventKey(a)]);
+    expect(await keys('"of":"x.y"')).toEqual([eventKey(a)]);
+    expect((await outbox.published(range, 1))[0]?.event).toEqual(a);
+  });
+
+  test('forgets what is published, and nothing else', async () => {
+    const { outbox, store } = world;
+    const [out, waiting] = [event('out'), event('waiting')];
+    for (const one of [out, waiting]) await store(one);
+    await outbox.unpublished(10);
+    await outbox.markPublished([eventKey(out)]);
+    await outbox.forget([out, waiting].map(eventKey));
+    expect(await keys()).toEqual([]);
+    expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(waiting)]);
+  });
+
+  test('amends what a published event says', async () => {
+    const { outbox, store } = world;
+    const told = event('told', { name: 'secret' });
+    await store(told);
+    await outbox.unpublished(10);
+    await outbox.markPublished([eventKey(told)], { first: 3, last: 3, id: told.id });
+    const blank = { ...told, data: { name: null } };
+    await outbox.amend(eventKey(told), blank, 9);
+    const [found] = await outbox.published(range, 10);
+    expect(found?.event).toEqual(blank);
+    if (engine === 'containers') expect(found?.span).toEqual({ first: 9, last: 9 });
+    expect(await outbox.unpublished(10)).toEqual([]);
+  });
+
+  test('takes marks above a position back, and none below', async () => {
+    const { outbox, store } = world;
+    const all = Array.from({ length: 6 }, (_, at) => event(`${at}`));
+    for (const one of all) await store(one);
+    await outbox.unpublished(10);
+    const mark = (some: EventEnvelope[], last: number) =>
+      outbox.markPublished(some.map(eventKey), { first: last, last, id: some[0]!.id });
+    // Two relays had the same event as the last of different batches.
+    for (const one of all.slice(0, 2)) await mark([one], 4);
+    await mark(all.slice(2, 4), 7);
+    await mark(all.slice(4, 5), 9);
+    // Of one that was published before positions were kept nobody knows whether it is there.
+    await outbox.markPublished(all.slice(5).map(eventKey));
+    const idsOf = (some: EventEnvelope[]) => some.map(({ id }) => id).sort();
+    const newest = (above = 0, below?: number) => outbox.newest(above, below);
+    expect(await newest()).toMatchObject({ position: 9, id: all[4]?.id });
+    expect(await newest(0, 9)).toMatchObject({ position: 7, id: all[2]?.id });
+    await outbox.unpublish(4, 8);
+    expect((await newest())?.position).toBe(9);
+    await outbox.unpublish(4, 9);
+    expect((await newest())?.position).toBe(4);
+    expect(await newest(4)).toBeUndefined();
+    expect(await newest(0, 4)).toBeUndefined();
+    const waiting = (await outbox.unpublished(10)).map((stored) => stored.event);
+    expect(idsOf(waiting)).toEqual(idsOf(all.slice(2, 5)));
+    // Marked anew, they are where they are now.
+    await mark(all.slice(2, 5), 5);
+    expect((await newest())?.position).toBe(5);
+    expect(await outbox.unpublished(10)).toEqual([]);
+    await outbox.unpublish(0, 4);
+    expect(idsOf((await outbox.unpublished(10)).map((stored) => stored.event))).toEqual(
+      idsOf(all.slice(0, 2)),
+    );
+  });
+
+  test('what is forgotten is not taken back, and is named nowhere', async () => {
+    const { outbox, store } = world;
+    const [gone, stays] = [event('gone'), event('stays')];
+    for (const one of [gone, stays]) await store(one);
+    await outbox.unpublished(10);
+    await outbox.markPublished([gone, stays].map(eventKey), { first: 1, last: 2, id: gone.id });
+    await outbox.forget([eventKey(gone)]);
+    expect(await world.marks()).not.toContain(eventKey(gone));
+    expect(await outbox.newest(0)).toMatchObject({ position: 2, id: gone.id });
+    await outbox.unpublish(0, 2);
+    expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(stays)]);
+  });
+
+  test('remembers of which log its marks speak', async () => {
+    const { outbox } = world;
+    expect(await outbox.fact('log')).toBeUndefined();
+    await outbox.noteFact('log', { created: 'one', highest: 9, lostAfter: 3 });
+    expect(await outbox.fact('log')).toEqual({ created: 'one', highest: 9, lostAfter: 3 });
+    await outbox.noteFact('log', { created: 'another', highest: 0 });
+    expect(await outbox.fact('log')).toEqual({ created: 'another', highest: 0 });
+  });
+
+  // The event log finds events by their ids.
+  test.runIf(engine === 'containers')('keeps the span of all copies, unless one is unknown', async () => {
+    const { outbox, store } = world;
+    const [once, again, old] = [event('1'), event('2'), event('3')];
+    for (const one of [once, again, old]) await store(one);
+    await outbox.unpublished(10);
+    await outbox.markPublished([once, again].map(eventKey), { first: 5, last: 7, id: once.id });
+    await outbox.markPublished([eventKey(again)], { first: 20, last: 21, id: again.id });
+    // As of before spans were kept.
+    await outbox.markPublished([eventKey(old)]);
+    const spans = (await outbox.published(range, 10)).map(({ span }) => span);
+    expect(spans).toEqual([{ first: 5, last: 7 }, { first: 5, last: 21 }, undefined]);
+  });
+});

@@ -1,0 +1,12 @@
+// Quick counterpart: libs/store/tests/replica-set.test.ts
+import { testEffort } from '@kith/testing';
+import { test } from 'vitest';
+import { losesNothing } from './replica-set/play.ts';
+
+const limitMs = 300_000 * testEffort();
+
+test(
+  'what was acknowledged is there, counted once and told once, through thousands of schedules',
+  { timeout: limitMs + 10_000 },
+  () => losesNothing(5_000 * testEffort(), limitMs),
+);
