@@ -19,9 +19,9 @@ HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["nod
 # Makes the NATS users: see docker-compose.yml.
 FROM base AS nats-setup
 HEALTHCHECK NONE
-CMD ["node", "libs/platform/src/nats/setup.ts", "/etc/kith"]
+CMD ["node", "apps/kith/src/nats/setup.ts", "/etc/kith"]
 
-# As in libs/platform/src/node-flags.ts.
+# As in apps/kith/src/forms/node-flags.ts.
 FROM base AS service
 ENTRYPOINT ["node", "--min-semi-space-size=16"]
 

@@ -46,7 +46,7 @@ function findNode() {
 
 install();
 const [script = '', ...words] = process.argv.slice(2);
-// As in libs/platform/src/node-flags.ts, for the services that the embedded form runs in this process.
+// As in apps/kith/src/forms/node-flags.ts, for the services that the embedded form runs in this process.
 const flags = ['--min-semi-space-size=16'];
 const child = spawn(findNode(), [...flags, join(root, script), ...words], {
   cwd: root,

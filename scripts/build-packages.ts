@@ -1,5 +1,5 @@
-// Builds packages that are published, and those of ours they need: `scripts/build-packages.ts testing` compiles libs/testing
-// into libs/testing/dist, which is then a whole package, for `npm publish libs/testing/dist`, and so all that it depends
+// Builds packages that are published, and those of ours they need: `scripts/build-packages.ts testing` compiles apps/testing
+// into apps/testing/dist, which is then a whole package, for `npm publish apps/testing/dist`, and so all that it depends
 // on. `--out <folder>` builds there instead, each in a folder of its name.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

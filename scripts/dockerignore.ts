@@ -13,12 +13,11 @@ interface Locked {
 const lockFile = new URL('../package-lock.json', import.meta.url);
 const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, Locked> };
 
-// An image runs services and what `libs/platform` has for setting them up, and starts no containers of its own.
+// An image runs services and what `apps/kith` has for setting them up.
 const run = Object.keys(packages).filter((path) => {
   const { link, resolved = '' } = packages[path] as Locked;
-  return link && /^(services\/[^/]+|libs\/platform)$/.test(resolved);
+  return link && /^(services\/[^/]+|apps\/kith)$/.test(resolved);
 });
-const unused = new Set(['testcontainers']);
 
 /** Where Node finds a package that the one at `from` imports; `undefined` where npm has left an optional one out. */
 function find(from: string, name: string): string | undefined {
@@ -36,7 +35,7 @@ function take(path: string): void {
   const { link, resolved, dependencies, optionalDependencies } = packages[path] ?? {};
   if (link && resolved) take(resolved);
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-    const found = unused.has(name) ? undefined : find(path, name);
+    const found = find(path, name);
     if (found) take(found);
   }
 }

@@ -61,7 +61,7 @@ function tell(engine: EngineKind, what: string, { text, seconds, mib }: Run): vo
 /** Runs a command to its end. */
 async function kith(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const begun = performance.now();
-  const child = spawn(process.execPath, ['libs/cli/src/main.ts', ...words], {
+  const child = spawn(process.execPath, ['apps/kith/src/cli/main.ts', ...words], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -23,7 +23,7 @@ async function measure(engine: EngineKind, words: readonly string[]): Promise<vo
   const { id } = await platform.createProject();
   const child = spawn(
     process.execPath,
-    ['libs/cli/src/main.ts', 'import', '--project', id, '--restart', '--json', ...words],
+    ['apps/kith/src/cli/main.ts', 'import', '--project', id, '--restart', '--json', ...words],
     {
       env: { ...process.env, KITH_URL: platform.url, OPERATOR_TOKEN: platform.operatorToken },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,12 +1,12 @@
 // Writes the table of environment names into README.md from the zod schemas that read them; `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tracingConfig } from '@kith/base';
-import { accessConfig } from '@kith/cli';
 import { cryptoConfig } from '@kith/crypto';
 import { sharedGatewayConfig } from '@kith/gateway';
 import { identityConfig } from '@kith/identity';
 import { notificationsConfig } from '@kith/notifications';
 import { platformConfig } from '@kith/platform';
+import { accessConfig } from '@kith/platform/cli';
 import { commonConfig, natsConfig, storingServiceConfig } from '@kith/service';
 import type { z } from 'zod';
 

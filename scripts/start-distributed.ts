@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { createLogger, readConfig, StartError } from '@kith/base';
+import { provideEngines, startNamedEngines } from '@kith/engines';
 import {
   ensureDemo,
   ensureNatsUsers,
@@ -14,7 +15,6 @@ import {
   startDistributed,
   welcome,
 } from '@kith/platform';
-import { provideEngines, startNamedEngines } from '@kith/platform/engines';
 import { runProcess } from '@kith/service';
 import { readOptions } from './start/options.ts';
 

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { provideEngines, startContainers } from '@kith/platform/engines';
+import { provideEngines, startContainers } from '@kith/engines';
 import { openDesk } from './test/desk.ts';
 import { relatedFiles } from './test/related.ts';
 

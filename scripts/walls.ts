@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { violationsOf } from './walls/violations.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sources = globSync('{libs,services}/*/src/**/*.ts', { cwd: root }).filter(
+const sources = globSync('{libs,services,apps,tools}/*/src/**/*.ts', { cwd: root }).filter(
   (file) => !file.endsWith('.test.ts'),
 );
 const found = violationsOf(new Map(sources.map((file) => [file, readFileSync(`${root}${file}`, 'utf8')])));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '@kith/platform/engines';
+import { freePort } from '@kith/engines';
 import { compileCache } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
@@ -33,7 +33,7 @@ describe('the guide of backups', async () => {
     const bin = join(folder, 'bin');
     await mkdir(bin);
     const [npx, npm] = [
-      `shift; exec '${process.execPath}' '${root}libs/cli/src/main.ts' "$@"`,
+      `shift; exec '${process.execPath}' '${root}apps/kith/src/cli/main.ts' "$@"`,
       `exec '${process.execPath}' '${root}scripts/start.ts'`,
     ];
     for (const [name, words] of Object.entries({ npx, npm })) {

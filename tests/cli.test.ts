@@ -235,7 +235,7 @@ describe('kith', () => {
       'kith: The gateway at http://127.0.0.1:9 does not answer.\n',
     ]);
     const modules = (await readFile(file, 'utf8')).split('\n');
-    expect(modules.filter((url) => url.includes('/libs/cli/src/commands/')).length).toBeGreaterThan(12);
+    expect(modules.filter((url) => url.includes('/apps/kith/src/cli/commands/')).length).toBeGreaterThan(12);
     expect(
       modules.filter((url) => /\/services\/|\/(mongodb|pino|nats-core)\/|node:sqlite/.test(url)),
     ).toEqual([]);

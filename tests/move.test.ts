@@ -14,10 +14,10 @@ import {
 } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { moveData } from '../libs/cli/src/move/move.ts';
-import { Source } from '../libs/cli/src/move/source.ts';
-import { fingerprint } from '../libs/cli/src/move/state.ts';
-import { Target } from '../libs/cli/src/move/target.ts';
+import { moveData } from '../apps/kith/src/cli/move/move.ts';
+import { Source } from '../apps/kith/src/cli/move/source.ts';
+import { fingerprint } from '../apps/kith/src/cli/move/state.ts';
+import { Target } from '../apps/kith/src/cli/move/target.ts';
 import { kith, runKith } from './support/command.ts';
 import { kithWordsIn } from './support/kith-words.ts';
 import {

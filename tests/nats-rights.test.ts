@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { streamNames } from '@kith/bus';
 import type { Connection } from '@kith/contracts';
+import { provideEngines, startContainers } from '@kith/engines';
 import { caller, ensureNatsUsers, type NatsUser, type NatsUserFiles, startDistributed } from '@kith/platform';
-import { provideEngines, startContainers } from '@kith/platform/engines';
 import {
   availableEngines,
   compileCache,

@@ -24,7 +24,7 @@ it('npm run release makes a version of every package, and its part of the change
 
   const [major, minor] = version.split('.').map(Number);
   const next = `${major}.${minor + 1}.0`;
-  for (const folder of ['.', 'libs/client', 'libs/testing', 'services/gateway']) {
+  for (const folder of ['.', 'libs/client', 'apps/testing', 'services/gateway']) {
     expect(JSON.parse(await read(`${folder}/package.json`)).version, folder).toBe(next);
   }
   const lock = JSON.parse(await read('package-lock.json'));

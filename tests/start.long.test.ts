@@ -6,8 +6,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@kith/engines';
 import { CallError, caller, type StartFile } from '@kith/platform';
-import { freePort } from '@kith/platform/engines';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { curlLines, startScript } from './support/start-script.ts';
 

@@ -1,4 +1,4 @@
-// Quick counterpart: libs/testing/tests/platform.test.ts
+// Quick counterpart: apps/testing/tests/platform.test.ts
 // Starts at most 0 platforms and 3 processes.
 import { type ExecFileException, execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { drivers, folders, packages } from '../scripts/walls/table.ts';
 import { violationsOf } from '../scripts/walls/violations.ts';
 
-const nameOf = (home: string) => `@kith/${home.split('/')[1]}`;
+const root = fileURLToPath(new URL('../', import.meta.url));
+const nameOf = (home: string): string => JSON.parse(readFileSync(`${root}${home}/package.json`, 'utf8')).name;
 const sentences = (files: Record<string, string>) =>
   violationsOf(new Map(Object.entries(files))).map(
     ({ file, line, sentence }) => `${file}:${line}: ${sentence}`,

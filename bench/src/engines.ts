@@ -4,14 +4,7 @@ import { connect } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import {
-  type Engine,
-  freePort,
-  mongoSpec,
-  natsSpec,
-  provideEngines,
-  redisSpec,
-} from '@kith/platform/engines';
+import { type Engine, freePort, mongoSpec, natsSpec, provideEngines, redisSpec } from '@kith/engines';
 
 const run = promisify(execFile);
 

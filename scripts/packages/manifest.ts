@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export interface Manifest {
   name: string;
@@ -16,7 +16,7 @@ export interface Manifest {
 export interface Package {
   /** Its name without the scope. */
   name: string;
-  /** `libs/<name>` or `services/<name>`. */
+  /** Where it is, `libs/store` for instance. */
   folder: string;
   manifest: Manifest;
 }
@@ -36,12 +36,15 @@ export function withDependencies(root: string, names: readonly string[]): Packag
   return [...found.values()];
 }
 
+/** Where packages of ours are. */
+const workspaces = ['libs/*', 'services/*', 'apps/*', 'tools/*'].map((folders) => `${folders}/package.json`);
+
 function readPackage(root: string, name: string): Package {
-  const folder = ['libs', 'services']
-    .map((kind) => `${kind}/${name}`)
-    .find((one) => existsSync(join(root, one)));
-  if (!folder) throw new Error(`There is no package ${name}.`);
-  return { name, folder, manifest: JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) };
+  for (const file of globSync(workspaces, { cwd: root })) {
+    const manifest: Manifest = JSON.parse(readFileSync(join(root, file), 'utf8'));
+    if (manifest.name === scope + name) return { name, folder: dirname(file), manifest };
+  }
+  throw new Error(`There is no package ${name}.`);
 }
 
 const ours = ({ dependencies = {} }: Manifest) =>
@@ -51,9 +54,9 @@ const ours = ({ dependencies = {} }: Manifest) =>
 
 /**
  * The manifest as it is published: what points to sources points to what they became, and packages of ours are needed in
- * the same version, as all of them are released together.
+ * the same version, as all of them are released together. Commands run in the repository alone.
  */
-export function published({ private: _, devDependencies, files, exports, ...manifest }: Manifest) {
+export function published({ private: _, bin, devDependencies, files, exports, ...manifest }: Manifest) {
   const paths = Object.entries(exports).map(([path, source]) => {
     const compiled = source.replace('./src/', './lib/').replace(/\.ts$/, '');
     return [path, { types: `${compiled}.d.ts`, default: `${compiled}.js` }];

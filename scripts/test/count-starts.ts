@@ -4,8 +4,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { testEffort } from '../../libs/testing/src/effort.ts';
-import { platformStarts } from '../../libs/testing/src/platform-starts.ts';
+import { testEffort } from '../../apps/testing/src/effort.ts';
+import { platformStarts } from '../../apps/testing/src/platform-starts.ts';
 
 const counted = { platforms: 0, processes: 0 };
 const countPlatform = () => void counted.platforms++;

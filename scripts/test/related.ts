@@ -14,7 +14,9 @@ export function relatedFiles(): string[] {
     ...git('ls-files', '--others', '--exclude-standard'),
   ].filter((path) => /\.(ts|tsx|mjs|json)$/.test(path));
   if (!changed.length) throw new Error('Nothing has changed since the last commit.');
-  const packages = new Set(changed.flatMap((path) => /^(?:libs|services)\/[^/]+\//.exec(path) ?? []));
+  const packages = new Set(
+    changed.flatMap((path) => /^(?:libs|services|apps)\/[^/]+\/|^tools\/engines\//.exec(path) ?? []),
+  );
   const suites = changed.filter((path) => path.endsWith('.test.ts'));
   return [
     '--changed',

@@ -69,20 +69,19 @@ export const packages: Readonly<Record<string, Room>> = {
   'services/connections': service,
   'services/collections': service,
   'services/notifications': service,
-  'libs/platform': {
+  'tools/engines': {
+    may: base,
+    instead: 'Engines are got onto a machine without knowing what runs on them: they import base alone.',
+  },
+  'apps/kith': {
     may: [...storing, ...embedding, ...services, '@kith/gateway'],
     instead:
-      'The platform composes services: what it would need of the command line or of the test kit belongs into it.',
+      'The application composes services: what it would need of the test kit belongs into it, and engines are the business of scripts and suites.',
   },
-  'libs/cli': {
-    may: [...storing, ...embedding, ...services, '@kith/platform', '@kith/platform/access'],
+  'apps/testing': {
+    may: [...storing, ...embedding, '@kith/platform', '@kith/engines', '@kith/client'],
     instead:
-      'The command line imports the platform and services, not the test kit; engines are the business of libs/platform.',
-  },
-  'libs/testing': {
-    may: [...storing, ...embedding, '@kith/platform', '@kith/platform/engines', '@kith/client'],
-    instead:
-      'The test kit starts platforms: it imports the platform and the client, and no service by itself.',
+      'The test kit starts platforms: it imports the platform, engines and the client, and no service by itself.',
   },
 };
 
@@ -114,6 +113,13 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     profiles: ['operations', 'events'],
     lifecycle: ['background', 'operations', 'config', 'events'],
     '': ['background', 'operations', 'config', 'events', 'profiles', 'lifecycle'],
+  },
+  'apps/kith': {
+    forms: [],
+    nats: [],
+    demo: ['forms'],
+    cli: ['forms', 'demo'],
+    '': ['forms', 'nats', 'demo'],
   },
   'services/crypto': { operations: [''], '': ['operations'] },
   'services/connections': parts,
@@ -147,17 +153,17 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
 export const drivers: readonly { name: string; only: readonly string[]; instead: string }[] = [
   {
     name: 'mongodb',
-    only: ['libs/store', 'libs/cli', 'libs/testing'],
+    only: ['libs/store', 'apps/kith', 'apps/testing'],
     instead: 'Services store through `Documents` (docs/adr/0037).',
   },
   {
     name: 'node:sqlite',
-    only: ['libs/store', 'libs/bus', 'libs/platform', 'libs/cli', 'libs/testing'],
+    only: ['libs/store', 'libs/bus', 'tools/engines', 'apps/kith', 'apps/testing'],
     instead: 'Services store through `Documents` (docs/adr/0037).',
   },
   {
     name: '@nats-io/',
-    only: ['libs/bus', 'libs/platform', 'libs/testing'],
+    only: ['libs/bus', 'apps/kith', 'apps/testing'],
     instead: 'Services speak through `Bus`.',
   },
   { name: 'ioredis', only: ['services/gateway'], instead: 'Limits are counted by the gateway alone.' },

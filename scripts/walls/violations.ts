@@ -44,6 +44,7 @@ function walked({ file, line, name }: Import): Violation[] {
         `${name} leaves ${home}: a package is imported by its name, and what it exports is all there is.`,
       );
     }
+    if (!target.startsWith(`${home}/src/`)) return [];
     const [from, to] = [folderOf(file), folderOf(target)];
     const may = folders[home]?.[from];
     if (from === to || !folders[home]) return [];
@@ -92,7 +93,7 @@ function circles(imports: readonly Import[]): Violation[] {
 
 /** The package that a file's source belongs to: `libs/service` of what is in its `src`. */
 function homeOf(file: string): string {
-  return /^((?:libs|services)\/[^/]+)\/src\//.exec(file)?.[1] ?? '';
+  return /^((?:libs|services|apps|tools)\/[^/]+)\/src\//.exec(file)?.[1] ?? '';
 }
 
 /** The first folder in its `src`; '' beside them. */

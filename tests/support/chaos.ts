@@ -11,8 +11,8 @@ import {
   type EventEnvelope,
   statusOf,
 } from '@kith/contracts';
+import { provideEngines, startContainers } from '@kith/engines';
 import { CallError, caller, type ProcessName, startDistributed } from '@kith/platform';
-import { provideEngines, startContainers } from '@kith/platform/engines';
 import { createPeople, type TestUser, uniquePrefix, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { runCommandLine } from '@kith/cli';
+import { runCommandLine } from '@kith/platform/cli';
 import { compileCache, type TestPlatform } from '@kith/testing';
 
-const main = fileURLToPath(new URL('../../libs/cli/src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../apps/kith/src/cli/main.ts', import.meta.url));
 
 /** What a command has said, and its exit code; null when it was killed. */
 export interface Said {

@@ -11,7 +11,7 @@ import {
   imageVariables,
   provideCompose,
   provideEngines,
-} from '@kith/platform/engines';
+} from '@kith/engines';
 import { uniquePrefix } from '@kith/testing';
 
 const run = promisify(execFile);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { globSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -19,10 +20,11 @@ export async function copyRepository(): Promise<{ path: string } & AsyncDisposab
     if (name === '@kith' || name === '.cache' || name.startsWith('.vite')) continue;
     await symlink(join(root, 'node_modules', name), join(path, 'node_modules', name));
   }
-  for (const folder of ['libs', 'services']) {
-    for (const name of await readdir(join(path, folder))) {
-      const own = join(path, 'node_modules/@kith', name);
-      await symlink(relative(join(own, '..'), join(path, folder, name)), own);
+  for (const folder of ['libs', 'services', 'apps', 'tools']) {
+    for (const manifest of globSync(`${folder}/*/package.json`, { cwd: path })) {
+      const { name } = JSON.parse(await readFile(join(path, manifest), 'utf8')) as { name: string };
+      const own = join(path, 'node_modules', name);
+      await symlink(relative(join(own, '..'), join(path, dirname(manifest))), own);
     }
   }
   // What scripts/bootstrap.mjs leaves once the packages of a lock file are installed.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import { listEntities, listSubCollections } from '@kith/contracts';
 import { documentRow } from '@kith/store/open';
-import { serveAlone } from '../../../libs/testing/src/index.ts';
+import { serveAlone } from '../../../apps/testing/src/index.ts';
 import { type CollectionRecord, newCollection } from '../../../services/collections/src/collection.ts';
 import { collectionsMove } from '../../../services/collections/src/move.ts';
 import { listEntities as listEntitiesHandler } from '../../../services/collections/src/operations/list-entities.ts';

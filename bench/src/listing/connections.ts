@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { listConnections, listReceivedRequests, type PublicUser } from '@kith/contracts';
 import type { Relay } from '@kith/service';
 import { counterRow, documentRow } from '@kith/store/open';
-import { serveAlone } from '../../../libs/testing/src/index.ts';
+import { serveAlone } from '../../../apps/testing/src/index.ts';
 import { type Entry, entryKey, type ListName } from '../../../services/connections/src/listing.ts';
 import { connectionsMove } from '../../../services/connections/src/move.ts';
 import { listHandler } from '../../../services/connections/src/operations/list.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import { listNotifications } from '@kith/contracts';
 import { documentRow } from '@kith/store/open';
-import { serveAlone } from '../../../libs/testing/src/index.ts';
+import { serveAlone } from '../../../apps/testing/src/index.ts';
 import { emptyFeed, type Owner } from '../../../services/notifications/src/feed.ts';
 import { notificationsMove } from '../../../services/notifications/src/move.ts';
 import { listHandler } from '../../../services/notifications/src/operations/list.ts';

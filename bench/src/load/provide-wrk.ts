@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { aptInstall, cacheFolder, EnginesError, mayInstall } from '@kith/platform/engines';
+import { aptInstall, cacheFolder, EnginesError, mayInstall } from '@kith/engines';
 
 /**
  * Finds wrk, which makes all load; as root on Debian or Ubuntu with CI=true it is installed from the distribution.

@@ -1,6 +1,6 @@
 import type { PublicUser } from '@kith/contracts';
 import { counterRow, documentRow } from '@kith/store/open';
-import { fillStore, type StoredRow } from '../../../libs/testing/src/index.ts';
+import { fillStore, type StoredRow } from '../../../apps/testing/src/index.ts';
 import { type Entry, entryKey } from '../../../services/connections/src/listing.ts';
 import { connectionsMove } from '../../../services/connections/src/move.ts';
 import { entries, profiles, totals } from '../../../services/connections/src/store/collections.ts';

@@ -1,4 +1,4 @@
-import { runInContainer } from '@kith/platform/engines';
+import { runInContainer } from '@kith/engines';
 import type { Row, Stage } from '../row.ts';
 import type { Nodes } from '../world/nodes.ts';
 

@@ -1,4 +1,4 @@
-import type { Engine } from '@kith/platform/engines';
+import type { Engine } from '@kith/engines';
 import type { Row, Stage } from '../row.ts';
 import type { Nodes } from '../world/nodes.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/platform/engines';
+import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/engines';
 
 /** Three NATS servers that keep their streams together. */
 export interface Brokers extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { dockerOrThrow, freePort } from '@kith/platform/engines';
+import { dockerOrThrow, freePort } from '@kith/engines';
 import { waitFor } from '@kith/testing';
 import { nkeyAuthenticator } from '@nats-io/transport-node';
 import { startComposeProject } from '../../../tests/support/compose-project.ts';

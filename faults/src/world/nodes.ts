@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Engines, freePort, provideEngines, startContainers } from '@kith/engines';
 import type { ProcessName } from '@kith/platform';
-import { type Engines, freePort, provideEngines, startContainers } from '@kith/platform/engines';
 import { uniquePrefix, waitFor } from '@kith/testing';
 import { NatsLog } from '../check/nats-log.ts';
 import { type Balancer, startBalancer } from './balancer.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/platform/engines';
+import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } from '@kith/engines';
 
 /** A database on a disk of its own that can be filled. It starts again by itself when it ends. */
 export interface SmallDatabase extends AsyncDisposable {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -11,10 +12,14 @@ const here = resolve(import.meta.dirname, '../../..');
 export async function checkOut(commit: string): Promise<{ folder: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-before-'));
   await run('git', ['-C', here, 'worktree', 'add', '--detach', folder, commit]);
-  // Packages are this one's; the workspaces among them, links relative to their folder, are its own.
+  // Packages are this one's; the workspaces among them are its own, wherever that version has them.
   await linkPackages('');
-  for (const group of ['libs', 'services']) {
-    for (const name of await readdir(join(folder, group))) await linkPackages(join(group, name));
+  await mkdir(join(folder, 'node_modules/@kith'), { recursive: true });
+  for (const manifest of globSync('{libs,services,apps,tools}/*/package.json', { cwd: folder })) {
+    const workspace = dirname(manifest);
+    await linkPackages(workspace);
+    const { name } = JSON.parse(await readFile(join(folder, manifest), 'utf8')) as { name: string };
+    await symlink(join(folder, workspace), join(folder, 'node_modules', name));
   }
   return {
     folder,
@@ -30,9 +35,7 @@ export async function checkOut(commit: string): Promise<{ folder: string } & Asy
     const names = await readdir(from).catch(() => []);
     if (names.length > 0) await mkdir(to, { recursive: true });
     for (const name of names) {
-      if (name === '@kith')
-        await cp(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
-      else await symlink(join(from, name), join(to, name));
+      if (name !== '@kith') await symlink(join(from, name), join(to, name));
     }
   }
 }

@@ -1,0 +1,24 @@
+import { StartError } from '@kith/base';
+import { noteRestored } from '@kith/store/open';
+import { readManifest, writeManifest } from '../../forms/backup-manifest.ts';
+import { openDataFolder } from '../../forms/data-folder.ts';
+import { serviceBackups } from './services.ts';
+
+/**
+ * Turns a started backup into a separate installation: from then on it may send outside, and its events count as newer than all
+ * earlier ones. Throws `StartError` if the folder holds no backup, or was adopted already.
+ */
+export async function adopt(path: string): Promise<void> {
+  const folder = openDataFolder(path);
+  try {
+    const manifest = readManifest(folder);
+    if (!manifest || manifest.adoptedAt)
+      throw new StartError(`${path} holds no backup, or was adopted already.`);
+    for (const { service } of serviceBackups) {
+      await noteRestored({ kind: 'sqlite', file: folder.file(`${service}.sqlite`) }, { whole: true });
+    }
+    writeManifest(folder, { ...manifest, adoptedAt: new Date().toISOString() });
+  } finally {
+    folder.release();
+  }
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createLogger, readConfig, StartError } from '@kith/base';
+import { NatsBus } from '@kith/bus';
+import { Passwords } from '@kith/identity';
+import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
+import { isMoved } from '@kith/store/sqlite';
+import { type BackupManifest, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
+import { type Given, type Surroundings, UsageError } from '../command.ts';
+import { type Count, printCounts } from '../counts.ts';
+import { dataFiles } from '../move/state.ts';
+import { resolvePath } from '../platform-access.ts';
+import { version } from '../version.ts';
+import { backupConfig } from './config.ts';
+import { copyDatabases } from './copy-databases.ts';
+import { countDocuments } from './count-documents.ts';
+import { filesOf } from './files-of.ts';
+import { serviceBackups } from './services.ts';
+import { whole } from './whole.ts';
+
+type Config = ReturnType<typeof configOf>;
+type Progress = (line: string) => void;
+
+/** `kith backup`: what its command does, with all that only such commands need. */
+export async function runBackup(given: Given, around: Surroundings): Promise<number> {
+  const to = resolvePath(given.words[0] ?? '', around.env);
+  if (existsSync(to)) throw new StartError(`${to} exists already; choose a new folder.`);
+  const config = configOf(around.env);
+  const progress = (line: string) => around.stderr.write(`${line}\n`);
+  const isAnonymised = given.options.anonymise === true;
+  const counts = await whole(to, (partial) => write(partial, { config, isAnonymised, progress }));
+  progress(`the backup is in ${to}`);
+  printCounts(around, counts, { json: given.options.json === true });
+  return 0;
+}
+
+/** Writes a backup to a folder that is there and empty. */
+async function write(
+  folder: string,
+  { config, isAnonymised, progress }: { config: Config; isAnonymised: boolean; progress: Progress },
+): Promise<Count[]> {
+  const begunAt = new Date().toISOString();
+  const fileOf = (name: string) => join(folder, `${name}.sqlite`);
+  const settings = config.MONGODB_URL
+    ? await backUpDatabases(config, fileOf, progress)
+    : await backUpFolder(resolve(config.KITH_DATA), config, fileOf, progress);
+  if (isAnonymised) await anonymiseAll(fileOf, progress);
+  const counts = countDocuments(fileOf);
+  writeManifest(filesOf(folder), {
+    ...{ format: 1, version, begunAt, endedAt: new Date().toISOString(), isAnonymised },
+    ...{ form: config.MONGODB_URL ? 'distributed' : 'embedded', settings, counts },
+  });
+  return counts;
+}
+
+function configOf(env: NodeJS.ProcessEnv) {
+  return readConfig(backupConfig, env);
+}
+
+async function backUpDatabases(
+  { MONGODB_URL: mongodbUrl = '', NATS_URL: url, NATS_NKEY: nkeySeed, ...config }: Config,
+  fileOf: (service: string) => string,
+  progress: Progress,
+): Promise<BackupManifest['settings']> {
+  if (!url) throw new UsageError('Set NATS_URL together with MONGODB_URL.');
+  const prefix = config.KITH_PREFIX;
+  const log = createLogger({ name: 'kith', level: 'silent' });
+  const bus = await NatsBus.connect({ url, nkeySeed, name: 'operator', prefix, log });
+  await copyDatabases({ mongodbUrl, prefix, bus }, fileOf, progress).finally(() => bus.close());
+  return settingsOf(config);
+}
+
+/** As of one moment, of which the events are as well: nothing is to be told once more. */
+async function backUpFolder(
+  from: string,
+  config: Config,
+  fileOf: (service: string) => string,
+  progress: Progress,
+): Promise<BackupManifest['settings']> {
+  const missing = dataFiles.find((name) => !existsSync(join(from, `${name}.sqlite`)));
+  if (missing)
+    throw new StartError(`There is no embedded installation in ${from}: ${missing}.sqlite is missing.`);
+  if (isMoved(join(from, 'events.sqlite'))) {
+    throw new StartError(`The data in ${from} was moved to the distributed form; back up that form instead.`);
+  }
+  const files = dataFiles.map((name) => ({ from: join(from, `${name}.sqlite`), to: fileOf(name) }));
+  await snapshotFiles(files, (file) => progress(`${file}: copied`));
+  return readManifest(filesOf(from))?.settings ?? settingsOf(config);
+}
+
+/** In place of each file. Nothing is left of what people have done: neither events nor sessions. */
+async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<void> {
+  const password = randomBytes(9).toString('base64url');
+  const made = new MadeUp(await new Passwords().hash(password, Number.MAX_SAFE_INTEGER));
+  for (const backup of serviceBackups) {
+    const [real, other] = [fileOf(backup.service), fileOf(`${backup.service}.anonymous`)];
+    anonymise(backup, real, other, made);
+    await rename(other, real);
+    progress(`${backup.service}: anonymised`);
+  }
+  await rm(fileOf('events'), { force: true });
+  progress(`all users now have the password ${password}`);
+}
+
+function settingsOf({ KITH_PREFIX, TOKEN_ISSUER, TOKEN_AUDIENCE }: Omit<Config, 'MONGODB_URL'>) {
+  return { KITH_PREFIX, TOKEN_ISSUER, TOKEN_AUDIENCE };
+}

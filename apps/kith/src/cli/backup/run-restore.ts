@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { constants, copyFile, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createLogger, readConfig, StartError } from '@kith/base';
+import type { ErasureNote } from '@kith/identity';
+import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
+import { platformConfig } from '../../forms/config.ts';
+import { openDataFolder } from '../../forms/data-folder.ts';
+import { type Given, optional, type Surroundings } from '../command.ts';
+import { type Count, printCounts } from '../counts.ts';
+import { moveData } from '../move/move.ts';
+import { untilQuiet } from '../move/quiet.ts';
+import { Source } from '../move/source.ts';
+import { dataFiles } from '../move/state.ts';
+import { Target } from '../move/target.ts';
+import { resolvePath } from '../platform-access.ts';
+import { adopt } from './adopt.ts';
+import { restoreConfig } from './config.ts';
+import { countDocuments } from './count-documents.ts';
+import { eraseAgain, readErasures } from './erase-again.ts';
+import { filesOf } from './files-of.ts';
+import { whole } from './whole.ts';
+
+/** What is restored, and by which settings. */
+interface Restoring {
+  from: string;
+  manifest: BackupManifest;
+  erased: readonly ErasureNote[];
+  env: NodeJS.ProcessEnv;
+  progress: (line: string) => void;
+}
+
+/** `kith restore`: what its command does, with all that only such commands need. */
+export async function runRestore(given: Given, around: Surroundings): Promise<number> {
+  const from = resolvePath(given.words[0] ?? '', around.env);
+  const manifest = readManifest(filesOf(from));
+  if (!manifest) throw new StartError(`There is no backup in ${from}.`);
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA } = readConfig(restoreConfig, around.env);
+  const list = optional(given, 'erased');
+  const restoring: Restoring = {
+    ...{ from, manifest, env: around.env },
+    erased: list === undefined ? [] : readErasures(resolvePath(list, around.env)),
+    progress: (line) => around.stderr.write(`${line}\n`),
+  };
+  if (list === undefined) {
+    restoring.progress(`warning: no --erased; users who were erased after ${manifest.begunAt} are restored`);
+  }
+  const counts =
+    url === undefined
+      ? await restoreFolder(restoring, resolve(KITH_DATA))
+      : await restoreDatabases(restoring, { url, prefix });
+  printCounts(around, counts, { json: given.options.json === true });
+  return 0;
+}
+
+async function restoreFolder(restoring: Restoring, data: string): Promise<Count[]> {
+  if (existsSync(data) && (await readdir(data)).length > 0) {
+    throw new StartError(`${data} is not empty; set KITH_DATA to another folder.`);
+  }
+  await whole(data, (partial) => prepare(restoring, partial));
+  return countDocuments((service) => join(data, `${service}.sqlite`));
+}
+
+/** By way of a folder, from which the databases are filled as by `kith move`. Killed, it goes on there. */
+async function restoreDatabases(
+  restoring: Restoring,
+  { url, prefix }: { url: string; prefix: string },
+): Promise<Count[]> {
+  const path = `${restoring.from}.restoring`;
+  await using target = await Target.open({ url, prefix });
+  // What consumers had not had yet is not in the databases, and the new streams begin empty.
+  const quiet = restoring.manifest.form === 'embedded';
+  if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
+  const folder = openDataFolder(path);
+  const counts = await moveData(
+    { folder, source: new Source(folder), target, prefix },
+    restoring.progress,
+  ).finally(() => folder.release());
+  await rm(path, { recursive: true });
+  return counts;
+}
+
+/** Fills a folder with what the backup holds, as an installation of its own, without those who were erased. */
+async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<void> {
+  const { from, manifest, erased, env, progress } = restoring;
+  for (const name of ['backup.json', ...dataFiles.map((one) => `${one}.sqlite`)]) {
+    if (existsSync(join(from, name)))
+      await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
+  }
+  progress('copied');
+  const config = readConfig(platformConfig, {
+    ...{ ...manifest.settings, ...env },
+    ...{ KITH_DATA: path, LOG_LEVEL: 'error' },
+  });
+  const log = createLogger({ name: 'kith', level: 'error' });
+  const bus = { prefix: config.KITH_PREFIX, file: join(path, 'events.sqlite'), log };
+  await adopt(path);
+  // Also where nobody is: it makes the log of events, which a backup of the distributed form does not have.
+  await eraseAgain(erased, bus);
+  if (erased.length > 0 || quiet) {
+    progress(`waiting for pending work, including ${erased.length} erasures …`);
+    const folder = openDataFolder(path);
+    await untilQuiet(folder, { config, log }).finally(() => folder.release());
+  }
+}

@@ -1,0 +1,38 @@
+import { readConfig } from '@kith/base/config';
+import type { Bus } from '@kith/bus';
+import { commonConfig, natsConfig } from '@kith/service/config';
+import { z } from 'zod';
+import { dataFolderConfig } from '../../forms/data-folder-config.ts';
+import type { Surroundings } from '../command.ts';
+
+/** What says where the bus is. */
+export const busConfig = z.object({
+  NATS_URL: natsConfig.shape.NATS_URL.optional().describe('NATS server of the distributed form'),
+  NATS_NKEY: natsConfig.shape.NATS_NKEY.describe('seed of the operator’s NATS user'),
+  KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
+  KITH_DATA: dataFolderConfig.shape.KITH_DATA,
+});
+
+/** What `--help` says of where the events are. */
+export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without NATS_URL it opens the data folder of an embedded platform
+(KITH_DATA); stop the platform first.`;
+
+/** Opens the bus that has the dead letters, for one piece of work. */
+export async function withBus<T>({ env }: Surroundings, work: (bus: Bus) => Promise<T>): Promise<T> {
+  const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(busConfig, env);
+  const { createLogger } = await import('@kith/base');
+  const { NatsBus } = await import('@kith/bus');
+  const { InProcessBus } = await import('@kith/bus/in-process');
+  const log = createLogger({ name: 'kith', level: 'silent' });
+  if (NATS_URL) {
+    const bus = await NatsBus.connect({ url: NATS_URL, nkeySeed: NATS_NKEY, name: 'operator', prefix, log });
+    return work(bus).finally(() => bus.close());
+  }
+  const { openDataFolder } = await import('../../forms/data-folder.ts');
+  const folder = openDataFolder(KITH_DATA);
+  const bus = new InProcessBus({ prefix, file: folder.file('events.sqlite'), log });
+  return work(bus).finally(async () => {
+    await bus.close();
+    folder.release();
+  });
+}

@@ -1,0 +1,96 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Logger, Metrics, StartError } from '@kith/base';
+import { BusWrapper, type ConsumeOptions, type Delivery, type Intake } from '@kith/bus';
+import { InProcessBus } from '@kith/bus/in-process';
+import type { RunningService } from '@kith/service';
+import type { PlatformConfig } from '../../forms/config.ts';
+import type { DataFolder } from '../../forms/data-folder.ts';
+import { settingsOf } from '../../forms/embedded.ts';
+import { serviceNames, startServiceByName } from '../../forms/services.ts';
+import { serviceMoves } from './services.ts';
+
+const everyMs = 100;
+/** How long services get for what is on its way; an event that fails is tried for a quarter of an hour. */
+const patienceMs = 20 * 60_000;
+
+/** Notes which consumers there are. */
+class NotingBus extends BusWrapper {
+  readonly durables = new Set<string>();
+
+  override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
+    this.durables.add(options.durable);
+    return super.consume(options, handle);
+  }
+}
+
+export interface QuietOptions {
+  config: PlatformConfig;
+  log: Logger;
+  /** Consumers of the log that no service has any more, and that need not come to its end. */
+  without?: readonly string[];
+  patience?: number;
+}
+
+/**
+ * Has the services of an embedded installation finish what is on its way, without a gateway: every event published, and
+ * every consumer at the end of the log. So nothing has to be carried over but what is stored. Throws `StartError` when
+ * a consumer does not get there: at once for one that no service has, which nothing would ever bring there.
+ */
+export async function untilQuiet(
+  folder: DataFolder,
+  { config, log, without = [], patience = patienceMs }: QuietOptions,
+): Promise<void> {
+  const bus = new NotingBus(
+    new InProcessBus({ prefix: config.KITH_PREFIX, file: folder.file('events.sqlite'), log }),
+  );
+  const left = () => whatIsLeft(folder, without);
+  const services: RunningService[] = [];
+  try {
+    const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
+    for (const name of serviceNames) {
+      const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`) } as const;
+      services.push(await startServiceByName(name, runtime, { store, settings: settingsOf(config) }));
+    }
+    for (const durable of behind(folder, without)) {
+      if (bus.durables.has(durable)) continue;
+      throw new StartError(
+        `The consumer ${durable} has not received all events, and no service of this version has it. Use --without ${durable} to skip it.`,
+      );
+    }
+    const until = Date.now() + patience;
+    for (let busy = left(); busy; busy = left()) {
+      if (Date.now() > until) throw new StartError(`${busy}. The data cannot be moved before that.`);
+      await wait(everyMs);
+    }
+  } finally {
+    await Promise.all(services.map((service) => service.stop()));
+    await bus.close();
+  }
+  // Stopping may publish what was just stored: a last look, when nobody writes any more.
+  const late = left();
+  if (late) throw new StartError(`${late}. Run the command again.`);
+}
+
+/** What is still on its way, in a sentence without its end; nothing when all has arrived. */
+function whatIsLeft(folder: DataFolder, without: readonly string[]): string | undefined {
+  for (const { service } of serviceMoves) {
+    using db = new DatabaseSync(folder.file(`${service}.sqlite`), { timeout: 5_000 });
+    if (db.prepare('SELECT 1 FROM events WHERE published = 0 LIMIT 1').get())
+      return `Events of ${service} are not published`;
+  }
+  const [durable] = behind(folder, without);
+  return durable === undefined ? undefined : `The consumer ${durable} has not received all events`;
+}
+
+/** The consumers that are not at the end of the log. */
+function behind(folder: DataFolder, without: readonly string[]): string[] {
+  using db = new DatabaseSync(folder.file('events.sqlite'), { timeout: 5_000 });
+  const rows = db
+    .prepare(
+      `SELECT durable FROM consumers WHERE position < (SELECT coalesce(max(position), 0) FROM events)
+         UNION SELECT durable FROM redeliveries`,
+    )
+    .all();
+  return rows.map(({ durable }) => String(durable)).filter((durable) => !without.includes(durable));
+}

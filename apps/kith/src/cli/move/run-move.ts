@@ -1,0 +1,52 @@
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createLogger, readConfig, StartError } from '@kith/base';
+import { platformConfig } from '../../forms/config.ts';
+import { openDataFolder } from '../../forms/data-folder.ts';
+import { type Given, optional, type Surroundings } from '../command.ts';
+import { printCounts } from '../counts.ts';
+import { resolvePath } from '../platform-access.ts';
+import { moveConfig } from './config.ts';
+import { moveData } from './move.ts';
+import { untilQuiet } from './quiet.ts';
+import { serviceMoves } from './services.ts';
+import { checkFolder, Source } from './source.ts';
+import { isBegun, isHandedOver, readState } from './state.ts';
+import { Target } from './target.ts';
+
+/** `kith move`: what its command does, with all that only this command needs. */
+export async function runMove(given: Given, around: Surroundings): Promise<number> {
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept } = readConfig(moveConfig, around.env);
+  const from = optional(given, 'from');
+  // The default is where `npm start` keeps it, wherever the command is given.
+  const path = from === undefined ? resolve(kept) : resolvePath(from, around.env);
+  const without = (given.options.without ?? []) as string[];
+  checkFolder(path, filesIn(path), serviceMoves);
+  const config = readConfig(platformConfig, { ...around.env, KITH_DATA: path, LOG_LEVEL: 'error' });
+  const progress = (line: string) => around.stderr.write(`${line}\n`);
+  const destination = { write: (line: string) => void around.stderr.write(line) };
+  const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination });
+  const folder = openDataFolder(path);
+  try {
+    await using target = await Target.open({ url, prefix });
+    const state = readState(folder, prefix);
+    if (state && (isBegun(folder, state) || isHandedOver(folder, state))) progress('resuming the move …');
+    else {
+      progress('waiting for pending work …');
+      await untilQuiet(folder, { config, log, without });
+    }
+    const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);
+    printCounts(around, counts, { json: given.options.json === true });
+    return 0;
+  } finally {
+    folder.release();
+  }
+}
+
+function filesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    throw new StartError(`There is no embedded installation in ${path}.`, { cause: error });
+  }
+}

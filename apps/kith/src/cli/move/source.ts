@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { StartError } from '@kith/base';
+import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
+import { eventKey } from '@kith/store';
+import { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from '@kith/store/open';
+import type { DataFolder } from '../../forms/data-folder.ts';
+
+const batch = 500;
+
+type MovedDocument = ReturnType<MovedTable['document']>;
+
+/** An embedded installation's data, to be read only. */
+export class Source {
+  readonly #folder: DataFolder;
+  /** By service and key: events that a consumer has given up. They go out once more from the new place. */
+  readonly #dead = new Map<string, Map<string, EventEnvelope>>();
+
+  constructor(folder: DataFolder) {
+    this.#folder = folder;
+    using log = this.#open('events');
+    for (const { body } of log.prepare('SELECT body FROM dead_letters ORDER BY at').all()) {
+      const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
+      const service = serviceOfEvent(event.type);
+      if (!service) throw new Error(`No service owns events of the type ${event.type}.`);
+      const events = this.#dead.get(service) ?? new Map<string, EventEnvelope>();
+      this.#dead.set(service, events.set(eventKey(event), event));
+    }
+  }
+
+  /** Throws `StartError` where the service keeps something that there is no place for in the other form. */
+  check({ service, tables }: ServiceMove): void {
+    using db = this.#open(service);
+    // Which folder a file is of (docs/adr/0031) is nothing to move; marks speak of the log that is left behind.
+    const known = new Set(['installation', 'marks', ...tables.map(({ table }) => table)]);
+    const stored = db.prepare(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+    );
+    const unknown = stored.all().find(({ name }) => !known.has(name as string));
+    if (unknown)
+      throw new StartError(`The table ${unknown.name} of ${service} cannot be moved by this version.`);
+  }
+
+  /** The documents of a table, in the order of its keys, some at a time, after the key of the last one if given. */
+  *documents(
+    { service }: ServiceMove,
+    { table, key, document }: MovedTable,
+    after?: readonly SQLInputValue[],
+  ): Generator<{ documents: MovedDocument[]; last: SQLInputValue[] }> {
+    using db = this.#open(service);
+    const order = key.join(', ');
+    const marks = key.map(() => '?').join(', ');
+    const first = db.prepare(`SELECT * FROM ${table} ORDER BY ${order} LIMIT ${batch}`);
+    const next = db.prepare(
+      `SELECT * FROM ${table} WHERE (${order}) > (${marks}) ORDER BY ${order} LIMIT ${batch}`,
+    );
+    const isEvents = table === movedEvents.table;
+    for (let from = after; ; ) {
+      const rows: MovedRow[] = from ? next.all(...from) : first.all();
+      const lastRow = rows.at(-1);
+      if (!lastRow) return;
+      const documents = rows.map((row) => document(isEvents ? this.#revived(service, row) : row));
+      from = key.map((column) => lastRow[column] as SQLInputValue);
+      yield { documents, last: from as SQLInputValue[] };
+    }
+  }
+
+  /** Events that were given up, and that the service's own table has no longer. */
+  deadBeyond({ service }: ServiceMove): MovedDocument[] {
+    using db = this.#open(service);
+    const isThere = db.prepare('SELECT 1 FROM events WHERE key = ?');
+    const dead = [...(this.#dead.get(service) ?? [])].filter(([key]) => !isThere.get(key));
+    return dead.map(([key, event]) =>
+      movedEvents.document({
+        key,
+        event: JSON.stringify(event),
+        at: Date.parse(event.occurredAt),
+        published: 0,
+      }),
+    );
+  }
+
+  #revived(service: string, row: MovedRow): MovedRow {
+    return this.#dead.get(service)?.has(row.key) ? { ...row, published: 0 } : row;
+  }
+
+  #open(name: string): DatabaseSync {
+    return new DatabaseSync(this.#folder.file(`${name}.sqlite`), { readOnly: true });
+  }
+}
+
+/** Throws `StartError` where a folder holds no installation, or data of services that cannot be moved. */
+export function checkFolder(path: string, files: readonly string[], moves: readonly ServiceMove[]): void {
+  const known = ['events', 'lock', ...moves.map(({ service }) => service)];
+  if (!existsSync(`${path}/identity.sqlite`)) {
+    throw new StartError(`There is no embedded installation in ${path}.`);
+  }
+  const unknown = files.find(
+    (file) => file.endsWith('.sqlite') && !known.includes(file.replace('.sqlite', '')),
+  );
+  if (unknown) throw new StartError(`${unknown} cannot be moved by this version.`);
+}

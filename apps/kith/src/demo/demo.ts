@@ -1,0 +1,138 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { StartError } from '@kith/base';
+import type { Collection, Project, Session } from '@kith/contracts';
+import type { DataFolder } from '../forms/data-folder.ts';
+import { answering, type Call, CallError, caller } from './api.ts';
+
+/** What `start.json` holds: all that is needed to try the platform. */
+export interface StartFile {
+  url: string;
+  projectId: string;
+  operatorToken: string;
+  users: { id: string; email: string; password: string; accessToken: string }[];
+  collectionId: string;
+}
+
+const people = [
+  {
+    username: 'ada.demo',
+    name: 'Ada Demo',
+    avatar: 'https://example.com/avatars/ada.png',
+    bio: 'Writes the first program of every project.',
+    location: 'London',
+    birthdate: '1990-12-10',
+    metadata: { theme: 'dark', languages: ['en', 'fr'] },
+  },
+  {
+    username: 'grace.demo',
+    name: 'Grace Demo',
+    avatar: 'https://example.com/avatars/grace.png',
+    bio: 'Finds the bug, and tapes it into the book.',
+    location: 'New York',
+    birthdate: '1992-12-09',
+    metadata: { theme: 'light', languages: ['en'] },
+  },
+];
+
+/**
+ * Makes sure that there is a demo project with two connected users and a collection, signs both in, and writes
+ * `start.json` and the body of a sign request into the data folder, mode 0600. A demo made earlier is used again.
+ *
+ * @param stateName Name of the file that remembers the demo of this form, so that two forms can share a folder.
+ */
+export async function ensureDemo(
+  folder: DataFolder,
+  options: { url: string; operatorToken: string; stateName: string },
+): Promise<StartFile> {
+  const { url, operatorToken, stateName } = options;
+  // The gateway of a platform that was just started may not listen yet, and its services may still be on their way.
+  await answering(url, 30_000);
+  const call = caller(url, { patienceMs: 30_000 });
+  const earlier = folder.read(stateName);
+  const start = await resumeOrMake(call, { earlier, operatorToken });
+  const file = { ...start, url, operatorToken };
+  const content = `${JSON.stringify(file, null, 2)}\n`;
+  folder.write(stateName, content);
+  folder.write('start.json', content);
+  if (!folder.read('sign-request.json')) folder.write('sign-request.json', signRequest(file.projectId));
+  return file;
+}
+
+async function resumeOrMake(
+  call: Call,
+  { earlier, operatorToken }: { earlier: string | undefined; operatorToken: string },
+): Promise<StartFile> {
+  try {
+    const resumed = earlier && (await resume(call, JSON.parse(earlier) as StartFile));
+    return resumed || (await make(call, operatorToken));
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    throw new StartError(`The demo project could not be created (${error.message}); see the log.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Signs the users of an earlier demo in; `undefined` when the databases do not know them any more. */
+async function resume(call: Call, file: StartFile): Promise<StartFile | undefined> {
+  try {
+    const users = await Promise.all(
+      file.users.map(async ({ email, password }) => {
+        const body = { email, password };
+        const { user, accessToken } = await call<Session>('POST', `/v7/${file.projectId}/auth/sign-in`, {
+          body,
+        });
+        return { id: user.id, email, password, accessToken };
+      }),
+    );
+    return { ...file, users };
+  } catch (error) {
+    if (error instanceof CallError && (error.status === 404 || error.status === 401)) return undefined;
+    throw error;
+  }
+}
+
+async function make(call: Call, operatorToken: string): Promise<StartFile> {
+  const { id: projectId } = await call<Project>('POST', '/admin/projects', {
+    token: operatorToken,
+    body: { name: 'Demo' },
+  });
+  const users: StartFile['users'] = [];
+  for (const profile of people) {
+    const email = `${profile.username.replace('.demo', '')}@example.com`;
+    const password = randomBytes(12).toString('base64url');
+    const body = { ...profile, email, password };
+    const { user, accessToken } = await call<Session>('POST', `/v7/${projectId}/auth/sign-up`, { body });
+    users.push({ id: user.id, email, password, accessToken });
+  }
+  const [ada, grace] = users as [StartFile['users'][number], StartFile['users'][number]];
+  const request = await call<{ id: string }>('POST', `/v7/${projectId}/users/${grace.id}/connection`, {
+    token: ada.accessToken,
+    body: { message: 'Hello Grace, shall we connect?' },
+  });
+  await call('PATCH', `/v7/${projectId}/connections/${request.id}/accept`, { token: grace.accessToken });
+  const root = await call<Collection>('GET', `/v7/${projectId}/collections/root`, { token: ada.accessToken });
+  const collection = await call<Collection>(
+    'POST',
+    `/v7/${projectId}/collections/${root.id}/sub-collections`,
+    {
+      token: ada.accessToken,
+      body: { collectionName: 'Reading list' },
+    },
+  );
+  return { url: '', projectId, operatorToken, users, collectionId: collection.id };
+}
+
+/** A body for the sign endpoint with an RSA key of its own, made here and used for nothing else. */
+function signRequest(projectId: string): string {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  return `${JSON.stringify({
+    projectId,
+    privateKey: Buffer.from(privateKey).toString('base64'),
+    payload: { id: 'user-1', name: 'Test user', role: 'visitor' },
+  })}\n`;
+}

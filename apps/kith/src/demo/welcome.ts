@@ -1,0 +1,63 @@
+import type { DataFolder } from '../forms/data-folder.ts';
+import type { StartFile } from './demo.ts';
+
+/** The last line of a start that ends with its terminal. */
+export function goodbye(folder: DataFolder): string {
+  return `Ctrl-C ends it; the data stays in ${folder.path}\n`;
+}
+
+/** What a start found out about its internal port: where it is, and which one it was to be when that is taken. */
+export interface InternalAddress {
+  url: string;
+  taken?: number | undefined;
+}
+
+/**
+ * Tells where the platform and its reference are, and the three requests to paste. The reference is opened with the
+ * demo's project filled in.
+ *
+ * @param internal Of a platform that is one process.
+ */
+export function welcome(start: StartFile, folder: DataFolder, internal?: InternalAddress): string {
+  const [user] = start.users;
+  const scope = `${start.url}/v7/${start.projectId}`;
+  const authorization = `-H 'Authorization: Bearer ${user?.accessToken}'`;
+  const json = "-H 'Content-Type: application/json'";
+  return `
+Kith is up at ${start.url}
+
+  reference ${start.url}/docs?project=${start.projectId}${internal ? `\n  internal  ${internalLine(internal)}` : ''}
+  project   ${start.projectId}
+  token     ${user?.accessToken}
+            (of ${user?.email}, for 30 minutes; all of it is in ${folder.file('start.json')})
+
+Sign a test token:
+curl -s -X POST ${scope}/crypto/sign-testing-jwt ${json} -d @'${folder.file('sign-request.json')}'
+
+Rename a collection:
+curl -s -X PATCH ${scope}/collections/${start.collectionId} ${authorization} ${json} -d '{"name":"Books to read"}'
+
+List connections:
+curl -s '${scope}/connections?page=1&limit=20' ${authorization}
+`;
+}
+
+/** What a start in production prints: no demo there, and no token on a terminal. */
+export function productionNotice(url: string, folder: DataFolder, internal?: InternalAddress): string {
+  const internally = internal ? `Internally: ${internalLine(internal)}\n` : '';
+  return `\nKith is up at ${url}, its reference at ${url}/docs (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n${internally}`;
+}
+
+/** What a start on a backup prints: no demo in somebody's data. */
+export function copyNotice(url: string, folder: DataFolder, begunAt: string): string {
+  return `
+Kith is up at ${url}, its reference at ${url}/docs
+This is a copy: the backup of ${begunAt} in ${folder.path}. It answers as the platform did; changes affect only this copy.
+The operator's token of this copy is in ${folder.file('operator-token')}.
+Run kith adopt --from ${folder.path} to make it a separate installation.
+`;
+}
+
+function internalLine({ url, taken }: InternalAddress): string {
+  return `${url} (/healthz, /readyz, /metrics)${taken === undefined ? '' : `; port ${taken} is taken, set INTERNAL_PORT to choose another`}`;
+}

@@ -1,0 +1,21 @@
+export { type Call, CallError, caller } from './demo/api.ts';
+export { ensureDemo, type StartFile } from './demo/demo.ts';
+export { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
+export { type BackupManifest, readManifest, writeManifest } from './forms/backup-manifest.ts';
+export { type PlatformConfig, platformConfig } from './forms/config.ts';
+export { type DataFolder, openDataFolder, readIfThere } from './forms/data-folder.ts';
+export { type DistributedOptions, type DistributedPlatform, startDistributed } from './forms/distributed.ts';
+export {
+  type EmbeddedOptions,
+  type EmbeddedPlatform,
+  type Platform,
+  settingsOf,
+  startEmbedded,
+} from './forms/embedded.ts';
+export { nodeFlags } from './forms/node-flags.ts';
+export { operatorToken } from './forms/operator-token.ts';
+export { refuseTakenPort } from './forms/port-taken.ts';
+export { type ProcessName, type ServiceProcess, startServiceProcess } from './forms/processes.ts';
+export { type ServiceSettings, serviceNames, startServiceByName } from './forms/services.ts';
+export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
+export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';

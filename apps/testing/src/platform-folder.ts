@@ -1,0 +1,43 @@
+import { rmSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isAlive, owner } from '@kith/engines';
+import { onExit } from 'signal-exit';
+import type { EngineKind } from './engine-kinds.ts';
+
+const named = /^kith-platform-(embedded|containers)-(.+)-(\d+)-(t[0-9a-f]{12})$/;
+
+/** A platform's folder in the system's temporary one. It is gone when disposed, and when this process ends. */
+export async function makePlatformFolder(
+  engine: EngineKind,
+  prefix: string,
+): Promise<{ path: string } & AsyncDisposable> {
+  // Its name says whose it is, for who comes after a process that was killed.
+  const path = join(tmpdir(), `kith-platform-${engine}-${owner.replace(':', '-')}-${prefix}`);
+  await mkdir(path, { mode: 0o700 });
+  const forget = onExit(() => rmSync(path, { recursive: true, force: true }));
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      forget();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Removes the folders of processes that were killed before they could do so. Those of platforms on real engines only with
+ * `erase`, which gets the prefix of what they have left there.
+ */
+export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const [, engine, host, pid, prefix = ''] = named.exec(name) ?? [];
+    if (!engine || isAlive(`${host}:${pid}`)) continue;
+    if (engine === 'containers') {
+      if (!erase) continue;
+      await erase(prefix);
+    }
+    await rm(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}

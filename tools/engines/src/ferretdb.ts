@@ -1,0 +1,45 @@
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './run.ts';
+import { cacheFolder, type Progress, step } from './step.ts';
+
+/** The Go package that the offline `mongo` image serves the MongoDB protocol with. */
+export const ferretdbPackage = 'github.com/FerretDB/FerretDB/v2/cmd/ferretdb@v2.7.0';
+
+const script = fileURLToPath(new URL('../images/ferretdb/compile.sh', import.meta.url));
+
+/**
+ * Compiles FerretDB, or takes the binary compiled earlier, and returns its path. With `onMachine` only
+ * the machine's own Go is used, and undefined returned where it is too old or missing; without, a container's.
+ */
+export async function compileFerretdb(options: {
+  env: NodeJS.ProcessEnv;
+  progress: Progress;
+  log: string;
+  base: string;
+  onMachine?: boolean;
+}): Promise<string | undefined> {
+  const folder = join(cacheFolder(options.env), ferretdbPackage.replace(/^.*@/, 'ferretdb-'));
+  const binary = join(folder, 'ferretdb');
+  if (existsSync(binary)) return binary;
+  if (options.onMachine && !(await goIsNewEnough())) return undefined;
+  // Renamed when whole: an interrupted copy would be taken for the binary next time.
+  const unfinished = `${folder}.new`;
+  mkdirSync(unfinished, { recursive: true });
+  const where = options.onMachine ? [] : ['--in-container'];
+  await step('Compiling FerretDB', [script, unfinished, ...where], {
+    progress: options.progress,
+    // Runs beside other steps: their lines would mix.
+    log: options.log.replace(/\.log$/, '.ferretdb.log'),
+    env: { ...options.env, PACKAGE: ferretdbPackage, BASE: options.base },
+  });
+  renameSync(unfinished, folder);
+  return binary;
+}
+
+async function goIsNewEnough(): Promise<boolean> {
+  const { code, stdout } = await run('go', ['env', 'GOVERSION']);
+  const [, major, minor] = /^go(\d+)\.(\d+)/.exec(stdout) ?? [];
+  return code === 0 && (Number(major) > 1 || Number(minor) >= 24);
+}

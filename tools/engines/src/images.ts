@@ -1,0 +1,54 @@
+/** The image each engine, and our own services, are run from. */
+export interface EngineImages {
+  mongo: string;
+  redis: string;
+  nats: string;
+  node: string;
+}
+
+export type ImageName = keyof EngineImages;
+
+export const imageNames: readonly ImageName[] = ['mongo', 'redis', 'nats', 'node'];
+
+const variables: EngineImages = {
+  mongo: 'MONGO_IMAGE',
+  redis: 'REDIS_IMAGE',
+  nats: 'NATS_IMAGE',
+  node: 'NODE_IMAGE',
+};
+
+export const officialImages: EngineImages = {
+  mongo: 'mongo:8.0',
+  redis: 'redis:8-alpine',
+  nats: 'nats:2.12-alpine',
+  node: 'node:24-bookworm-slim',
+};
+
+/** What `tools/engines/images` builds where no registry is reachable. */
+export const offlineImages: EngineImages = {
+  mongo: 'kith-offline/mongo:1',
+  redis: 'kith-offline/redis:1',
+  nats: 'kith-offline/nats:1',
+  node: 'kith-offline/node:1',
+};
+
+/** Reads MONGO_IMAGE, REDIS_IMAGE, NATS_IMAGE and NODE_IMAGE; what is not set is absent. */
+export function imagesNamedIn(env: NodeJS.ProcessEnv): Partial<EngineImages> {
+  const named: Partial<EngineImages> = {};
+  for (const name of imageNames) {
+    const image = env[variables[name]]?.trim();
+    if (image) named[name] = image;
+  }
+  return named;
+}
+
+/** Lists the images in order of preference: one the environment names is the only one that will do. */
+export function candidates(name: ImageName, env: NodeJS.ProcessEnv): string[] {
+  const named = imagesNamedIn(env)[name];
+  return named ? [named] : [officialImages[name], offlineImages[name]];
+}
+
+/** Writes images as the lines of an environment file, as docker-compose reads them. */
+export function imageVariables(images: EngineImages): string {
+  return imageNames.map((name) => `${variables[name]}=${images[name]}`).join('\n');
+}
