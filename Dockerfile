@@ -14,7 +14,7 @@ USER node
 # What Node has compiled of the services, with which they start for half the work. It keeps it for one user and the same
 # flags alone.
 RUN ["node", "--min-semi-space-size=16", "--input-type=module", "-e", "await import('@kith/platform')"]
-HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "scripts/healthcheck.mjs"]
+HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "tools/healthcheck.mjs"]
 
 # Makes the NATS users: see docker-compose.yml.
 FROM base AS nats-setup

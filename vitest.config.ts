@@ -20,7 +20,7 @@ export default defineConfig({
     maxWorkers: 2,
     // A test that asserts nothing cannot fail.
     expect: { requireAssertions: true },
-    setupFiles: ['scripts/test/count-starts.ts'],
+    setupFiles: ['tools/test/count-starts.ts'],
     projects: [
       {
         test: {

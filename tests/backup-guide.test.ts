@@ -34,7 +34,7 @@ describe('the guide of backups', async () => {
     await mkdir(bin);
     const [npx, npm] = [
       `shift; exec '${process.execPath}' '${root}apps/kith/src/cli/main.ts' "$@"`,
-      `exec '${process.execPath}' '${root}scripts/start.ts'`,
+      `exec '${process.execPath}' '${root}tools/start.ts'`,
     ];
     for (const [name, words] of Object.entries({ npx, npm })) {
       await writeFile(join(bin, name), `#!/bin/sh\n${words}\n`, { mode: 0o755 });

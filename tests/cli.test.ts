@@ -271,7 +271,7 @@ describe('kith', () => {
       event: { id: 'one' },
     });
     // By its older name, as the script that npm runs.
-    const { stdout } = await run(process.execPath, ['scripts/dead-letters.ts', 'replay', 'test-all'], {
+    const { stdout } = await run(process.execPath, ['tools/dead-letters.ts', 'replay', 'test-all'], {
       cwd: root,
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache(), KITH_DATA: data },
     });

@@ -26,7 +26,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const token = (
       await project.call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')
     ).trim();
-    const { stdout } = await run(process.execPath, ['scripts/demo.ts'], {
+    const { stdout } = await run(process.execPath, ['tools/demo.ts'], {
       cwd: root,
       env: {
         ...process.env,

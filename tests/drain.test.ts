@@ -36,7 +36,7 @@ async function startOne(engine: string): Promise<Running> {
   }
   const { path } = undo.use(await mkdtempDisposable(join(tmpdir(), 'kith-drain-')));
   const env = { KITH_DATA: path, PORT: '0', DRAIN_MS };
-  const kith = undo.use(await startScript('scripts/start.ts', { env, until: 'Ctrl-C ends it' }));
+  const kith = undo.use(await startScript('tools/start.ts', { env, until: 'Ctrl-C ends it' }));
   const { url } = JSON.parse(await readFile(join(path, 'start.json'), 'utf8'));
   const kept = undo.move();
   return {

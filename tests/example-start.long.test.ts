@@ -22,7 +22,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
   afterAll(() => rm(data, { recursive: true, force: true }));
 
   const start = (env: NodeJS.ProcessEnv = {}) =>
-    startScript('scripts/example.ts', {
+    startScript('tools/example.ts', {
       env: { KITH_DATA: data, PORT: '0', ...env },
       until: 'Ctrl-C ends it',
     });

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { published, withDependencies } from '../scripts/packages/manifest.ts';
+import { published, withDependencies } from '../tools/packages/manifest.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const packages = withDependencies(root, ['client', 'testing']);

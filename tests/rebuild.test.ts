@@ -67,7 +67,7 @@ describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
     expect(await copied('notifications-profiles')).toBe('3 copied\n');
     // By its older name, as the script that npm runs.
     const env = { ...process.env, ...accessOf(platform) };
-    const script = await run(process.execPath, ['scripts/rebuild.ts', 'identity-blocks'], { cwd: root, env });
+    const script = await run(process.execPath, ['tools/rebuild.ts', 'identity-blocks'], { cwd: root, env });
     expect(script).toEqual({ stdout: '1 copied\n', stderr: '' });
     expect(await suggested()).toEqual([]);
     // Found by what the copy alone knows: a search does not ask identity.

@@ -14,7 +14,7 @@ it('npm run release makes a version of every package, and its part of the change
   }
   const { version } = JSON.parse(await read('package.json'));
   const release = () =>
-    spawnSync(process.execPath, ['scripts/release.ts'], { cwd: copy.path, encoding: 'utf8' });
+    spawnSync(process.execPath, ['tools/release.ts'], { cwd: copy.path, encoding: 'utf8' });
   await writeFile(
     at('.changeset/new.md'),
     `---\n'@kith/contracts': minor\n---\n\nA new endpoint.\nAnd more.\n`,

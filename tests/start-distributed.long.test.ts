@@ -27,7 +27,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         NATS_URL: engines.natsUrl,
         REDIS_URL: engines.redisUrl,
       };
-      await using kith = await startScript('scripts/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
+      await using kith = await startScript('tools/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
       const lines = curlLines(kith.output());
       expect(lines.length, kith.output()).toBe(3);
       const answers = await Promise.all(lines.map((line) => run('bash', ['-c', line])));
@@ -46,7 +46,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
           `Another Kith is up at ${file.url}; stop it, or set PORT to another port.`,
         ],
       ] as const) {
-        const second = await startScript('scripts/start-distributed.ts', {
+        const second = await startScript('tools/start-distributed.ts', {
           env: { ...env, ...given },
           until: 'Ctrl-C ends it',
         });
@@ -90,7 +90,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         NATS_URL: `nats://user:secret@${dead}`,
         REDIS_URL: engines.redisUrl,
       };
-      const kith = await startScript('scripts/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
+      const kith = await startScript('tools/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
       expect(await kith.exited).toBe(1);
       expect(kith.output()).toMatch(/NATS at nats:\/\/127\.0\.0\.1:1 does not answer\./);
       expect(kith.output()).not.toContain('secret');

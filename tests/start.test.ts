@@ -21,7 +21,7 @@ describe('npm start', () => {
   afterAll(() => rm(data, { recursive: true, force: true }));
 
   const start = (env: NodeJS.ProcessEnv = {}, words: string[] = []) =>
-    startScript('scripts/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
+    startScript('tools/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
   /** The internal address and what is said of it. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
 
@@ -95,9 +95,9 @@ describe('a start that is asked for in words', () => {
   };
 
   it.each([
-    ['npm start', 'scripts/start.ts'],
-    ['npm run start:distributed', 'scripts/start-distributed.ts'],
-    ['npm run example', 'scripts/example.ts'],
+    ['npm start', 'tools/start.ts'],
+    ['npm run start:distributed', 'tools/start-distributed.ts'],
+    ['npm run example', 'tools/example.ts'],
   ])('explains %s, and starts nothing for a word it does not know', async (command, script) => {
     const help = new RegExp(`^${command} -- \\[--port <number>\\]\n[^]*--port[^]*--help`);
     expect(await say(script, '--help')).toEqual([0, expect.stringMatching(help)]);
@@ -112,6 +112,6 @@ describe('a start that is asked for in words', () => {
     [['--port', '65536'], '--port: a whole number from 0 to 65535 is needed.'],
   ])('starts nothing for %j', async (words, sentence) => {
     const refusal = `npm start: ${sentence} See npm start -- --help.\n`;
-    expect(await say('scripts/start.ts', ...words)).toEqual([2, refusal]);
+    expect(await say('tools/start.ts', ...words)).toEqual([2, refusal]);
   });
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { drivers, folders, packages } from '../scripts/walls/table.ts';
-import { violationsOf } from '../scripts/walls/violations.ts';
+import { drivers, folders, packages } from '../tools/walls/table.ts';
+import { violationsOf } from '../tools/walls/violations.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const nameOf = (home: string): string => JSON.parse(readFileSync(`${root}${home}/package.json`, 'utf8')).name;
@@ -67,7 +67,7 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
   it('are all in the table', () => {
     const file = `${home}/src/unheard/some.ts`;
     expect(sentences({ [file]: "import { x } from '../other.ts';" })).toEqual([
-      `${file}:1: unheard is not in the table of ${home} (scripts/walls/table.ts).`,
+      `${file}:1: unheard is not in the table of ${home} (tools/walls/table.ts).`,
     ]);
   });
 });

@@ -27,7 +27,7 @@ export async function copyRepository(): Promise<{ path: string } & AsyncDisposab
       await symlink(relative(join(own, '..'), join(path, dirname(manifest))), own);
     }
   }
-  // What scripts/bootstrap.mjs leaves once the packages of a lock file are installed.
+  // What tools/bootstrap.mjs leaves once the packages of a lock file are installed.
   const lock = await readFile(join(path, 'package-lock.json'));
   await rm(join(path, 'node_modules/.kith-installed'), { force: true });
   await writeFile(

@@ -19,7 +19,7 @@ export async function startScript(
   script: string,
   options: { env: NodeJS.ProcessEnv; until: string; words?: readonly string[] },
 ): Promise<Started> {
-  const child = spawn(process.execPath, ['scripts/bootstrap.mjs', script, ...(options.words ?? [])], {
+  const child = spawn(process.execPath, ['tools/bootstrap.mjs', script, ...(options.words ?? [])], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -40,7 +40,7 @@ export async function startTracedPlatform(
 async function embedded(env: NodeJS.ProcessEnv): Promise<TracedPlatform> {
   const data = await mkdtemp(join(tmpdir(), 'kith-traced-'));
   const operatorToken = 'operator-of-the-traced-platform';
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../scripts/start.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../tools/start.ts', import.meta.url))], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: compileCache(),

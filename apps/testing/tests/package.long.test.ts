@@ -34,7 +34,7 @@ describe('the packages as they are published', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-testing-package-'));
     const built = join(folder, 'built');
-    await run(process.execPath, ['scripts/build-packages.ts', 'testing', '--out', built], { cwd: root });
+    await run(process.execPath, ['tools/build-packages.ts', 'testing', '--out', built], { cwd: root });
     const packages = (await readdir(built)).map((name) => join(built, name));
     const { stdout } = await run('npm', ['pack', ...packages, '--silent'], { cwd: folder });
     await writePackage(folder, stdout.trim().split('\n'));

@@ -15,7 +15,7 @@ import { isReady } from './is-ready.ts';
 import type { Place } from './place.ts';
 
 const run = promisify(execFile);
-const script = fileURLToPath(new URL('../../../scripts/start.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../../tools/start.ts', import.meta.url));
 
 /** The embedded form, as `npm start` runs it, that comes back when it ends. */
 export interface Embedded extends Place {

@@ -35,7 +35,7 @@ describe('the package as it is published', () => {
     platform = await startPlatform();
     projectId = (await platform.createProject()).id;
     folder = await mkdtemp(join(tmpdir(), 'kith-client-package-'));
-    await run(process.execPath, ['scripts/build-packages.ts', 'client', '--out', folder], { cwd: root });
+    await run(process.execPath, ['tools/build-packages.ts', 'client', '--out', folder], { cwd: root });
     const { stdout } = await run('npm', ['pack', join(folder, 'client'), '--silent'], { cwd: folder });
     await writeFile(
       join(folder, 'package.json'),

@@ -58,7 +58,7 @@ function codesBy({ responses }: Described): [status: string, codes: string[]][] 
 }
 
 test('the committed document is what the contracts say', () => {
-  // Compared whole: a difference of such texts is no help to read. scripts/openapi.ts writes it.
+  // Compared whole: a difference of such texts is no help to read. tools/openapi.ts writes it.
   expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
 });
 

@@ -1,4 +1,4 @@
-// Made from the contracts by scripts/client.ts.
+// Made from the contracts by tools/client.ts.
 import type { List } from '../list.ts';
 import type { CallOptions, OperationTable } from '../operation.ts';
 import type { ImportResult, Methods, OwnUser, Project, SigningKey } from './types.ts';

@@ -1,4 +1,4 @@
-// Made from the contracts by scripts/client.ts.
+// Made from the contracts by tools/client.ts.
 
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };

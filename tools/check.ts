@@ -4,16 +4,16 @@ import { spawnSync } from 'node:child_process';
 const tools = [
   ['types', 'node_modules/typescript/bin/tsc', '-p', '.'],
   ['types of the example', 'node_modules/typescript/bin/tsc', '-p', 'examples/people'],
-  ['what may import what', 'scripts/walls.ts'],
+  ['what may import what', 'tools/walls.ts'],
   ['lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
-  ["README's configuration table", 'scripts/readme-config.ts', '--check'],
-  ['.dockerignore', 'scripts/dockerignore.ts', '--check'],
-  ['docs/operations.md', 'scripts/docs-operations.ts', '--check'],
-  ['docs/errors.md', 'scripts/docs-errors.ts', '--check'],
-  ['docs/metrics.md', 'scripts/docs-metrics.ts', '--check'],
-  ["the client's methods and types", 'scripts/client.ts', '--check'],
-  ['the OpenAPI document', 'scripts/openapi.ts', '--check'],
-  ['the OpenAPI document, by linters', 'scripts/openapi-lint.ts'],
+  ["README's configuration table", 'tools/readme-config.ts', '--check'],
+  ['.dockerignore', 'tools/dockerignore.ts', '--check'],
+  ['docs/operations.md', 'tools/docs-operations.ts', '--check'],
+  ['docs/errors.md', 'tools/docs-errors.ts', '--check'],
+  ['docs/metrics.md', 'tools/docs-metrics.ts', '--check'],
+  ["the client's methods and types", 'tools/client.ts', '--check'],
+  ['the OpenAPI document', 'tools/openapi.ts', '--check'],
+  ['the OpenAPI document, by linters', 'tools/openapi-lint.ts'],
 ] as const;
 
 for (const [what, script, ...words] of tools) {

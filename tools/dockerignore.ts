@@ -50,7 +50,7 @@ const ignore = readFileSync(file, 'utf8');
 const written = ignore.replace(/(# <packages>[^\n]*\n)[\s\S]*?(# <\/packages>)/, `$1${lines}\n$2`);
 if (process.argv.includes('--check')) {
   if (written !== ignore) {
-    console.error('.dockerignore: its packages differ from package-lock.json; run scripts/dockerignore.ts');
+    console.error('.dockerignore: its packages differ from package-lock.json; run tools/dockerignore.ts');
     process.exit(1);
   }
 } else writeFileSync(file, written);

@@ -1,5 +1,5 @@
 // Runs a script of the project with Node 24, after installing what it needs. Plain JavaScript, because any
-// Node ≥ 20 runs it: `node scripts/bootstrap.mjs <script> [arguments]`.
+// Node ≥ 20 runs it: `node tools/bootstrap.mjs <script> [arguments]`.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

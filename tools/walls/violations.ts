@@ -48,7 +48,7 @@ function walked({ file, line, name }: Import): Violation[] {
     const [from, to] = [folderOf(file), folderOf(target)];
     const may = folders[home]?.[from];
     if (from === to || !folders[home]) return [];
-    if (!may) return refuse(`${from} is not in the table of ${home} (scripts/walls/table.ts).`);
+    if (!may) return refuse(`${from} is not in the table of ${home} (tools/walls/table.ts).`);
     if (!may.includes(to)) {
       const whom = to === '' ? 'what lies beside the folders' : `${to}/`;
       return refuse(

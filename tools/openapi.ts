@@ -5,6 +5,6 @@ import { documentFile, writeDocument } from '@kith/openapi';
 const text = writeDocument();
 if (!process.argv.includes('--check')) writeFileSync(documentFile, text);
 else if (!existsSync(documentFile) || readFileSync(documentFile, 'utf8') !== text) {
-  console.error('libs/openapi/openapi.json differs from the contracts; run scripts/openapi.ts');
+  console.error('libs/openapi/openapi.json differs from the contracts; run tools/openapi.ts');
   process.exit(1);
 }

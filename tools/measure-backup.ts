@@ -1,5 +1,5 @@
 // Measures `kith backup` and `kith restore` on both forms of the platform: how long they take, and the most memory they have. To be
-// run by hand: `node scripts/measure-backup.ts [rows]`. So many users, connections, collections and saved entities each are
+// run by hand: `node tools/measure-backup.ts [rows]`. So many users, connections, collections and saved entities each are
 // imported first, which makes some more documents of them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -2,15 +2,15 @@
 import { spawnSync } from 'node:child_process';
 
 const makers = [
-  'scripts/client.ts',
+  'tools/client.ts',
   // The document shows what the examples have recorded.
-  'scripts/openapi-examples.ts',
-  'scripts/openapi.ts',
-  'scripts/docs-operations.ts',
-  'scripts/docs-errors.ts',
-  'scripts/docs-metrics.ts',
-  'scripts/readme-config.ts',
-  'scripts/dockerignore.ts',
+  'tools/openapi-examples.ts',
+  'tools/openapi.ts',
+  'tools/docs-operations.ts',
+  'tools/docs-errors.ts',
+  'tools/docs-metrics.ts',
+  'tools/readme-config.ts',
+  'tools/dockerignore.ts',
 ];
 
 for (const script of makers) {

@@ -22,7 +22,7 @@ const [own, ofProcess] = [true, false].map((isOwn) =>
 
 const document = `# Metrics
 
-Made from \`libs/base/src/telemetry/metrics.ts\` by \`scripts/docs-metrics.ts\`. Every process serves them at \`/metrics\` on its
+Made from \`libs/base/src/telemetry/metrics.ts\` by \`tools/docs-metrics.ts\`. Every process serves them at \`/metrics\` on its
 \`INTERNAL_PORT\`, as Prometheus text. A process tells of what it does: those of HTTP come from gateways, those of operations
 from services, in the embedded form all from one. No label is a project, a user or an address, so their number is bounded
 by the contracts. What a gauge could not find out within a second is left out of that scrape.
@@ -44,7 +44,7 @@ ${ofProcess}
 const file = new URL('../docs/metrics.md', import.meta.url);
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') !== document) {
-    console.error('docs/metrics.md differs from metrics.ts; run scripts/docs-metrics.ts');
+    console.error('docs/metrics.md differs from metrics.ts; run tools/docs-metrics.ts');
     process.exit(1);
   }
 } else writeFileSync(file, document);

@@ -1,5 +1,5 @@
 // Records libs/openapi/examples from a platform of its own: a request and its answer of every operation. To be run by
-// hand when operations come or change; scripts/openapi.ts then puts them into the document.
+// hand when operations come or change; tools/openapi.ts then puts them into the document.
 import { writeFileSync } from 'node:fs';
 import { operations, serviceOf } from '@kith/contracts';
 import { startPlatform } from '@kith/testing';

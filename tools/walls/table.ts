@@ -33,7 +33,7 @@ export const packages: Readonly<Record<string, Room>> = {
   'libs/client': {
     may: [],
     instead:
-      'The client imports nothing of ours: what it needs of contracts is generated into it (scripts/client.ts).',
+      'The client imports nothing of ours: what it needs of contracts is generated into it (tools/client.ts).',
   },
   'libs/base': {
     may: ['@kith/contracts'],

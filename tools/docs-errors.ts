@@ -29,7 +29,7 @@ const titles: Record<string, string> = {
 
 const document = `# Errors
 
-Made from the contracts by \`scripts/docs-errors.ts\`. Every answer outside 2xx and 304 has the body
+Made from the contracts by \`tools/docs-errors.ts\`. Every answer outside 2xx and 304 has the body
 \`{ "error", "code", "field"?, "details"? }\`: a sentence for people, a code for programs, the input that is wrong, and, on
 \`crypto/server-error\` alone, what the signing said. Programs go by \`code\`: sentences may change. With
 \`Accept: application/problem+json\` the same is a problem (RFC 9457). Every gateway has this catalogue at \`/docs/errors\`.
@@ -76,6 +76,6 @@ function answeredBy(code: ErrorCode): string {
 const file = new URL('../docs/errors.md', import.meta.url);
 if (!process.argv.includes('--check')) writeFileSync(file, document);
 else if (readFileSync(file, 'utf8') !== document) {
-  console.error('docs/errors.md differs from the contracts; run scripts/docs-errors.ts');
+  console.error('docs/errors.md differs from the contracts; run tools/docs-errors.ts');
   process.exit(1);
 }

@@ -59,9 +59,7 @@ const written = readme.replace(
 );
 if (process.argv.includes('--check')) {
   if (written !== readme) {
-    console.error(
-      'README.md: the configuration table differs from the schemas; run scripts/readme-config.ts',
-    );
+    console.error('README.md: the configuration table differs from the schemas; run tools/readme-config.ts');
     process.exit(1);
   }
 } else writeFileSync(path, written);

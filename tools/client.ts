@@ -11,7 +11,7 @@ const root = new URL('../', import.meta.url);
 const printer = new TypePrinter();
 const application = methodsOf(printer, { operators: false });
 const operators = methodsOf(printer, { operators: true });
-const headline = '// Made from the contracts by scripts/client.ts.\n';
+const headline = '// Made from the contracts by tools/client.ts.\n';
 
 const layers = /^(request|route|rate-limit|gateway)\//;
 const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended', 'project/invalid-id'];
@@ -51,7 +51,7 @@ for (const [name, text] of Object.entries(files)) {
   const written = format(text, fileURLToPath(file));
   if (!process.argv.includes('--check')) writeFileSync(file, written);
   else if (readFileSync(file, 'utf8') !== written) {
-    console.error(`libs/client/src/generated/${name} differs from the contracts; run scripts/client.ts`);
+    console.error(`libs/client/src/generated/${name} differs from the contracts; run tools/client.ts`);
     differs = true;
   }
 }

@@ -35,7 +35,7 @@ for (const [path, entry] of Object.entries<{ version?: string }>(lock.packages))
 write('package-lock.json', json(lock));
 
 // The document bears the version, too.
-const document = spawnSync(process.execPath, ['scripts/openapi.ts'], { cwd: root, stdio: 'inherit' });
+const document = spawnSync(process.execPath, ['tools/openapi.ts'], { cwd: root, stdio: 'inherit' });
 if (document.status !== 0) process.exit(document.status ?? 1);
 
 const parts = (Object.keys(titles) as Bump[]).flatMap((bump) => {

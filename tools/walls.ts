@@ -1,4 +1,4 @@
-// Fails for imports that scripts/walls/table.ts does not allow, each with a sentence that says where to go instead, and for circles of files.
+// Fails for imports that tools/walls/table.ts does not allow, each with a sentence that says where to go instead, and for circles of files.
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { violationsOf } from './walls/violations.ts';

@@ -1,4 +1,4 @@
-// Builds packages that are published, and those of ours they need: `scripts/build-packages.ts testing` compiles apps/testing
+// Builds packages that are published, and those of ours they need: `tools/build-packages.ts testing` compiles apps/testing
 // into apps/testing/dist, which is then a whole package, for `npm publish apps/testing/dist`, and so all that it depends
 // on. `--out <folder>` builds there instead, each in a folder of its name.
 import { spawnSync } from 'node:child_process';

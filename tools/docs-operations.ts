@@ -56,7 +56,7 @@ const codeRows = Object.entries(contracts.errors).map(([code, { status }]) => {
 
 const document = `# Operations
 
-Made from the contracts and the suites by \`scripts/docs-operations.ts\`. The first suite of an operation calls it through
+Made from the contracts and the suites by \`tools/docs-operations.ts\`. The first suite of an operation calls it through
 the gateway of a whole platform, on every engine, and fails unless it has seen its success, each of its codes and a refusal
 of each field of body and query; so does its suite of outages with its \`…/server-error\`. Paths are below the project scope, those of
 \`/admin\` and \`/.well-known\` below the root. Beside its own codes every operation may answer those of the layers before it:
@@ -88,7 +88,7 @@ if (bare.length > 0) {
 }
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') !== document) {
-    console.error('docs/operations.md differs from the contracts; run scripts/docs-operations.ts');
+    console.error('docs/operations.md differs from the contracts; run tools/docs-operations.ts');
     process.exit(1);
   }
 } else writeFileSync(file, document);

@@ -53,7 +53,7 @@ async function run(): Promise<number> {
 
 async function vitest(): Promise<number> {
   await using desk = await openDesk();
-  const reporters = ['default', 'json', './scripts/test/slow-files.ts'].map((name) => `--reporter=${name}`);
+  const reporters = ['default', 'json', './tools/test/slow-files.ts'].map((name) => `--reporter=${name}`);
   const child = spawn(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', ...reporters, `--outputFile.json=${report}`, ...words],
