@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Which of the two commands runs: `npm test` or `npm run test:long`. */
 const isLong = process.env.KITH_TEST_LENGTH === 'long';
 
-const roots = ['{libs,services,apps}/*/{src,tests}', 'tools', 'tests'];
+const roots = ['{libs,services,apps}/*/{src,tests}', 'tools', 'bench/tests', 'tests'];
 const filesOf = (ending: string) => roots.map((root) => `${root}/**/*${ending}`);
 
 // `npm run test:long` runs the suites of handlers a second time: on real engines.

@@ -19,7 +19,7 @@ it('docs/README.md leads to every guide and every decision', () => {
 });
 
 it.each(
-  globSync(['*.md', 'docs/**/*.md', 'libs/*/README.md', 'services/*/README.md', 'examples/**/README.md'], {
+  globSync(['*.md', 'docs/**/*.md', '{libs,services,apps}/*/README.md', 'examples/**/README.md'], {
     cwd: root,
     exclude: (name) => name.includes('node_modules'),
   }),

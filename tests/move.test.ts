@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { caller, openDataFolder, startDistributed } from '@kith/platform';
+import { fingerprint, moveData, Source, Target } from '@kith/platform/testing';
 import {
   availableEngines,
   compileCache,
@@ -14,10 +15,6 @@ import {
 } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { moveData } from '../apps/kith/src/cli/move/move.ts';
-import { Source } from '../apps/kith/src/cli/move/source.ts';
-import { fingerprint } from '../apps/kith/src/cli/move/state.ts';
-import { Target } from '../apps/kith/src/cli/move/target.ts';
 import { kith, runKith } from './support/command.ts';
 import { kithWordsIn } from './support/kith-words.ts';
 import {

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const longFiles = globSync('{libs/*,services/*,tests}/**/*.long.test.ts', {
+const longFiles = globSync('{libs/*,services/*,apps/*,tools,bench,tests}/**/*.long.test.ts', {
   exclude: (path) => path.includes('node_modules'),
 });
 

@@ -1,29 +1,97 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { drivers, folders, packages } from '../tools/walls/table.ts';
+import { around, drivers, folders, packages, suites } from '../tools/walls/table.ts';
 import { violationsOf } from '../tools/walls/violations.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const nameOf = (home: string): string => JSON.parse(readFileSync(`${root}${home}/package.json`, 'utf8')).name;
+const homes = Object.keys(packages);
+const manifests = new Map<string, { name: string; exports: Record<string, string> }>(
+  homes.map((home) => [home, JSON.parse(readFileSync(`${root}${home}/package.json`, 'utf8'))]),
+);
+/** A package's names: its own, and those of its further entries. */
+const namesOf = (home: string): string[] => {
+  const { name = '', exports = {} } = manifests.get(home) ?? {};
+  return Object.keys(exports).map((entry) => name + entry.slice(1));
+};
 const sentences = (files: Record<string, string>) =>
   violationsOf(new Map(Object.entries(files))).map(
     ({ file, line, sentence }) => `${file}:${line}: ${sentence}`,
   );
+/** The first circle that a walk along the table finds. */
+const circleOf = (next: (one: string) => readonly string[], all: readonly string[]) => {
+  const done = new Set<string>();
+  const walk = (one: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(one)) return [...path, one];
+    if (done.has(one)) return undefined;
+    for (const other of next(one)) {
+      const found = walk(other, [...path, one]);
+      if (found) return found;
+    }
+    done.add(one);
+    return undefined;
+  };
+  for (const one of all) {
+    const found = walk(one, []);
+    if (found) return found;
+  }
+  return undefined;
+};
 
 describe('a package', () => {
-  const homes = Object.keys(packages);
+  it('of ours has a row', () => {
+    const all = globSync('{libs,services,apps,tools}/*/package.json', { cwd: root }).map(dirname);
+    expect(homes.toSorted()).toEqual(all.toSorted());
+  });
 
   it.each(homes)('%s imports no package of ours but those of its row', (home) => {
     const { may = [], instead = '' } = packages[home] ?? {};
     const file = `${home}/src/some.ts`;
-    for (const other of homes) {
-      const name = nameOf(other);
+    for (const name of homes.flatMap(namesOf)) {
       const found = sentences({ [file]: `import { one } from 'zod';\nimport { two } from '${name}';\n` });
       const refusal = `${file}:2: ${name} is not for ${home}. ${instead}`;
       expect(found).toEqual(may.includes(name) ? [] : [refusal]);
     }
   });
+
+  it.each(homes)('%s has a row of packages and entries that there are', (home) => {
+    const { may = [], suites: more = [] } = packages[home] ?? {};
+    const names = homes.flatMap(namesOf);
+    expect([...may, ...suites, ...more].filter((one) => !names.includes(one))).toEqual([]);
+  });
+
+  it('imports none that imports it, however indirectly', () => {
+    const next = (home: string) =>
+      homes.filter((other) => namesOf(other).some((name) => packages[home]?.may.includes(name)));
+    expect(circleOf(next, homes)).toBeUndefined();
+  });
+
+  it.each(homes)('%s has suites that import it, the test kit, and what is theirs to look into', (home) => {
+    const { may = [], suites: more = [], instead = '' } = packages[home] ?? {};
+    const allowed = [...may, ...suites, ...more, ...namesOf(home)];
+    for (const file of [`${home}/tests/some.test.ts`, `${home}/src/some.test.ts`]) {
+      for (const name of homes.flatMap(namesOf)) {
+        expect(sentences({ [file]: `import { one } from '${name}';` })).toEqual(
+          allowed.includes(name) ? [] : [`${file}:1: ${name} is not for ${home}. ${instead}`],
+        );
+      }
+    }
+  });
+
+  it.each([...homes.map((home) => `${home}/tests`), ...Object.keys(around)])(
+    'is imported by its name in %s, too',
+    (folder) => {
+      const file = `${folder}/some.test.ts`;
+      const depth = '../'.repeat(folder.split('/').length);
+      for (const home of homes.filter((one) => !folder.startsWith(`${one}/`))) {
+        const way = `${depth}${home}/src/some.ts`;
+        expect(sentences({ [file]: `import { x } from '${way}';` })).toEqual([
+          `${file}:1: ${way} leaves ${folder.replace('/tests', '')}: a package is imported by its name, and what it exports is all there is.`,
+        ]);
+      }
+    },
+  );
 
   it('is imported by its name, however the import is written', () => {
     const leaving = [
@@ -62,6 +130,11 @@ describe.each(Object.entries(folders))('the folders of %s', (home, rooms) => {
         else expect(found).toEqual([expect.stringContaining(`${from}/ of ${home} does not import`)]);
       }
     }
+  });
+
+  it('have no circle but through what lies beside them', () => {
+    const named = Object.keys(rooms).filter((one) => one !== '');
+    expect(circleOf((one) => (rooms[one] ?? []).filter((other) => other !== ''), named)).toBeUndefined();
   });
 
   it('are all in the table', () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { atLeast, figure, type Row, type RowResult, table } from './row.ts';
+import { atLeast, type Compared, figure, type Row, type RowResult, table } from './row.ts';
 
 const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
@@ -9,14 +9,6 @@ const own = fileURLToPath(new URL('../..', import.meta.url));
 const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
 /** What a version has to keep of what the one before had. */
 const least = 0.95;
-
-/** A figure of a row by which two versions are compared. */
-export interface Compared {
-  name: string;
-  value: number;
-  /** Whether more of it is better, as of a rate, or less, as of a time. */
-  better: 'more' | 'less';
-}
 
 /**
  * Measures a row of another checkout and of this one in turn, each in a process of its own, and compares the best of each one's

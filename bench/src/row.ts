@@ -1,5 +1,12 @@
-import type { Compared } from './beside.ts';
 import type { BenchEngines } from './engines.ts';
+
+/** A figure of a row by which two versions are compared. */
+export interface Compared {
+  name: string;
+  value: number;
+  /** Whether more of it is better, as of a rate, or less, as of a time. */
+  better: 'more' | 'less';
+}
 
 /** What every row is measured with. */
 export interface BenchContext {

@@ -7,7 +7,7 @@
 //   --write          writes docs/reliability.md from what it finds
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { seeded } from '../../bench/src/random.ts';
+import { seeded } from '@kith/bench/random';
 import { type Crowd, gather } from './load/load.ts';
 import { line, writeReport } from './report.ts';
 import { hasPassed, type Outcome } from './row.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describeMachine } from '../../bench/src/machine.ts';
-import { table } from '../../bench/src/row.ts';
+import { describeMachine } from '@kith/bench/machine';
+import { table } from '@kith/bench/row';
 import { hasPassed, type Outcome } from './row.ts';
 
 /** A row as a line of text, with what was wrong below it. */

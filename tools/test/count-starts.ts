@@ -3,9 +3,9 @@
 // `// Starts at most 3 platforms and 40 processes.`
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
+import { testEffort } from '@kith/testing/effort';
+import { platformStarts } from '@kith/testing/platform-starts';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { testEffort } from '../../apps/testing/src/effort.ts';
-import { platformStarts } from '../../apps/testing/src/platform-starts.ts';
 
 const counted = { platforms: 0, processes: 0 };
 const countPlatform = () => void counted.platforms++;

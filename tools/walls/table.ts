@@ -1,7 +1,11 @@
-/** Packages that a package's source may import, beside those of others: ours, as they are imported. */
+/** What a folder of sources may import of ours: packages, as they are imported. Those of others are below (`drivers`). */
 export interface Room {
-  /** Ours that it may import; an entry that ends with `*` is any that begins so. */
+  /** Packages of ours that it may import; an entry that ends with `*` is any that begins so. */
   may: readonly string[];
+  /** Packages that its suites may import besides, and besides those of `suites`. */
+  suites?: readonly string[];
+  /** Files and folders outside of it that it may import by their paths. */
+  reaches?: readonly string[];
   /** Where to go instead. */
   instead: string;
 }
@@ -20,7 +24,16 @@ const service: Room = {
     'A service imports contracts, the store and the runtime alone: it asks other services over the bus (`ask`), or follows their events (`subscription`).',
 };
 
-/** What each package's `src` may import. */
+/** What the suites of every package may import besides: what they start, and what they look into. */
+export const suites = [
+  ...[...storing, ...embedding, '@kith/store/testing'],
+  ...['@kith/testing', '@kith/testing/die-before-write', '@kith/engines'],
+];
+
+/** What suites of packages share with those of the whole platform. */
+export const shared = 'tests/support/';
+
+/** What each package may import. */
 export const packages: Readonly<Record<string, Room>> = {
   'libs/contracts': {
     may: [],
@@ -62,13 +75,14 @@ export const packages: Readonly<Record<string, Room>> = {
   },
   'services/gateway': {
     may: [...kit, '@kith/openapi'],
+    suites: ['@kith/notifications', '@kith/notifications/testing'],
     instead:
       'The gateway moves bytes to services over the bus: it imports contracts, the document and the runtime.',
   },
   'services/identity': service,
-  'services/connections': service,
-  'services/collections': service,
-  'services/notifications': service,
+  'services/connections': { ...service, suites: ['@kith/identity'] },
+  'services/collections': { ...service, suites: ['@kith/identity'] },
+  'services/notifications': { ...service, suites: ['@kith/identity'] },
   'tools/engines': {
     may: base,
     instead: 'Engines are got onto a machine without knowing what runs on them: they import base alone.',
@@ -82,6 +96,30 @@ export const packages: Readonly<Record<string, Room>> = {
     may: [...storing, ...embedding, '@kith/platform', '@kith/engines', '@kith/client'],
     instead:
       'The test kit starts platforms: it imports the platform, engines and the client, and no service by itself.',
+  },
+};
+
+/** What is no part of the product: it measures, proves or makes it. */
+export const around: Readonly<Record<string, Room>> = {
+  bench: {
+    may: ['@kith/*'],
+    instead: 'What is measured of a package is exported by it, from its entry `testing`.',
+  },
+  tests: {
+    may: ['@kith/*'],
+    reaches: ['tools/packages/', 'tools/walls/', 'examples/people/kith-settings.ts', 'package.json'],
+    instead:
+      'A suite that needs the inside of a package is one of its own, or the package exports it from its entry `testing`.',
+  },
+  faults: {
+    may: ['@kith/*'],
+    reaches: [shared],
+    instead: 'What is needed of a package is exported by it, from its entry `testing`.',
+  },
+  tools: {
+    may: ['@kith/*'],
+    reaches: [shared, 'examples/people/kith-settings.ts'],
+    instead: 'What a tool needs of a package is exported by it.',
   },
 };
 
@@ -119,7 +157,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     nats: [],
     demo: ['forms'],
     cli: ['forms', 'demo'],
-    '': ['forms', 'nats', 'demo'],
+    '': ['forms', 'nats', 'demo', 'cli'],
   },
   'services/crypto': { operations: [''], '': ['operations'] },
   'services/connections': parts,

@@ -1,5 +1,5 @@
 import { dirname, join, normalize } from 'node:path/posix';
-import { drivers, folders, packages } from './table.ts';
+import { around, drivers, folders, packages, type Room, shared, suites } from './table.ts';
 
 /** An import that the table does not allow, in a sentence that says where to go instead. */
 export interface Violation {
@@ -32,19 +32,23 @@ function importsOf(file: string, text: string): Import[] {
 
 function walked({ file, line, name }: Import): Violation[] {
   const home = homeOf(file);
-  const room = packages[home];
+  const room = rooms[home];
   if (!room) return [];
   const refuse = (sentence: string) => [{ file, line, sentence }];
-  if (name.startsWith('@kith/') && !room.may.includes(name))
-    return refuse(`${name} is not for ${home}. ${room.instead}`);
+  if (name.startsWith('@kith/')) {
+    return mayOf(file, home, room).some((one) => fits(name, one))
+      ? []
+      : refuse(`${name} is not for ${home}. ${room.instead}`);
+  }
   if (name.startsWith('.')) {
     const target = normalize(join(dirname(file), name));
-    if (!target.startsWith(`${home}/`)) {
+    if (homeOf(target) !== home) {
+      if (reachesOf(file, room).some((one) => target.startsWith(one))) return [];
       return refuse(
         `${name} leaves ${home}: a package is imported by its name, and what it exports is all there is.`,
       );
     }
-    if (!target.startsWith(`${home}/src/`)) return [];
+    if (isSuite(file) || !target.startsWith(`${home}/src/`)) return [];
     const [from, to] = [folderOf(file), folderOf(target)];
     const may = folders[home]?.[from];
     if (from === to || !folders[home]) return [];
@@ -57,11 +61,38 @@ function walked({ file, line, name }: Import): Violation[] {
     }
     return [];
   }
+  if (!packages[home] || isSuite(file)) return [];
   const driver = drivers.find(
     (one) => name === one.name || name.startsWith(one.name.endsWith('/') ? one.name : `${one.name}/`),
   );
   if (driver && !driver.only.includes(home)) return refuse(`${name} is not for ${home}. ${driver.instead}`);
   return [];
+}
+
+const rooms: Readonly<Record<string, Room>> = { ...packages, ...around };
+
+/** A suite looks into its own package, and uses what suites use. */
+function mayOf(file: string, home: string, { may, suites: more = [] }: Room): readonly string[] {
+  return isSuite(file) ? [...may, ...suites, ...more, ...own(home)] : may;
+}
+
+/** A package's own names: `@kith/store` and its entries. `apps/kith` is `@kith/platform`. */
+function own(home: string): string[] {
+  const name = `@kith/${home === 'apps/kith' ? 'platform' : home.split('/').at(-1)}`;
+  return [name, `${name}/*`];
+}
+
+function reachesOf(file: string, { reaches = [] }: Room): readonly string[] {
+  return isSuite(file) ? [...reaches, shared] : reaches;
+}
+
+function fits(name: string, entry: string): boolean {
+  return entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
+}
+
+/** Whether a file of a package is a suite, or belongs to one. */
+function isSuite(file: string): boolean {
+  return file.endsWith('.test.ts') || !file.startsWith(`${homeOf(file)}/src/`);
 }
 
 /** Files that import each other in a circle, types included: each circle once, at its first file. */
@@ -91,9 +122,10 @@ function circles(imports: readonly Import[]): Violation[] {
   return found;
 }
 
-/** The package that a file's source belongs to: `libs/service` of what is in its `src`. */
+/** The room that a file is in: `libs/store` of what is in its `src` or its `tests`; '' where it is in none. */
 function homeOf(file: string): string {
-  return /^((?:libs|services|apps|tools)\/[^/]+)\/src\//.exec(file)?.[1] ?? '';
+  const [kind = '', name] = file.split('/');
+  return rooms[`${kind}/${name}`] ? `${kind}/${name}` : rooms[kind] ? kind : '';
 }
 
 /** The first folder in its `src`; '' beside them. */

@@ -7,9 +7,9 @@ import {
   type Intake,
   observedBus,
 } from '@kith/bus';
+import { startConnections } from '@kith/connections';
 import type { RunningService } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
-import { startConnections } from '../../../services/connections/src/index.ts';
 import type { Lags } from './lags.ts';
 
 /** A bus that notes the events which the copy of profiles has applied. */

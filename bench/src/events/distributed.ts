@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createLogger } from '@kith/base';
 import { NatsBus } from '@kith/bus';
-import { eraseEngines } from '../../../apps/testing/src/erase-engines.ts';
+import { eraseEngines } from '@kith/testing';
 import { type Running, startScript } from '../processes.ts';
 import { type FormFigures, type FormParts, measureForm } from './measure.ts';
 

@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
+import { collectionsMove } from '@kith/collections';
+import {
+  type CollectionRecord,
+  collections,
+  entities,
+  entityPlace,
+  listEntities as listEntitiesHandler,
+  listSubCollections as listSubCollectionsHandler,
+  newCollection,
+  openStore,
+  placeOf,
+  storedEntity,
+  storedOf,
+} from '@kith/collections/testing';
 import { listEntities, listSubCollections } from '@kith/contracts';
 import { documentRow } from '@kith/store/open';
-import { serveAlone } from '../../../apps/testing/src/index.ts';
-import { type CollectionRecord, newCollection } from '../../../services/collections/src/collection.ts';
-import { collectionsMove } from '../../../services/collections/src/move.ts';
-import { listEntities as listEntitiesHandler } from '../../../services/collections/src/operations/list-entities.ts';
-import { listSubCollections as listSubCollectionsHandler } from '../../../services/collections/src/operations/list-sub-collections.ts';
-import { collections, entities } from '../../../services/collections/src/store/collections.ts';
-import { entityPlace } from '../../../services/collections/src/store/entity-place.ts';
-import { openStore } from '../../../services/collections/src/store/index.ts';
-import { placeOf } from '../../../services/collections/src/store/place.ts';
-import { storedEntity, storedOf } from '../../../services/collections/src/store/record.ts';
+import { serveAlone } from '@kith/testing';
 import { endingWith } from './connections.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';

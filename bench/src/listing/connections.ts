@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { connectionsMove } from '@kith/connections';
+import {
+  type Entry,
+  entries,
+  entryKey,
+  type ListName,
+  listHandler,
+  listReceivedHandler,
+  openStore,
+  profiles,
+  storedEntry,
+  totals,
+  totalsId,
+} from '@kith/connections/testing';
 import { listConnections, listReceivedRequests, type PublicUser } from '@kith/contracts';
 import type { Relay } from '@kith/service';
 import { counterRow, documentRow } from '@kith/store/open';
-import { serveAlone } from '../../../apps/testing/src/index.ts';
-import { type Entry, entryKey, type ListName } from '../../../services/connections/src/listing.ts';
-import { connectionsMove } from '../../../services/connections/src/move.ts';
-import { listHandler } from '../../../services/connections/src/operations/list.ts';
-import { listReceivedHandler } from '../../../services/connections/src/operations/list-received.ts';
-import { entries, profiles, totals } from '../../../services/connections/src/store/collections.ts';
-import { openStore } from '../../../services/connections/src/store/index.ts';
-import { totalsId } from '../../../services/connections/src/store/keys.ts';
-import { storedEntry } from '../../../services/connections/src/store/stored.ts';
+import { serveAlone } from '@kith/testing';
 import { profileOf } from '../whole/seed.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';

@@ -2,7 +2,7 @@ import type { Bus } from '@kith/bus';
 import type { OperationSpec } from '@kith/contracts';
 import type { StoreConfig } from '@kith/store';
 import type { ServiceMove } from '@kith/store/open';
-import type { StoredRow as SeedRow } from '../../../apps/testing/src/index.ts';
+import type { StoredRow as SeedRow } from '@kith/testing';
 
 export type { SeedRow };
 

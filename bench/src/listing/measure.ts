@@ -1,5 +1,5 @@
 import type { Bus } from '@kith/bus';
-import { callerOf, callOperation, type OperationAnswer } from '../../../apps/testing/src/index.ts';
+import { callerOf, callOperation, type OperationAnswer } from '@kith/testing';
 import { seeded } from '../random.ts';
 import { type Figures, summary } from '../summary.ts';
 import type { Kind, Target } from './layout.ts';

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import { listNotifications } from '@kith/contracts';
+import { notificationsMove } from '@kith/notifications';
+import {
+  emptyFeed,
+  entries,
+  feedKey,
+  feeds,
+  listHandler,
+  type Owner,
+  openStore,
+  placeOf,
+} from '@kith/notifications/testing';
 import { documentRow } from '@kith/store/open';
-import { serveAlone } from '../../../apps/testing/src/index.ts';
-import { emptyFeed, type Owner } from '../../../services/notifications/src/feed.ts';
-import { notificationsMove } from '../../../services/notifications/src/move.ts';
-import { listHandler } from '../../../services/notifications/src/operations/list.ts';
-import { entries, feeds } from '../../../services/notifications/src/store/collections.ts';
-import { openStore } from '../../../services/notifications/src/store/index.ts';
-import { feedKey, placeOf } from '../../../services/notifications/src/store/place.ts';
+import { serveAlone } from '@kith/testing';
 import { endingWith } from './connections.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow } from './layout.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoreConfig } from '@kith/store';
-import { fillStore } from '../../../apps/testing/src/index.ts';
+import { fillStore } from '@kith/testing';
 import { collectionsLayout } from './collections.ts';
 import { connectionsLayout } from './connections.ts';
 import type { Layout } from './layout.ts';

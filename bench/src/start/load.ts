@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { caller } from '@kith/platform';
-import { createPeople } from '../../../apps/testing/src/people.ts';
+import { createPeople } from '@kith/testing';
 import { writeRequests } from '../load/request-file.ts';
 import { closedLoad, type Loaded } from '../load/wrk.ts';
 import type { Asked } from '../population.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
 import { NatsBus } from '@kith/bus';
 import { type ProcessName, type ServiceProcess, serviceNames, startServiceProcess } from '@kith/platform';
-import { eraseEngines } from '../../../apps/testing/src/erase-engines.ts';
+import { eraseEngines } from '@kith/testing';
 import type { Loaded } from '../load/wrk.ts';
 import { residentBytes } from '../processes.ts';
 import { type Figures, summary } from '../summary.ts';

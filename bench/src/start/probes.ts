@@ -9,7 +9,7 @@ import {
   type ServiceName,
   signTestingJwt,
 } from '@kith/contracts';
-import { callerOf, callOperation, type OperationCall } from '../../../apps/testing/src/call-operation.ts';
+import { callerOf, callOperation, type OperationCall } from '@kith/testing';
 
 const asUser = (): OperationCall => ({ projectId: randomUUID(), caller: callerOf(randomUUID(), 'user') });
 

@@ -11,7 +11,7 @@ interface Stored {
 
 /**
  * The queries of page 1 of a user's connections, as the service sends them for a request alone: the total and the rows at once,
- * then the profiles. `tests/bench.test.ts` holds them against the service's own.
+ * then the profiles. `bench/tests/bench.test.ts` holds them against the service's own.
  */
 export async function pageQueries(
   db: Db,

@@ -1,11 +1,16 @@
+import { connectionsMove } from '@kith/connections';
+import {
+  type Entry,
+  entries,
+  entryKey,
+  profiles,
+  storedEntry,
+  totals,
+  totalsId,
+} from '@kith/connections/testing';
 import type { PublicUser } from '@kith/contracts';
 import { counterRow, documentRow } from '@kith/store/open';
-import { fillStore, type StoredRow } from '../../../apps/testing/src/index.ts';
-import { type Entry, entryKey } from '../../../services/connections/src/listing.ts';
-import { connectionsMove } from '../../../services/connections/src/move.ts';
-import { entries, profiles, totals } from '../../../services/connections/src/store/collections.ts';
-import { totalsId } from '../../../services/connections/src/store/keys.ts';
-import { storedEntry } from '../../../services/connections/src/store/stored.ts';
+import { fillStore, type StoredRow } from '@kith/testing';
 import type { Person } from '../population.ts';
 import { seeded, seededUuid } from '../random.ts';
 
@@ -13,7 +18,7 @@ const firstMs = Date.UTC(2026, 0, 1);
 
 /**
  * Stores connections as the service does (docs/adr/0006): a row in each list, the list's total, and the profiles the page is
- * joined with. `tests/bench.test.ts` has the service's store read it.
+ * joined with. `bench/tests/bench.test.ts` has the service's store read it.
  */
 export async function seedConnections(
   url: string,

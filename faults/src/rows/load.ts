@@ -1,4 +1,4 @@
-import { residentBytes } from '../../../bench/src/processes.ts';
+import { residentBytes } from '@kith/bench/processes';
 import type { Row, Stage } from '../row.ts';
 import type { Nodes } from '../world/nodes.ts';
 

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { seeded } from '../../../bench/src/random.ts';
+import { seeded } from '@kith/bench/random';
 import type { Order, Upstream } from './balancer.ts';
 import { isReady } from './is-ready.ts';
 

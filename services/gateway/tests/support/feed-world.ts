@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { connectionRequested, type EventEnvelope, eventSubject, userCreated } from '@kith/contracts';
 import { startNotifications } from '@kith/notifications';
+import { append, type Entry, type Feed, openStore } from '@kith/notifications/testing';
 import { makeEvent, type RunningService } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import { createStore, type EngineKind, EventSource } from '@kith/testing';
-import { append, type Entry, type Feed } from '../../../notifications/src/feed.ts';
-import { openStore } from '../../../notifications/src/store/index.ts';
 import type { RunningGateway } from '../../src/index.ts';
 import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIssuer } from '../harness.ts';
 

@@ -1,14 +1,14 @@
+import { openStore } from '@kith/connections/testing';
 import { availableEngines, createStore } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { pageFor, samplePage } from '../bench/src/page.ts';
-import { makePopulation } from '../bench/src/population.ts';
-import { seeded, zipf } from '../bench/src/random.ts';
-import { atLeast, atMost } from '../bench/src/row.ts';
-import { ratio, summary } from '../bench/src/summary.ts';
-import { pageQueries } from '../bench/src/whole/queries.ts';
-import { seedConnections } from '../bench/src/whole/seed.ts';
-import { openStore } from '../services/connections/src/store/index.ts';
+import { pageFor, samplePage } from '../src/page.ts';
+import { makePopulation } from '../src/population.ts';
+import { seeded, zipf } from '../src/random.ts';
+import { atLeast, atMost } from '../src/row.ts';
+import { ratio, summary } from '../src/summary.ts';
+import { pageQueries } from '../src/whole/queries.ts';
+import { seedConnections } from '../src/whole/seed.ts';
 
 describe('the load of the benchmark', () => {
   it('asks for the same people from the same addresses in every run, the first of them most', async () => {

@@ -1,10 +1,10 @@
 import { availableEngines, callerOf, callOperation, createStore, fillStore } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { chart } from '../bench/src/listing/chart.ts';
-import { interleave, type Stream } from '../bench/src/listing/interleave.ts';
-import { describeListing } from '../bench/src/listing/listing-row.ts';
-import { measureKind } from '../bench/src/listing/measure.ts';
-import { layoutsOf } from '../bench/src/listing/row.ts';
+import { chart } from '../src/listing/chart.ts';
+import { interleave, type Stream } from '../src/listing/interleave.ts';
+import { describeListing } from '../src/listing/listing-row.ts';
+import { measureKind } from '../src/listing/measure.ts';
+import { layoutsOf } from '../src/listing/row.ts';
 
 const sizes = [100, 1_000];
 

@@ -1,8 +1,8 @@
 import { eventSchema, userCreated, userUpdated } from '@kith/contracts';
 import { describe, expect, it } from 'vitest';
-import { Lags } from '../bench/src/events/lags.ts';
-import { halves } from '../bench/src/events/measure.ts';
-import { userEvent } from '../bench/src/events/user-events.ts';
+import { Lags } from '../src/events/lags.ts';
+import { halves } from '../src/events/measure.ts';
+import { userEvent } from '../src/events/user-events.ts';
 
 describe('the events of the benchmark', () => {
   it('are of the contract, and of each user one that creates it and then changes without gaps', () => {
