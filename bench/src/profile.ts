@@ -69,7 +69,7 @@ function placesOf({ nodes }: CpuProfile): Map<number, string> {
 function partOf(url: string): string | undefined {
   const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
   if (library) return library;
-  const own = /\/(services|libs)\/([^/]+)\//.exec(url)?.[2];
-  if (own) return `@kith/${own}`;
+  const own = /\/(services|libs|apps)\/([^/]+)\//.exec(url)?.[2];
+  if (own) return `@kith/${own === 'kith' ? 'platform' : own}`;
   return url.startsWith('node:_http') ? "Node's HTTP" : undefined;
 }
