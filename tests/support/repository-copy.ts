@@ -20,12 +20,10 @@ export async function copyRepository(): Promise<{ path: string } & AsyncDisposab
     if (name === '@kith' || name === '.cache' || name.startsWith('.vite')) continue;
     await symlink(join(root, 'node_modules', name), join(path, 'node_modules', name));
   }
-  for (const folder of ['libs', 'services', 'apps', 'tools']) {
-    for (const manifest of globSync(`${folder}/*/package.json`, { cwd: path })) {
-      const { name } = JSON.parse(await readFile(join(path, manifest), 'utf8')) as { name: string };
-      const own = join(path, 'node_modules', name);
-      await symlink(relative(join(own, '..'), join(path, dirname(manifest))), own);
-    }
+  for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: path })) {
+    const { name } = JSON.parse(await readFile(join(path, manifest), 'utf8')) as { name: string };
+    const own = join(path, 'node_modules', name);
+    await symlink(relative(join(own, '..'), join(path, dirname(manifest))), own);
   }
   // What tools/bootstrap.mjs leaves once the packages of a lock file are installed.
   const lock = await readFile(join(path, 'package-lock.json'));

@@ -15,7 +15,7 @@ export async function checkOut(commit: string): Promise<{ folder: string } & Asy
   // Packages are this one's; the workspaces among them are its own, wherever that version has them.
   await linkPackages('');
   await mkdir(join(folder, 'node_modules/@kith'), { recursive: true });
-  for (const manifest of globSync('{libs,services,apps,tools}/*/package.json', { cwd: folder })) {
+  for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: folder })) {
     const workspace = dirname(manifest);
     await linkPackages(workspace);
     const { name } = JSON.parse(await readFile(join(folder, manifest), 'utf8')) as { name: string };
