@@ -3,18 +3,16 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@kith/engines';
 import { compileCache } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runKith } from './support/command.ts';
+import { main, runKith } from './support/command.ts';
 import { readBlocks } from './support/guide.ts';
 import { kithWordsIn } from './support/kith-words.ts';
 import { makeSmall, startInFolder } from './support/moved-installation.ts';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('..', import.meta.url));
 
 describe('the guide of backups', async () => {
   const blocks = await readBlocks('backup.md');
@@ -28,17 +26,12 @@ describe('the guide of backups', async () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** What the commands are, inside a checkout that is installed. */
+  /** What `npx` is, inside a checkout that is installed. */
   const programs = async (): Promise<string> => {
     const bin = join(folder, 'bin');
     await mkdir(bin);
-    const [npx, npm] = [
-      `shift; exec '${process.execPath}' '${root}apps/kith/src/cli/main.ts' "$@"`,
-      `exec '${process.execPath}' '${root}tools/start.ts'`,
-    ];
-    for (const [name, words] of Object.entries({ npx, npm })) {
-      await writeFile(join(bin, name), `#!/bin/sh\n${words}\n`, { mode: 0o755 });
-    }
+    const words = `shift; exec '${process.execPath}' '${main}' "$@"`;
+    await writeFile(join(bin, 'npx'), `#!/bin/sh\n${words}\n`, { mode: 0o755 });
     return bin;
   };
 
@@ -63,7 +56,7 @@ describe('the guide of backups', async () => {
     const [make = []] = kithWordsIn({ text: holding('kith backup backups')[0]! });
     const made = await runKith(make, env);
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);
-    const [restore = []] = kithWordsIn({ text: holding('KITH_DATA=.kith npx kith restore')[0]! });
+    const [restore = []] = kithWordsIn({ text: holding('kith restore backups')[0]! });
     await writeFile(join(folder, 'erasures.jsonl'), '');
     const restored = await runKith(restore, { ...env, KITH_DATA: join(folder, 'restored') });
     expect([restored.code, restored.stderr]).toEqual([0, 'copied\n']);

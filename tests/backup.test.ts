@@ -13,7 +13,7 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kith, runKith } from './support/command.ts';
+import { kith, longResult, runKith } from './support/command.ts';
 import {
   goesOn,
   makeBusy,
@@ -87,8 +87,10 @@ describe.each(forms)('a backup of the %s form', (form) => {
       await waitFor(() => writers.acknowledged.length >= 20, { what: 'changes', timeoutMs: 30_000 });
       kept = [...writers.acknowledged];
       const made = await kith(['backup', backup, '--json'], envOf('first'));
-      expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`the backup is in ${backup}`)]);
-      const counts = JSON.parse(made.stdout) as { collection: string; documents: number }[];
+      expect([made.code, made.stderr]).toEqual([0, '']);
+      type Made = { folder: string; counts: { collection: string; documents: number }[] };
+      const { folder, counts, progress } = longResult<Made>(made);
+      expect([folder, progress]).toEqual([backup, expect.stringContaining(`the backup is in ${backup}`)]);
       expect(counts.find(({ collection }) => collection === 'users')?.documents).toBeGreaterThan(kept.length);
       const during = writers.acknowledged.length;
       await waitFor(() => writers.acknowledged.length > during, { what: 'changes after the backup' });

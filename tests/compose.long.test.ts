@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import type { StartFile } from '@kith/platform';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from './support/command.ts';
 import { type ComposeProject, startComposeProject } from './support/compose-project.ts';
 import { http } from './support/http.ts';
 import { curlLines } from './support/start-script.ts';
@@ -26,7 +27,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const token = (
       await project.call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')
     ).trim();
-    const { stdout } = await run(process.execPath, ['tools/demo.ts'], {
+    const { stdout } = await run(process.execPath, [main, 'demo'], {
       cwd: root,
       env: {
         ...process.env,

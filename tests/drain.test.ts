@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { availableEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { startScript } from './support/start-script.ts';
+import { startByKith } from './support/start-script.ts';
 
 const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\n\r\n';
 /** Longer than the test needs to send two requests, on a busy machine too. */
@@ -36,7 +36,7 @@ async function startOne(engine: string): Promise<Running> {
   }
   const { path } = undo.use(await mkdtempDisposable(join(tmpdir(), 'kith-drain-')));
   const env = { KITH_DATA: path, PORT: '0', DRAIN_MS };
-  const kith = undo.use(await startScript('tools/start.ts', { env, until: 'Ctrl-C ends it' }));
+  const kith = undo.use(await startByKith({ env, until: 'Ctrl-C ends it' }));
   const { url } = JSON.parse(await readFile(join(path, 'start.json'), 'utf8'));
   const kept = undo.move();
   return {

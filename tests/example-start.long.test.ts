@@ -50,10 +50,10 @@ describe('npm run example', { timeout: 120_000 }, () => {
     const other = await start();
     other.signal('SIGINT');
     expect(await other.exited).toBe(1);
-    expect(other.output()).toContain(`Another Kith is up at ${addressIn(second.output())} and uses the data`);
+    const KITH_URL = (await settingsAt(addressIn(second.output()))).url;
+    expect(other.output()).toContain(`Another Kith is up at ${KITH_URL} and uses the data`);
 
     // On a platform that runs already it makes nobody.
-    const KITH_URL = (await settingsAt(addressIn(second.output()))).url;
     await using third = await start({ KITH_URL, KITH_PROJECT: projectId, KITH_DATA: join(data, 'none') });
     expect(await settingsAt(addressIn(third.output()))).toEqual({ url: KITH_URL, projectId });
     expect(signInsIn(third.output())).toEqual([]);

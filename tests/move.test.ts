@@ -15,7 +15,7 @@ import {
 } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kith, runKith } from './support/command.ts';
+import { kith, longResult, runKith } from './support/command.ts';
 import { kithWordsIn } from './support/kith-words.ts';
 import {
   goesOn,
@@ -27,6 +27,10 @@ import {
   startInFolder,
   type World,
 } from './support/moved-installation.ts';
+
+interface Moved {
+  counts: { service: string; collection: string; documents: number }[];
+}
 
 describe.runIf(availableEngines().includes('containers'))('kith move', () => {
   const prefix = uniquePrefix();
@@ -87,11 +91,12 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(killed.stderr).toMatch(/^waiting for pending work …\n/);
     expect(killed.stderr).toContain(`\nidentity.users: ${world.users.length + 1} rows\n`);
     const again = await runKith(['move', '--from', data, '--json'], env());
-    expect([again.code, again.stderr]).toEqual(done);
-    expect(again.stderr).toMatch(/^resuming the move …\n/);
-    expect(again.stderr).not.toContain('identity.users');
-    expect(again.stderr).toContain('notifications.');
-    const counts = JSON.parse(again.stdout) as { service: string; collection: string; documents: number }[];
+    expect([again.code, again.stderr]).toEqual([0, '']);
+    const { counts, progress } = longResult<Moved>(again);
+    expect(progress).toMatch(moveProgress);
+    expect(progress).toMatch(/^resuming the move …\n/);
+    expect(progress).not.toContain('identity.users');
+    expect(progress).toContain('notifications.');
     const of = (service: string, collection: string) =>
       counts.find((one) => one.service === service && one.collection === collection)?.documents;
     // With the one who is suspended; and the mark of the one who has left.
@@ -164,9 +169,11 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const state = JSON.parse(await readFile(join(data, 'move.json'), 'utf8'));
     await writeFile(join(data, 'move.json'), JSON.stringify({ ...state, isFinished: false }));
     const ended = await runKith(['move', '--from', data, '--json'], envOf(own));
-    expect([ended.code, ended.stderr]).toEqual(done);
-    expect(ended.stderr).not.toContain('rows');
-    expect(JSON.parse(ended.stdout)).toContainEqual({
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    const { counts, progress } = longResult<Moved>(ended);
+    expect(progress).toMatch(moveProgress);
+    expect(progress).not.toContain('rows');
+    expect(counts).toContainEqual({
       service: 'identity',
       collection: 'users',
       documents: 1,

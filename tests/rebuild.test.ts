@@ -1,17 +1,11 @@
 // Starts at most 2 platforms and 8 processes.
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Connection, PublicUser } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessOf, runKith } from './support/command.ts';
-
-const run = promisify(execFile);
-const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** Empties a service's copy behind its back, as a lost or damaged database would. */
 async function empty(platform: TestPlatform, service: string, copy: string): Promise<void> {
@@ -26,7 +20,7 @@ async function empty(platform: TestPlatform, service: string, copy: string): Pro
 }
 
 // The command walks connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks.
-describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
+describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
   // Empties copies that hold something of every project.
   let platform: TestPlatform;
   beforeAll(async () => {
@@ -65,10 +59,7 @@ describe.each(availableEngines())('npm run rebuild (%s)', (engine) => {
     };
     expect(await copied('connections-profiles')).toBe('3 copied\n');
     expect(await copied('notifications-profiles')).toBe('3 copied\n');
-    // By its older name, as the script that npm runs.
-    const env = { ...process.env, ...accessOf(platform) };
-    const script = await run(process.execPath, ['tools/rebuild.ts', 'identity-blocks'], { cwd: root, env });
-    expect(script).toEqual({ stdout: '1 copied\n', stderr: '' });
+    expect(await copied('identity-blocks')).toBe('1 copied\n');
     expect(await suggested()).toEqual([]);
     // Found by what the copy alone knows: a search does not ask identity.
     const { connections } = await call<{ connections: Connection[] }>('GET', '/connections?query=grace', ada);

@@ -8,12 +8,14 @@ import { promisify } from 'node:util';
 import type { StartFile } from '@kith/platform';
 import { availableEngines, eraseEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { curlLines, startScript } from './support/start-script.ts';
+import { runKith } from './support/command.ts';
+import { curlLines, startByKith } from './support/start-script.ts';
 
 const run = promisify(execFile);
+const words = ['--distributed'];
 
 describe.each(availableEngines().filter((engine) => engine === 'containers'))(
-  'npm run start:distributed (%s)',
+  'kith start --distributed (%s)',
   () => {
     it('prints three lines that work as they are, each service its own process, and ends them all', async () => {
       await using engines = await startEngines();
@@ -27,7 +29,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         NATS_URL: engines.natsUrl,
         REDIS_URL: engines.redisUrl,
       };
-      await using kith = await startScript('tools/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
+      await using kith = await startByKith({ words, env, until: 'Ctrl-C ends it' });
       const lines = curlLines(kith.output());
       expect(lines.length, kith.output()).toBe(3);
       const answers = await Promise.all(lines.map((line) => run('bash', ['-c', line])));
@@ -46,7 +48,8 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
           `Another Kith is up at ${file.url}; stop it, or set PORT to another port.`,
         ],
       ] as const) {
-        const second = await startScript('tools/start-distributed.ts', {
+        const second = await startByKith({
+          words,
           env: { ...env, ...given },
           until: 'Ctrl-C ends it',
         });
@@ -71,7 +74,14 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       });
       const again = await run('bash', ['-c', lines[2]!]);
       expect(JSON.parse(again.stdout)).toEqual(listed);
-      kith.signal('SIGINT');
+      // The one that was started again has another internal port.
+      const status = await runKith(['status', '--json'], { KITH_DATA: data });
+      expect([status.code, JSON.parse(status.stdout)]).toMatchObject([
+        0,
+        { isReady: true, form: 'distributed', url: file.url },
+      ]);
+      expect(JSON.parse(status.stdout).services).toHaveLength(6);
+      expect((await runKith(['stop'], { KITH_DATA: data })).code).toBe(0);
       expect(await kith.exited).toBe(0);
       expect(() => process.kill(-kith.pid, 0)).toThrow();
       await eraseEngines(engines, prefix);
@@ -90,7 +100,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         NATS_URL: `nats://user:secret@${dead}`,
         REDIS_URL: engines.redisUrl,
       };
-      const kith = await startScript('tools/start-distributed.ts', { env, until: 'Ctrl-C ends it' });
+      const kith = await startByKith({ words, env, until: 'Ctrl-C ends it' });
       expect(await kith.exited).toBe(1);
       expect(kith.output()).toMatch(/NATS at nats:\/\/127\.0\.0\.1:1 does not answer\./);
       expect(kith.output()).not.toContain('secret');

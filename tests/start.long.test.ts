@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { freePort } from '@kith/engines';
 import { CallError, caller, type StartFile } from '@kith/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { curlLines, startScript } from './support/start-script.ts';
+import { curlLines, startByKith } from './support/start-script.ts';
 
 const ready = 'Ctrl-C ends it';
 
@@ -21,7 +21,7 @@ describe('npm start, in the longer cases', () => {
   afterAll(() => rm(data, { recursive: true, force: true }));
 
   const start = (env: NodeJS.ProcessEnv = {}, words: string[] = []) =>
-    startScript('tools/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
+    startByKith({ env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
   /** The internal address and what is said of it. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
   const listening = async (port: number) => {
@@ -139,7 +139,7 @@ describe('npm start, in the longer cases', () => {
   it('makes no demo and no test tokens in production', async () => {
     const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
     const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production' };
-    const kith = await startScript('tools/start.ts', { env, until: 'no demo project' });
+    const kith = await startByKith({ env, until: 'no demo project' });
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(kith.output())?.[0];
     expect(kith.output()).toMatch(/^Internally: http:\/\/127\.0\.0\.1:\d+ /m);
     const path = '/v7/00000000-0000-0000-0000-000000000000/crypto/sign-testing-jwt';

@@ -8,7 +8,7 @@ import { freePort } from '@kith/engines';
 import type { StartFile } from '@kith/platform';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { curlLines, startScript } from './support/start-script.ts';
+import { curlLines, startByKith, startScript } from './support/start-script.ts';
 
 const run = promisify(execFile);
 const ready = 'Ctrl-C ends it';
@@ -21,7 +21,7 @@ describe('npm start', () => {
   afterAll(() => rm(data, { recursive: true, force: true }));
 
   const start = (env: NodeJS.ProcessEnv = {}, words: string[] = []) =>
-    startScript('tools/start.ts', { env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
+    startByKith({ env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
   /** The internal address and what is said of it. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
 
@@ -89,29 +89,36 @@ describe('npm start', () => {
 });
 
 describe('a start that is asked for in words', () => {
-  const say = async (script: string, ...words: string[]) => {
-    const said = await startScript(script, { env: { KITH_DATA: '/dev/null/kith' }, until: ready, words });
+  const env = { KITH_DATA: '/dev/null/kith' };
+  const say = async (...words: string[]) => {
+    const said = await startByKith({ env, until: ready, words });
     return [await said.exited, said.output()];
   };
 
-  it.each([
-    ['npm start', 'tools/start.ts'],
-    ['npm run start:distributed', 'tools/start-distributed.ts'],
-    ['npm run example', 'tools/example.ts'],
-  ])('explains %s, and starts nothing for a word it does not know', async (command, script) => {
-    const help = new RegExp(`^${command} -- \\[--port <number>\\]\n[^]*--port[^]*--help`);
-    expect(await say(script, '--help')).toEqual([0, expect.stringMatching(help)]);
-    const refusal = `${command}: Unknown option '--prot'. See ${command} -- --help.\n`;
-    expect(await say(script, '--prot', '4000')).toEqual([2, refusal]);
+  it('explains npm run example, and starts nothing for a word it does not know', async () => {
+    const example = async (...words: string[]) => {
+      const said = await startScript('tools/example.ts', { env, until: ready, words });
+      return [await said.exited, said.output()];
+    };
+    const help = /^npm run example -- \[--port <number>\]\n[\s\S]*--port[\s\S]*--help/;
+    expect(await example('--help')).toEqual([0, expect.stringMatching(help)]);
+    const refusal = "npm run example: Unknown option '--prot'. See npm run example -- --help.\n";
+    expect(await example('--prot', '4000')).toEqual([2, refusal]);
   });
 
   it.each([
-    [['4000'], 'Unexpected argument: 4000; npm passes on only arguments after two dashes.'],
     [['--port'], "Option '--port <value>' argument missing."],
     [['--port', 'eighty'], '--port: a whole number is needed.'],
     [['--port', '65536'], '--port: a whole number from 0 to 65535 is needed.'],
   ])('starts nothing for %j', async (words, sentence) => {
-    const refusal = `npm start: ${sentence} See npm start -- --help.\n`;
-    expect(await say('tools/start.ts', ...words)).toEqual([2, refusal]);
+    expect(await say(...words)).toEqual([2, `kith: ${sentence} See kith start --help.\n`]);
+  });
+
+  it('starts nothing for what npm leaves of an option, and says why', async () => {
+    const given = { env: { ...env, npm_lifecycle_event: 'start' }, until: ready, words: ['4000'] };
+    const said = await startByKith(given);
+    const npm = 'npm passes on only options after two dashes.';
+    const refusal = `kith: Unexpected argument: 4000. ${npm} See kith start --help.\n`;
+    expect([await said.exited, said.output()]).toEqual([2, refusal]);
   });
 });

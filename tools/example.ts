@@ -1,32 +1,36 @@
 // `npm run example`: the example application (examples/people) on an embedded platform of its own with a few people, or
 // on a platform that runs already (KITH_URL, KITH_PROJECT).
 
-import { createLogger, readConfig } from '@kith/base';
-import { goodbye, openDataFolder, operatorToken, platformConfig, startEmbedded } from '@kith/platform';
+import { createLogger, readConfig, wholeNumber } from '@kith/base';
+import {
+  goodbye,
+  openDataFolder,
+  operatorToken,
+  platformConfig,
+  serviceNames,
+  startEmbedded,
+} from '@kith/platform';
 import { runProcess } from '@kith/service';
 import { z } from 'zod';
+import { readPort } from './example/options.ts';
 import { ensurePeople } from './example/people.ts';
 import { servePage } from './example/serve-page.ts';
-import { readOptions } from './start/options.ts';
-
-readOptions(
-  'npm run example',
-  `Starts the example application (examples/people) at 127.0.0.1:5173, with its own platform and a few people in it. Set
-KITH_URL and KITH_PROJECT to use a running platform instead.`,
-);
 
 const exampleConfig = z
   .object({
     KITH_URL: z.url({ error: 'the address of a platform is needed, http://host:8080' }).optional(),
     KITH_PROJECT: z.guid({ error: 'the id of a project is needed (UUID)' }).optional(),
-    PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    PORT: wholeNumber(0, 65_535).optional(),
   })
   .refine(({ KITH_URL, KITH_PROJECT }) => !KITH_URL === !KITH_PROJECT, {
     path: ['KITH_PROJECT'],
     error: 'KITH_URL and KITH_PROJECT go together: set both or neither',
   });
 
-await runProcess('example', async (env) => {
+const words = readPort();
+
+await runProcess('example', async (given) => {
+  const env = { ...given, PORT: words ?? given.PORT };
   const { KITH_URL: url, KITH_PROJECT: projectId, PORT: port } = readConfig(exampleConfig, env);
   if (!url || !projectId) return onItsOwn(env, port);
   const page = await servePage({ url, projectId }, port);
@@ -52,10 +56,11 @@ async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
   const platform = await startEmbedded({ config: { ...config, OPERATOR_TOKEN: token }, folder, log });
   try {
-    const { url } = platform;
+    const { url, internalUrls } = platform;
+    const services = ['gateway', ...serviceNames].map((name) => [name, internalUrls[0] ?? '']);
+    folder.announce({ form: 'embedded', url, services: Object.fromEntries(services) });
     const { projectId, people } = await ensurePeople(folder, { url, operatorToken: token });
     const page = await servePage({ url, projectId }, port);
-    folder.announce(page.url);
     const signIns = people.slice(0, 2).map(({ email, password }) => `  ${email.padEnd(20)} ${password}`);
     console.log(`
 The example is up at ${page.url}

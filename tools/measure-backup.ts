@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { availableEngines, type EngineKind, eraseEngines, startPlatform } from '@kith/testing';
+import { lastLine } from './measure/last-line.ts';
 import { writeRows } from './measure/rows.ts';
 
 const count = Number(process.argv[2] ?? 250_000);
@@ -51,7 +52,7 @@ interface Run {
 }
 
 function tell(engine: EngineKind, what: string, { text, seconds, mib }: Run): void {
-  const counts = JSON.parse(text) as { documents: number }[];
+  const { counts } = JSON.parse(lastLine(text)) as { counts: { documents: number }[] };
   const documents = counts.reduce((sum, one) => sum + one.documents, 0);
   console.log(
     `${engine} ${what}: ${documents} documents in ${seconds.toFixed(1)} s, at most ${Math.round(mib)} MiB`,

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { availableEngines, type EngineKind, startPlatform } from '@kith/testing';
+import { lastLine } from './measure/last-line.ts';
 import { writeRows } from './measure/rows.ts';
 
 const count = Number(process.argv[2] ?? 50_000);
@@ -34,7 +35,7 @@ async function measure(engine: EngineKind, words: readonly string[]): Promise<vo
     text += chunk;
   });
   await once(child, 'close');
-  for (const { kind, imported, rejected, seconds } of JSON.parse(text)) {
+  for (const { kind, imported, rejected, seconds } of JSON.parse(lastLine(text)).files) {
     const rate = Math.round((imported + rejected) / seconds);
     console.log(`${engine} ${kind}: ${imported} imported, ${rejected} rejected, ${rate} rows a second`);
   }

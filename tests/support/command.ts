@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '@kith/platform/cli';
 import { compileCache, type TestPlatform } from '@kith/testing';
 
-const main = fileURLToPath(new URL('../../apps/kith/src/cli/main.ts', import.meta.url));
+/** What runs `kith` in the Node that runs it already. */
+export const main = fileURLToPath(new URL('../../apps/kith/src/cli/main.ts', import.meta.url));
 
 /** What a command has said, and its exit code; null when it was killed. */
 export interface Said {
@@ -52,6 +53,16 @@ export async function runKith(words: readonly string[], env: NodeJS.ProcessEnv):
     stderr: { write: (text) => (said.stderr += text) },
   });
   return said;
+}
+
+/** What a long command has printed with `--json`: the lines of its progress, as it prints them without, and its result. */
+export function longResult<Result = object>({ stdout }: Said): Result & { progress: string } {
+  const events = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string; message?: string });
+  const progress = events.slice(0, -1).map(({ message }) => `${message}\n`);
+  return { ...(events.at(-1) as Result), progress: progress.join('') };
 }
 
 /** Runs `kith` to its end, or kills it as soon as its stderr has a text. */

@@ -17,9 +17,14 @@ export async function copyRepository(): Promise<{ path: string } & AsyncDisposab
   await cp(root, path, { recursive: true, filter: (from) => !left.has(basename(from)) });
   await mkdir(join(path, 'node_modules/@kith'), { recursive: true });
   for (const name of await readdir(join(root, 'node_modules'))) {
-    if (name === '@kith' || name === '.cache' || name.startsWith('.vite')) continue;
+    if (['@kith', '.bin', '.cache'].includes(name) || name.startsWith('.vite')) continue;
     await symlink(join(root, 'node_modules', name), join(path, 'node_modules', name));
   }
+  // Each link in it leads to a package beside it.
+  await cp(join(root, 'node_modules/.bin'), join(path, 'node_modules/.bin'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
   for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: path })) {
     const { name } = JSON.parse(await readFile(join(path, manifest), 'utf8')) as { name: string };
     const own = join(path, 'node_modules', name);

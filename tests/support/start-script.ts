@@ -14,14 +14,32 @@ export interface Started extends AsyncDisposable {
   signal(name: NodeJS.Signals): void;
 }
 
-/** Runs a script through the bootstrap; resolves when `until` stands in its output, or when it has ended. */
-export async function startScript(
-  script: string,
-  options: { env: NodeJS.ProcessEnv; until: string; words?: readonly string[] },
+interface StartOptions {
+  env: NodeJS.ProcessEnv;
+  /** Resolves when this stands in its output, or when it has ended. */
+  until: string;
+  words?: readonly string[];
+  /** Where it is started; default: in the project. */
+  cwd?: string;
+}
+
+/** Runs a script through the bootstrap. */
+export function startScript(script: string, options: StartOptions): Promise<Started> {
+  return start([`${root}tools/bootstrap.mjs`, script], options);
+}
+
+/** Runs `kith start`, as `npm start` does. */
+export function startByKith(options: StartOptions): Promise<Started> {
+  return start([`${root}apps/kith/bin/kith.mjs`, 'start'], options);
+}
+
+async function start(
+  program: readonly string[],
+  { env, until, words = [], cwd = root }: StartOptions,
 ): Promise<Started> {
-  const child = spawn(process.execPath, ['tools/bootstrap.mjs', script, ...(options.words ?? [])], {
-    cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...options.env },
+  const child = spawn(process.execPath, [...program, ...words], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A process group of its own, as a shell gives it: Ctrl-C reaches all of it.
     detached: true,
@@ -31,7 +49,7 @@ export async function startScript(
   await new Promise<void>((resolve) => {
     const add = (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.includes(options.until)) resolve();
+      if (output.includes(until)) resolve();
     };
     child.stdout.on('data', add);
     child.stderr.on('data', add);

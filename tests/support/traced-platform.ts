@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { caller } from '@kith/platform';
 import { compileCache, createPeople, type EngineKind, type People, startPlatform } from '@kith/testing';
+import { main } from './command.ts';
 
 /** A platform in processes of its own, as tracing is of a process. */
 export interface TracedPlatform extends People, AsyncDisposable {
@@ -36,11 +36,11 @@ export async function startTracedPlatform(
   };
 }
 
-/** The embedded form by its own start script: what is asserted of it holds for `npm start`. */
+/** The embedded form as `kith start` starts it: what is asserted of it holds for `npm start`. */
 async function embedded(env: NodeJS.ProcessEnv): Promise<TracedPlatform> {
   const data = await mkdtemp(join(tmpdir(), 'kith-traced-'));
   const operatorToken = 'operator-of-the-traced-platform';
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../tools/start.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [main, 'start'], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: compileCache(),

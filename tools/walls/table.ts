@@ -43,7 +43,7 @@ export const packages: Readonly<Record<string, Room>> = {
     may: ['@kith/contracts'],
     instead: 'The document is made from contracts alone: what it needs to know is put into them.',
   },
-  'libs/client': {
+  'apps/kithent': {
     may: [],
     instead:
       'The client imports nothing of ours: what it needs of contracts is generated into it (tools/client.ts).',
@@ -88,9 +88,8 @@ export const packages: Readonly<Record<string, Room>> = {
     instead: 'Engines are got onto a machine without knowing what runs on them: they import base alone.',
   },
   'apps/kith': {
-    may: [...storing, ...embedding, ...services, '@kith/gateway'],
-    instead:
-      'The application composes services: what it would need of the test kit belongs into it, and engines are the business of scripts and suites.',
+    may: [...storing, ...embedding, ...services, '@kith/gateway', '@kith/engines'],
+    instead: 'The application composes services: what it would need of the test kit belongs into it.',
   },
   'apps/testing': {
     may: [...storing, ...embedding, '@kith/platform', '@kith/engines', '@kith/client'],
@@ -156,7 +155,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     forms: [],
     nats: [],
     demo: ['forms'],
-    cli: ['forms', 'demo'],
+    cli: ['forms', 'nats', 'demo'],
     '': ['forms', 'nats', 'demo', 'cli'],
   },
   'services/crypto': { operations: [''], '': ['operations'] },

@@ -2,3 +2,4 @@
 
 export { type Call, CallError, caller } from './demo/api.ts';
 export { dataFolderConfig } from './forms/data-folder-config.ts';
+export { type Announcement, type Running, runningIn } from './forms/running.ts';

@@ -3,7 +3,7 @@ export { ensureDemo, type StartFile } from './demo/demo.ts';
 export { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
 export { type BackupManifest, readManifest, writeManifest } from './forms/backup-manifest.ts';
 export { type PlatformConfig, platformConfig } from './forms/config.ts';
-export { type DataFolder, openDataFolder, readIfThere } from './forms/data-folder.ts';
+export { type DataFolder, dataFolder, type OpenDataFolder, openDataFolder } from './forms/data-folder.ts';
 export { type DistributedOptions, type DistributedPlatform, startDistributed } from './forms/distributed.ts';
 export {
   type EmbeddedOptions,
@@ -12,6 +12,7 @@ export {
   settingsOf,
   startEmbedded,
 } from './forms/embedded.ts';
+export { makeFolder } from './forms/folder-lock.ts';
 export { nodeFlags } from './forms/node-flags.ts';
 export { operatorToken } from './forms/operator-token.ts';
 export { refuseTakenPort } from './forms/port-taken.ts';

@@ -7,7 +7,7 @@ const patienceMs = 60_000;
 /** Starts what `npm start` runs on a data folder, and ends it; gives the ms until it had printed what to do next. */
 export async function embeddedStart(data: string, compiled: string): Promise<number> {
   const began = performance.now();
-  const child = spawn(process.execPath, ['tools/bootstrap.mjs', 'tools/start.ts'], {
+  const child = spawn(process.execPath, ['apps/kith/bin/kith.mjs', 'start'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,

@@ -15,7 +15,7 @@ import { isReady } from './is-ready.ts';
 import type { Place } from './place.ts';
 
 const run = promisify(execFile);
-const script = fileURLToPath(new URL('../../../tools/start.ts', import.meta.url));
+const kith = fileURLToPath(new URL('../../../apps/kith/src/cli/main.ts', import.meta.url));
 
 /** The embedded form, as `npm start` runs it, that comes back when it ends. */
 export interface Embedded extends Place {
@@ -64,7 +64,7 @@ export async function startEmbeddedPlace(options: {
   /** What is done before it is started again. */
   let beforeStart: (() => Promise<void>) | undefined;
   const start = () => {
-    const one = spawn(process.execPath, [...nodeFlags, script], { env, stdio: ['ignore', log, log] });
+    const one = spawn(process.execPath, [...nodeFlags, kith, 'start'], { env, stdio: ['ignore', log, log] });
     child = one;
     one.once('exit', async () => {
       await sleep(500);

@@ -3,6 +3,7 @@ export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { fold } from './fold.ts';
+export { isProcessAlive } from './process-alive.ts';
 export { redactUrl } from './redact-url.ts';
 export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';
 export { createLogger, type Logger } from './telemetry/log.ts';

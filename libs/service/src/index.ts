@@ -10,7 +10,7 @@ export { makeEvent } from './events/make-event.ts';
 export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
-export { type RunningProcess, runProcess } from './lifecycle/run-process.ts';
+export { type RunningProcess, runProcess, startProcess } from './lifecycle/run-process.ts';
 export {
   type RunningService,
   type ServiceParts,

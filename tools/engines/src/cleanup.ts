@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { hostname } from 'node:os';
+import { isProcessAlive } from '@kith/base/config';
 import { onExit } from 'signal-exit';
 import { docker } from './docker.ts';
 
@@ -11,13 +12,7 @@ export const owner = `${hostname()}:${process.pid}`;
 export function isAlive(label: string): boolean {
   const [host, pid] = label.split(':');
   // Another machine's processes can't be seen from here; theirs are theirs to remove.
-  if (host !== hostname()) return true;
-  try {
-    process.kill(Number(pid), 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return host !== hostname() || isProcessAlive(Number(pid));
 }
 
 const tracked = new Set<string>();

@@ -1,53 +1,68 @@
-import { parseArgs } from 'node:util';
 import { StartError } from '@kith/base/config';
 import { CallError } from '../demo/api.ts';
-import { type Command, type Given, type Surroundings, UsageError } from './command.ts';
+import { type Command, Failure, type Given, type Surroundings, textOf, UsageError } from './command.ts';
 import { commands } from './commands/index.ts';
+import { dataFolderIn } from './data-folder.ts';
 import { helpOf, helpOfAll, listOf } from './help.ts';
+import { nearest } from './near.ts';
+import { readWords } from './read-words.ts';
 import { version } from './version.ts';
 
-/** Runs the command that the words name, and gives the exit code: 0 done, 1 failed, 2 wrong usage. */
-export async function runCommandLine(words: readonly string[], around: Surroundings): Promise<number> {
-  const say = (sentence: string) => around.stderr.write(`kith: ${sentence}\n`);
-  if (words[0] === '--version') {
-    around.stdout.write(`kith ${version}\n`);
+/** A process that `kith` runs in: its environment and its streams. */
+export interface Terminal {
+  env: NodeJS.ProcessEnv;
+  stdout: { write(text: string): unknown };
+  stderr: { write(text: string): unknown };
+}
+
+/**
+ * Runs the command that the words name, and gives the exit code: 0 done, 1 failed, 2 wrong usage, 3 nothing is running. With `--json`
+ * the result is JSON on stdout, and a failure one JSON object on stderr.
+ */
+export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
+  const isJson = words.includes('--json');
+  const { stdout, stderr } = terminal;
+  const fail = ({ code, message, exitCode }: Failure, hint = '') => {
+    stderr.write(isJson ? line({ error: { code, message } }) : `kith: ${message}${hint}\n`);
+    return exitCode;
+  };
+  const explained = explain(words);
+  if (explained !== undefined) {
+    stdout.write(explained);
     return 0;
   }
-  const isAsked = words[0] === 'help' || words.includes('--help') || words.includes('-h');
-  const called = words[0] === 'help' ? words.slice(1) : words;
-  const command = commands.find(({ name }) => startsWith(called, name));
-  if (isAsked) {
-    const help = command ? helpOf(command) : explain(called);
-    if (help !== undefined) {
-      around.stdout.write(help);
-      return 0;
-    }
-  }
-  if (!command) {
-    const [first, ...others] = called;
-    const group = groupOf(first);
-    if (first === undefined) say('Name a command.');
-    else if (group.length > 0 && others.length === 0) say(`Name a command of "kith ${first}".`);
-    else say('There is no such command.');
-    around.stderr.write(`${listOf(group.length > 0 ? group : commands)}\n\nSee kith --help.\n`);
-    return 2;
-  }
+  const command = find(words);
+  if (!command) return failUnknown(words, fail);
   let given: Given | undefined;
   try {
-    given = read(command, words);
-    return await command.run(given, around);
+    given = readWords(command, words.slice(command.name.split(' ').length));
+    const around = surroundings(command, isJson, terminal);
+    const { value, text, failure } = await command.run(given, around);
+    if (!isJson) stdout.write(text);
+    else stdout.write(command.isLong ? line({ event: 'done', ...value }) : pretty(value));
+    return failure ? fail(failure) : 0;
   } catch (error) {
-    if (error instanceof UsageError) {
-      say(`${error.message} See --help.`);
-      return 2;
-    }
-    say(sentenceOf(error, given));
-    return 1;
+    return fail(failureOf(error, given), hintFor(command, error, terminal));
   }
 }
 
-function startsWith(words: readonly string[], name: string): boolean {
-  return name.split(' ').every((word, at) => words[at] === word);
+function surroundings(command: Command, isJson: boolean, { env, stdout, stderr }: Terminal): Surroundings {
+  return {
+    env: { ...env, KITH_DATA: dataFolderIn(env) },
+    commands,
+    progress(message) {
+      if (!isJson) stderr.write(`${message}\n`);
+      else if (command.isLong) stdout.write(line({ event: 'progress', message }));
+    },
+  };
+}
+
+const line = (value: object) => `${JSON.stringify(value)}\n`;
+const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The command that the words begin with. */
+function find(words: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }
 
 /** The commands whose first word this is. */
@@ -55,43 +70,65 @@ function groupOf(word: string | undefined): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** Help for no command, or for a group of them; nothing where the words name neither. */
+/** The version, or help for a command, a group or all; nothing where the words ask for neither. */
 function explain(words: readonly string[]): string | undefined {
-  const [first] = words.filter((word) => !word.startsWith('-'));
+  if (words[0] === '--version') return `kith ${version}\n`;
+  const isHelp = words[0] === 'help';
+  if (!isHelp && !words.includes('--help') && !words.includes('-h')) return undefined;
+  const called = isHelp ? words.slice(1) : words;
+  const command = find(called);
+  if (command) return helpOf(command);
+  const [first] = called.filter((word) => !word.startsWith('-'));
   if (first === undefined) return helpOfAll(commands);
   const group = groupOf(first);
-  return words[0] === first && group.length > 0 ? helpOfAll(group, first) : undefined;
+  return called[0] === first && group.length > 0 ? helpOfAll(group, first) : undefined;
 }
 
-function read(command: Command, words: readonly string[]): Given {
-  const taken = command.words ?? [];
-  try {
-    const { values, positionals } = parseArgs({
-      args: words.slice(command.name.split(' ').length),
-      options: command.options,
-      allowPositionals: true,
-    });
-    if (positionals.length > taken.length)
-      throw new UsageError(`Unexpected argument: ${positionals[taken.length]}.`);
-    const missing = taken[positionals.length];
-    if (missing !== undefined) throw new UsageError(`Name the ${missing}.`);
-    return { words: positionals, options: values };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${(error as Error).message.split('. ')[0]?.replace(/\.?$/, '.')}`);
-  }
+/** Fails with the command that was probably meant, or with the list of those there are. */
+function failUnknown(words: readonly string[], fail: (error: Failure, hint: string) => number): number {
+  const called = words[0] === 'help' ? words.slice(1) : words;
+  const [first, second] = called.filter((word) => !word.startsWith('-'));
+  const group = groupOf(first);
+  const list = `\n${listOf(group.length > 0 ? group : commands)}\n\nSee kith --help.`;
+  if (first === undefined) return fail(new UsageError('Name a command.'), list);
+  if (second === undefined && group.length > 0)
+    return fail(new UsageError(`Name a command of "kith ${first}".`), list);
+  const meant = probablyMeant(first, second);
+  if (!meant) return fail(new UsageError('There is no such command.'), list);
+  return fail(new UsageError(`There is no such command. Did you mean kith ${meant}?`), ' See kith --help.');
 }
 
-function sentenceOf(error: unknown, given: Given | undefined): string {
-  if (error instanceof CallError) return answerOf(error, given);
-  if (error instanceof StartError) return error.message;
-  return error instanceof Error ? `${error.message} (${error.name})` : String(error);
+function probablyMeant(first: string, second: string | undefined): string | undefined {
+  const near = nearest(
+    first,
+    commands.map(({ name }) => name.split(' ')[0] ?? ''),
+  );
+  const seconds = groupOf(near).map(({ name }) => name.split(' ')[1] ?? '');
+  const under = second === undefined ? undefined : nearest(second, seconds);
+  if (under !== undefined) return `${near} ${under}`;
+  return near === first ? undefined : near;
+}
+
+function hintFor({ name }: Command, error: unknown, { env }: Terminal): string {
+  if (!(error instanceof UsageError)) return '';
+  const help = ` See kith ${name} --help.`;
+  // `npm start --port 4000` gives the option to npm, and 4000 to the command.
+  const isFromNpm = env.npm_lifecycle_event && env.npm_lifecycle_event !== 'npx';
+  if (!isFromNpm || !error.message.startsWith('Unexpected argument')) return help;
+  return ` npm passes on only options after two dashes.${help}`;
+}
+
+function failureOf(error: unknown, given: Given | undefined): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof CallError) return new Failure(error.code, answerOf(error, given));
+  if (error instanceof StartError) return new Failure('failed', error.message);
+  return new Failure('failed', error instanceof Error ? `${error.message} (${error.name})` : String(error));
 }
 
 function answerOf({ status, code, sentence, message }: CallError, given: Given | undefined): string {
   if (status === 401) return 'The operator’s token is not accepted.';
   const [word] = given?.words ?? [];
-  const project = given?.options.project ?? word;
+  const project = (given && textOf(given, 'project')) ?? word;
   if (code === 'project/not-found') return `There is no project ${project}.`;
   if (code === 'user/not-found') return `There is no user ${word} in the project ${project}.`;
   if (status < 500 && sentence) return `${asOption(sentence, given)} (${code})`;

@@ -1,11 +1,13 @@
-import type { ParseArgsOptionsConfig } from 'node:util';
 import type { z } from 'zod';
 
-/** Where a command says what it has to say, and what it goes by. */
+/** What a command goes by beside its words, and where it tells how far it has come. */
 export interface Surroundings {
+  /** With KITH_DATA, the data folder that is meant, as a whole path. */
   env: NodeJS.ProcessEnv;
-  stdout: { write(text: string): unknown };
-  stderr: { write(text: string): unknown; isTTY?: boolean };
+  /** All commands, for what is made from their table. */
+  commands: readonly Command[];
+  /** Shows a line to people; with `--json` only long commands show it. */
+  progress(line: string): void;
 }
 
 /** What was given on the command line. */
@@ -15,37 +17,86 @@ export interface Given {
   options: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
-/** One command: a file in `commands/`. */
+/** An option, by its name in {@link Command.options}. */
+export interface Option {
+  /** What `--help` and completion say of it. */
+  text: string;
+  /** What stands for its value in `--help`; FILE and FOLDER are completed as such. Without one it is a switch. */
+  value?: string;
+  /** All values that it takes. */
+  choices?: readonly string[];
+  isNeeded?: boolean;
+  /** Whether it may be given more than once. */
+  multiple?: boolean;
+}
+
+/** A word that a command takes, and needs. */
+export interface Word {
+  /** As in {@link Option}. */
+  value: string;
+  /** Its name in refusals: "Name the project id." */
+  what: string;
+  choices?: readonly string[];
+}
+
+/** What a command tells in the end. */
+export interface Result {
+  /** With `--json`. */
+  value: object;
+  /** Otherwise. */
+  text: string;
+  /** Told after the result: the command has done its work, and the exit code is not 0. */
+  failure?: Failure | undefined;
+}
+
+/** One command: a file in `commands/`. Help, completion and the reading of words are made from it. */
 export interface Command {
   /** The words it is called by. */
   name: string;
   /** A few words for the list of commands. */
   summary: string;
-  /** What `--help` says: the forms, the options, and what they mean. */
-  help: string;
-  options: ParseArgsOptionsConfig;
+  /** What `--help` says beside the options. */
+  text?: string;
+  words?: readonly Word[];
+  /** Besides `--json` and `--help`, which every command has. */
+  options: Readonly<Record<string, Option>>;
   /** What it reads of the environment; each variable describes itself. `--help` tells of them. */
   reads: z.ZodObject;
-  /** Names of the words it takes, for refusals. */
-  words?: readonly string[];
-  /** Does it. Resolves to the exit code; throws `UsageError`, or any other error with its sentence. */
-  run(given: Given, around: Surroundings): Promise<number>;
+  /** Whether `--json` prints a line of JSON for each step and, at the end, for the result, and not one document. */
+  isLong?: boolean;
+  /** Does it. Throws `UsageError`, `Failure`, or any other error with its sentence. */
+  run(given: Given, around: Surroundings): Promise<Result>;
+}
+
+/** Why a command has failed: a sentence for people, a code for programs. */
+export class Failure extends Error {
+  override name = 'Failure';
+  readonly code: string;
+  readonly exitCode: number;
+
+  constructor(code: string, message: string, exitCode = 1) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
 }
 
 /** The command was called in a way it cannot be: exit code 2. */
-export class UsageError extends Error {
+export class UsageError extends Failure {
   override name = 'UsageError';
+
+  constructor(message: string) {
+    super('usage', message, 2);
+  }
 }
 
-/** The text of an option that has to be given. */
-export function needed(given: Given, name: string): string {
-  const value = given.options[name];
-  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is needed.`);
-  return value;
+/** Nothing runs that the command is about: exit code 3. */
+export function notRunning(folder: string, advice = ''): Failure {
+  return new Failure('not-running', `No Kith is running on the data folder ${folder}.${advice}`, 3);
 }
 
-/** The text of an option that may be given. */
-export function optional(given: Given, name: string): string | undefined {
+/** The text of an option that may be given; of one that the command needs it is there. */
+export function textOf(given: Given, name: string): string | undefined {
   const value = given.options[name];
   return typeof value === 'string' ? value : undefined;
 }

@@ -1,5 +1,4 @@
-import type { Surroundings } from './command.ts';
-import { print } from './table.ts';
+import { tableOf } from './table.ts';
 
 /** How many documents of a service's collection were copied. */
 export interface Count {
@@ -8,14 +7,11 @@ export interface Count {
   documents: number;
 }
 
-/** Prints what was copied, collection by collection. */
-export function printCounts(around: Surroundings, counts: readonly Count[], how: { json: boolean }): void {
-  print(around, counts, {
-    ...how,
-    columns: {
-      service: ({ service }) => service,
-      collection: ({ collection }) => collection,
-      documents: ({ documents }) => String(documents),
-    },
+/** What was copied, collection by collection. */
+export function tableOfCounts(counts: readonly Count[]): string {
+  return tableOf(counts, {
+    service: ({ service }) => service,
+    collection: ({ collection }) => collection,
+    documents: ({ documents }) => String(documents),
   });
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Command } from './command.ts';
+import type { Command, Option } from './command.ts';
+import { optionsOf } from './read-words.ts';
 
 /** What `kith --help` says, or `kith <group> --help` with the commands of a group. */
 export function helpOfAll(commands: readonly Command[], group?: string): string {
@@ -9,9 +10,9 @@ export function helpOfAll(commands: readonly Command[], group?: string): string 
 Commands:
 ${listOf(commands)}
 
-${environment(commands)}
+${environment(commands).join('')}
 
-Exit codes: 0 done, 1 failed, 2 wrong usage.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing is running.
 `;
 }
 
@@ -22,10 +23,23 @@ export function listOf(commands: readonly Command[]): string {
 
 /** What `kith <command> --help` says. */
 export function helpOf(command: Command): string {
-  return `${command.help}\n\n${environment([command])}\n`;
+  const { name, summary, text, words = [], options } = command;
+  const needed = Object.entries(options).flatMap(([option, of]) => (of.isNeeded ? called(option, of) : []));
+  const usage = ['kith', name, ...words.map(({ value }) => value), ...needed, '[OPTIONS]'].join(' ');
+  const lines = Object.entries(optionsOf(command)).map(([option, of]): [string, string] => [
+    called(option, of),
+    of.multiple ? `${of.text}; repeatable` : of.text,
+  ]);
+  const sentence = `${summary[0]?.toUpperCase()}${summary.slice(1)}.`;
+  return `${[usage, text ?? sentence, columns(lines), ...environment([command])].join('\n\n')}\n`;
 }
 
-function environment(commands: readonly Command[]): string {
+function called(name: string, { value, choices }: Option): string {
+  const shown = choices?.join('|') ?? value;
+  return shown ? `--${name} ${shown}` : `--${name}`;
+}
+
+function environment(commands: readonly Command[]): string[] {
   const variables = new Map(
     commands.flatMap(({ reads }) => Object.entries(reads.shape) as [string, z.ZodType][]),
   );
@@ -35,7 +49,9 @@ function environment(commands: readonly Command[]): string {
     const text = (field.description ?? '').replaceAll('`', '');
     return [name, preset === undefined ? text : `${text} (default ${preset})`];
   });
-  return `Environment (set NAME_FILE to read the value of NAME from a file):\n${columns(lines)}`;
+  return lines.length === 0
+    ? []
+    : [`Environment (set NAME_FILE to read the value of NAME from a file):\n${columns(lines)}`];
 }
 
 function columns(lines: readonly [string, string][]): string {

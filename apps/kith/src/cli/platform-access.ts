@@ -1,54 +1,77 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { readConfig, StartError } from '@kith/base/config';
 import { z } from 'zod';
 import { type Call, caller } from '../demo/api.ts';
 import { dataFolderConfig } from '../forms/data-folder-config.ts';
-import type { Surroundings } from './command.ts';
+import { type Running, runningIn } from '../forms/running.ts';
+import { Failure, type Given, notRunning, type Option, type Surroundings, textOf } from './command.ts';
 
 /** What commands read of the environment to reach a platform that runs. */
 export const accessConfig = z.object({
   KITH_URL: z
     .url({ error: 'the address of the gateway is needed, http://host:8080' })
-    .default('http://127.0.0.1:8080')
-    .describe('address of the gateway that `kith` speaks to'),
-  OPERATOR_TOKEN: z.string().optional().describe('the operator’s token; default: the one in the data folder'),
+    .optional()
+    .describe(
+      'address of the gateway that `kith` speaks to; default: that of the installation on the data folder',
+    ),
+  OPERATOR_TOKEN: z
+    .string()
+    .optional()
+    .describe('the operator’s token; default: the one in the data folder, for its installation alone'),
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });
+
+/** The options of a command that speaks to a platform. */
+export const accessOptions = {
+  url: { value: 'URL', text: 'address of the gateway (default: KITH_URL)' },
+} satisfies Record<string, Option>;
 
 /** A platform that runs, and the right to its operators' endpoints. */
 export interface PlatformAccess {
   origin: string;
   token: string;
+  /** The installation on the data folder, if it is the one that is reached. */
+  own: Running | undefined;
   /** Calls an operators' endpoint; rejects with `CallError` or `StartError`. */
   call: <T>(method: string, path: string, body?: unknown) => Promise<T>;
 }
 
 /**
- * Reaches the platform of KITH_URL with the token of OPERATOR_TOKEN or OPERATOR_TOKEN_FILE, else with the one that an
- * embedded installation keeps in its folder. Never from an argument: those stand in lists of processes and histories.
+ * Reaches the platform of `--url` or KITH_URL, else the one that runs on the data folder, with the token of OPERATOR_TOKEN or
+ * OPERATOR_TOKEN_FILE, else with the one in the data folder. That one goes to no other address than the one that its installation has
+ * recorded. Never from an argument: those stand in lists of processes and histories.
  */
-export function accessPlatform({ env }: Pick<Surroundings, 'env'>): PlatformAccess {
-  const config = readConfig(accessConfig, env);
-  const { origin } = new URL(config.KITH_URL);
-  const token = config.OPERATOR_TOKEN ?? keptToken(config.KITH_DATA);
+export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>): PlatformAccess {
+  const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });
+  const { KITH_URL: url, OPERATOR_TOKEN, KITH_DATA: folder } = config;
+  const running = url && OPERATOR_TOKEN ? undefined : runningIn(folder);
+  const address = url ?? running?.url;
+  if (!address) throw notRunning(folder, ' Start it with kith start, or name an address with --url.');
+  const { origin } = new URL(address);
+  const own = running?.url === origin ? running : undefined;
+  const token = OPERATOR_TOKEN ?? keptToken(folder, origin, own !== undefined);
   const call: Call = caller(origin);
-  return { origin, token, call: (method, path, body) => call(method, path, { token, body }) };
+  return { origin, token, own, call: (method, path, body) => call(method, path, { token, body }) };
 }
 
-/** A path as the caller named it: from where the command was given. */
-export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
-  return resolve(env.KITH_CWD ?? process.cwd(), path);
-}
-
-function keptToken(folder: string): string {
-  try {
-    const token = readFileSync(join(folder, 'operator-token'), 'utf8').trim();
-    if (token) return token;
-  } catch {
-    // Said below.
-  }
-  throw new StartError(
-    'The operator’s token is needed: set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE, or set KITH_DATA to the data folder.',
+function keptToken(folder: string, origin: string, isOwn: boolean): string {
+  const token = read(join(folder, 'operator-token'));
+  if (!token)
+    throw new StartError(
+      'The operator’s token is needed: set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE, or set KITH_DATA to the data folder.',
+    );
+  if (isOwn) return token;
+  throw new Failure(
+    'token-not-sent',
+    `The operator’s token in ${folder} is not sent to ${origin}, where its installation does not run. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${origin}.`,
   );
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }

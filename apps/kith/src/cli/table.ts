@@ -1,22 +1,20 @@
-import type { Surroundings } from './command.ts';
-
-/** Prints rows: as columns for people, or with `json` as one JSON value for programs. */
-export function print<Row>(
-  { stdout }: Surroundings,
+/** Rows as columns, for people. */
+export function tableOf<Row>(
   rows: readonly Row[],
-  { columns, json }: { columns: Readonly<Record<string, (row: Row) => string>>; json: boolean },
-): void {
-  if (json) {
-    stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    return;
-  }
+  columns: Readonly<Record<string, (row: Row) => string>>,
+): string {
   const names = Object.keys(columns);
   const cells = [names, ...rows.map((row) => Object.values(columns).map((show) => plain(show(row))))];
   const widths = names.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));
-  for (const line of cells) {
-    const text = line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ');
-    stdout.write(`${text.trimEnd()}\n`);
-  }
+  return cells
+    .map(
+      (line) =>
+        `${line
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
 }
 
 /** Without what would move the cursor or colour a terminal: names are anybody's text. */

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '@kith/base';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openDataFolder } from './data-folder.ts';
+import { runningIn } from './running.ts';
 
 describe('a data folder', () => {
   let path: string;
@@ -20,20 +21,41 @@ describe('a data folder', () => {
     for (const made of [path, join(path, '..')]) expect(statSync(made).mode & 0o777).toBe(0o700);
   });
 
+  const url = 'http://127.0.0.1:4000';
+  const record = { form: 'embedded', url, services: { gateway: 'http://127.0.0.1:4001' } } as const;
+
   it('is one process’s, which says where it is up', () => {
     const folder = openDataFolder(path);
     expect(() => openDataFolder(path)).toThrow(taken('Another Kith process'));
-    folder.announce('http://127.0.0.1:4000');
-    expect(() => openDataFolder(path)).toThrow(taken('Another Kith is up at http://127.0.0.1:4000 and'));
+    expect(runningIn(path)).toBeUndefined();
+    const announced = folder.announce(record);
+    expect(announced).toMatchObject({ ...record, pid: process.pid });
+    expect(runningIn(path)).toEqual(announced);
+    expect(() => openDataFolder(path)).toThrow(taken(`Another Kith is up at ${url} and`));
     folder.release();
-    expect(existsSync(join(path, 'address'))).toBe(false);
+    expect(runningIn(path)).toBeUndefined();
+    expect(existsSync(join(path, 'running.json'))).toBe(false);
   });
 
   it('forgets the address of a process that was killed', () => {
-    openDataFolder(path).release();
-    writeFileSync(join(path, 'address'), 'http://127.0.0.1:4000\n');
+    const killed = openDataFolder(path);
+    killed.announce(record);
+    const left = killed.read('running.json') ?? '';
+    killed.release();
+    killed.write('running.json', left);
+    expect(runningIn(path)).toBeUndefined();
     const folder = openDataFolder(path);
     expect(() => openDataFolder(path)).toThrow(taken('Another Kith process'));
+    expect(runningIn(path)).toBeUndefined();
+    folder.release();
+  });
+
+  it('of a process on another machine is not spoken to from here', () => {
+    const folder = openDataFolder(path);
+    folder.write('running.json', JSON.stringify({ ...folder.announce(record), host: 'elsewhere' }));
+    expect(() => runningIn(path)).toThrow(
+      new StartError(`The installation in ${path} runs on elsewhere; give the command there.`),
+    );
     folder.release();
   });
 });

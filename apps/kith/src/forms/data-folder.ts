@@ -1,7 +1,9 @@
-import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { StartError } from '@kith/base';
+import { StartError } from '@kith/base/config';
 import { lockFolder, makeFolder } from './folder-lock.ts';
+import { readIfThere } from './read-if-there.ts';
+import { type Announcement, type Running, readRunning, runningFile, runningNow } from './running.ts';
 
 /** The folder of an installation: databases, keys, start.json. Its owner's alone. */
 export interface DataFolder {
@@ -11,28 +13,27 @@ export interface DataFolder {
   read(name: string): string | undefined;
   /** Writes a file whole or not at all, readable by its owner alone. */
   write(name: string, content: string): void;
-  /** Leaves word of where the process that has the folder is up, for who finds it taken. */
-  announce(url: string): void;
+}
+
+/** A folder that this process has locked. */
+export interface OpenDataFolder extends DataFolder {
+  /** Records what this process runs on the folder, for commands that are given there. */
+  announce(what: Announcement): Running;
   /** Lets go of the folder. */
   release(): void;
 }
 
-/** Opens the folder and locks it for this process. Throws `StartError` when another process has it. */
-export function openDataFolder(folder: string): DataFolder {
+/** The files of a folder, without its lock: for what no platform writes. */
+export function dataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   const file = (name: string) => join(path, name);
-  makeFolder(path);
-  const address = file('address');
-  const lock = lockFolder(path, { lock: file('lock'), address });
-  // Of a process that was killed.
-  rmSync(address, { force: true });
-  const opened: DataFolder = {
+  return {
     path,
     file,
     read: (name) => readIfThere(file(name)),
     write(name, content) {
       try {
-        writeFileSync(file(`${name}.new`), content, { mode: 0o600 });
+        writeFileSync(file(`${name}.new`), content, { mode: 0o600, flush: true });
         chmodSync(file(`${name}.new`), 0o600);
         renameSync(file(`${name}.new`), file(name));
       } catch (error) {
@@ -40,21 +41,31 @@ export function openDataFolder(folder: string): DataFolder {
         throw new StartError(`The data folder ${path} cannot be written to (${code}).`, { cause: error });
       }
     },
-    announce: (url) => opened.write('address', `${url}\n`),
+  };
+}
+
+/** Opens the folder and locks it for this process. Throws `StartError` when another process has it. */
+export function openDataFolder(path: string): OpenDataFolder {
+  const folder = dataFolder(path);
+  makeFolder(folder.path);
+  const record = folder.file(runningFile);
+  const lock = lockFolder(folder.path, () => {
+    // One that is still starting, or is no platform, has recorded no address.
+    const url = readRunning(folder.path)?.url;
+    return url ? `Another Kith is up at ${url} and` : 'Another Kith process';
+  });
+  // Of a process that was killed.
+  rmSync(record, { force: true });
+  return {
+    ...folder,
+    announce(what) {
+      const running = runningNow(what);
+      folder.write(runningFile, `${JSON.stringify(running, null, 2)}\n`);
+      return running;
+    },
     release() {
-      if (lock.isOpen) rmSync(address, { force: true });
+      if (lock.isOpen) rmSync(record, { force: true });
       lock.close();
     },
   };
-  return opened;
-}
-
-/** The text of a file, or `undefined` where there is none. */
-export function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

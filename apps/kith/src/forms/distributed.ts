@@ -14,6 +14,8 @@ export interface DistributedOptions {
   /** Folder of the processes' log files, `<service>.log`. */
   logFolder: string;
   progress?: (line: string) => void;
+  /** Told each time a process is up, with its internal address. */
+  onUp?: (name: ProcessName, internalUrl: string) => void;
   /** Whether a process that ends by itself is started again: one whose database stays away ends (docs/adr/0029). */
   restarts?: boolean;
 }
@@ -50,7 +52,9 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       if (options.restarts) void startAgain(name);
     });
     if (one.ready.url) url = one.ready.url;
-    options.progress?.(`${name} is up, internally at http://127.0.0.1:${one.ready.internalPort}`);
+    const internalUrl = `http://127.0.0.1:${one.ready.internalPort}`;
+    options.onUp?.(name, internalUrl);
+    options.progress?.(`${name} is up, internally at ${internalUrl}`);
   };
   const startAgain = async (name: ProcessName) => {
     while (!isStopping) {

@@ -4,7 +4,7 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
 import type { RunningService } from '@kith/service';
 import type { PlatformConfig } from './config.ts';
-import type { DataFolder } from './data-folder.ts';
+import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
 import { noteLostChanges } from './lost-changes.ts';
 import { type ServiceSettings, serviceNames, startServiceByName } from './services.ts';
@@ -30,7 +30,7 @@ export interface EmbeddedPlatform extends Platform {
 export interface EmbeddedOptions {
   config: PlatformConfig;
   /** The opened data folder; released when the platform stops. */
-  folder: DataFolder;
+  folder: OpenDataFolder;
   log: Logger;
   /** Whether the internal port may be a free one instead, where that of the configuration is taken. */
   internalPortMayMove?: boolean;
@@ -87,8 +87,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     }
     installation.stamp();
     gateway = await startGateway({ runtime, config, limiterStore: { kind: 'memory' } });
-    const notReady = async () =>
-      (await Promise.all([gateway, ...services].map((part) => part?.notReady() ?? []))).flat();
+    const parts = [gateway, ...services];
+    const notReady = async () => (await Promise.all(parts.map(missingIn))).flat();
     internal = await serveInternally(
       { host: config.HOST, port: config.INTERNAL_PORT, metrics, notReady },
       options,
@@ -111,6 +111,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     if (error instanceof StartError) throw error;
     throw new StartError(`Kith could not start: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** What one part lacks, each with the part's name: all parts answer as one process. */
+async function missingIn(part: RunningService): Promise<string[]> {
+  return (await part.notReady()).map((what) => `${part.name}: ${what}`);
 }
 
 async function serveInternally(

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StartError } from '@kith/base';
+import { StartError } from '@kith/base/config';
 
 /** Makes a folder with those above it, its owner's alone. Throws `StartError`. */
 export function makeFolder(path: string): void {
@@ -29,33 +29,45 @@ function makeWithParents(path: string): void {
   }
 }
 
+const lockFile = 'lock';
+/** A command that asks whether the folder is locked holds what a start needs, for a moment. */
+const patienceMs = 250;
+
 /**
  * Locks a folder for this process: an open write transaction, which the operating system ends with the process, however
- * that goes. Throws `StartError` when another process has it, which says where that one is up.
+ * that goes. Throws `StartError` when another process has it: `holder` says who.
  */
-export function lockFolder(path: string, files: { lock: string; address: string }): DatabaseSync {
+export function lockFolder(path: string, holder: () => string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(files.lock, { timeout: 0 });
+    lock = new DatabaseSync(join(path, lockFile), { timeout: patienceMs });
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
     lock?.close();
-    const busy = (error as { errcode?: number }).errcode === 5;
     throw new StartError(
-      busy
-        ? `${holderAt(files.address)} uses the data folder ${path}; stop it, or set KITH_DATA to another folder.`
+      isBusy(error)
+        ? `${holder()} uses the data folder ${path}; stop it, or set KITH_DATA to another folder.`
         : `The data folder ${path} cannot be written to: ${(error as Error).message}.`,
       { cause: error },
     );
   }
 }
 
-/** Who has the folder, by the address it has left there; one that is still starting, or has none, left nothing. */
-function holderAt(file: string): string {
+/** Whether a process has locked the folder. */
+export function isLocked(path: string): boolean {
+  const file = join(path, lockFile);
+  if (!existsSync(file)) return false;
+  using lock = new DatabaseSync(file, { timeout: 0, readOnly: true });
   try {
-    return `Another Kith is up at ${readFileSync(file, 'utf8').trim()} and`;
-  } catch {
-    return 'Another Kith process';
+    lock.prepare('SELECT 1 FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw error;
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === 5;
 }

@@ -1,3 +1,4 @@
-// Reading the environment, for who needs no more of this package: without log, metrics and traces.
+// What small programs need of this package: without log, metrics and traces.
 export { StartError } from '../errors.ts';
+export { isProcessAlive } from '../process-alive.ts';
 export { flag, readConfig, wholeNumber } from './read-config.ts';

@@ -12,41 +12,46 @@ export interface RunningProcess {
   ready?: { internalPort: number; url?: string };
 }
 
+/** As {@link startProcess}; a `StartError` becomes one sentence on stderr and exit code 1. For entry points alone. */
+export async function runProcess(...args: Parameters<typeof startProcess>): Promise<void> {
+  try {
+    await startProcess(...args);
+  } catch (error) {
+    const sentence = error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
+    process.stderr.write(`${args[0]}: ${sentence}\n`);
+    process.exit(1);
+  }
+}
+
 /**
- * Runs a process: starts what it is for, then waits for SIGINT or SIGTERM and stops it in order, on SIGTERM after it has
- * drained; a signal that comes while it starts is heeded once it has. A `StartError` becomes one sentence on stderr and exit code 1. For entry
- * points alone.
+ * Makes this process one that runs: starts what it is for, then waits for SIGINT or SIGTERM and stops it in order, on SIGTERM after
+ * it has drained; a signal that comes while it starts is heeded once it has. Resolves when it has started, and rejects as `start`
+ * does.
  * @param options.stopMs How long stopping may take before the process ends all the same. What is in flight has 10 s, and so
  * have relays and sweeps.
  */
-export async function runProcess(
+export async function startProcess(
   name: string,
   start: (env: NodeJS.ProcessEnv) => Promise<RunningProcess>,
   { stopMs = 25_000 }: { stopMs?: number } = {},
 ): Promise<void> {
   const { asked, atOnce } = askedToEnd();
-  try {
-    await startTracing(name, process.env);
-    const running = await start(process.env);
-    const log = running.log ?? createLogger({ name, level: 'info' });
-    tracing()?.logTo(log);
-    // Left to itself Node ends the process in the middle of other requests; logged and ended in order instead.
-    const ends = { running, log, stopMs };
-    process.on('uncaughtException', (error) => end(ends, 1, error));
-    process.on('unhandledRejection', (error) => end(ends, 1, error));
-    if (process.channel) process.send?.({ type: 'ready', ...running.ready });
-    void running.failed?.then((error) => end(ends, 1, error));
-    void asked
-      .then(() => Promise.race([running.drain?.(), atOnce]))
-      .then(
-        () => end(ends, 0),
-        (error) => end(ends, 1, error),
-      );
-  } catch (error) {
-    const sentence = error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
-    process.stderr.write(`${name}: ${sentence}\n`);
-    process.exit(1);
-  }
+  await startTracing(name, process.env);
+  const running = await start(process.env);
+  const log = running.log ?? createLogger({ name, level: 'info' });
+  tracing()?.logTo(log);
+  // Left to itself Node ends the process in the middle of other requests; logged and ended in order instead.
+  const ends = { running, log, stopMs };
+  process.on('uncaughtException', (error) => end(ends, 1, error));
+  process.on('unhandledRejection', (error) => end(ends, 1, error));
+  if (process.channel) process.send?.({ type: 'ready', ...running.ready });
+  void running.failed?.then((error) => end(ends, 1, error));
+  void asked
+    .then(() => Promise.race([running.drain?.(), atOnce]))
+    .then(
+      () => end(ends, 0),
+      (error) => end(ends, 1, error),
+    );
 }
 
 /**

@@ -2,9 +2,6 @@ import { commonConfig, mongoConfig, natsConfig, tokenConfig } from '@kith/servic
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 
-/** What says which folder is meant. */
-export const adoptConfig = z.object({ KITH_DATA: dataFolderConfig.shape.KITH_DATA });
-
 /** What says where to restore to. */
 export const restoreConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { NatsBus } from '@kith/bus';
 import { Passwords } from '@kith/identity';
 import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
-import { type Given, type Surroundings, UsageError } from '../command.ts';
-import { type Count, printCounts } from '../counts.ts';
+import { dataFolder } from '../../forms/data-folder.ts';
+import { type Given, type Result, type Surroundings, UsageError } from '../command.ts';
+import { type Count, tableOfCounts } from '../counts.ts';
+import { resolvePath } from '../data-folder.ts';
 import { dataFiles } from '../move/state.ts';
-import { resolvePath } from '../platform-access.ts';
 import { version } from '../version.ts';
 import { backupConfig } from './config.ts';
 import { copyDatabases } from './copy-databases.ts';
 import { countDocuments } from './count-documents.ts';
-import { filesOf } from './files-of.ts';
 import { serviceBackups } from './services.ts';
 import { whole } from './whole.ts';
 
@@ -24,35 +24,33 @@ type Config = ReturnType<typeof configOf>;
 type Progress = (line: string) => void;
 
 /** `kith backup`: what its command does, with all that only such commands need. */
-export async function runBackup(given: Given, around: Surroundings): Promise<number> {
-  const to = resolvePath(given.words[0] ?? '', around.env);
-  if (existsSync(to)) throw new StartError(`${to} exists already; choose a new folder.`);
-  const config = configOf(around.env);
-  const progress = (line: string) => around.stderr.write(`${line}\n`);
+export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
+  const folder = resolvePath(given.words[0] ?? '', env);
+  if (existsSync(folder)) throw new StartError(`${folder} exists already; choose a new folder.`);
+  const config = configOf(env);
   const isAnonymised = given.options.anonymise === true;
-  const counts = await whole(to, (partial) => write(partial, { config, isAnonymised, progress }));
-  progress(`the backup is in ${to}`);
-  printCounts(around, counts, { json: given.options.json === true });
-  return 0;
+  const made = await whole(folder, (partial) => write(partial, { config, isAnonymised, progress }));
+  progress(`the backup is in ${folder}`);
+  return { value: { folder, ...made }, text: tableOfCounts(made.counts) };
 }
 
 /** Writes a backup to a folder that is there and empty. */
 async function write(
   folder: string,
   { config, isAnonymised, progress }: { config: Config; isAnonymised: boolean; progress: Progress },
-): Promise<Count[]> {
+): Promise<{ counts: Count[]; password?: string }> {
   const begunAt = new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
-    : await backUpFolder(resolve(config.KITH_DATA), config, fileOf, progress);
-  if (isAnonymised) await anonymiseAll(fileOf, progress);
+    : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
+  const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
   const counts = countDocuments(fileOf);
-  writeManifest(filesOf(folder), {
+  writeManifest(dataFolder(folder), {
     ...{ format: 1, version, begunAt, endedAt: new Date().toISOString(), isAnonymised },
     ...{ form: config.MONGODB_URL ? 'distributed' : 'embedded', settings, counts },
   });
-  return counts;
+  return { counts, ...(password && { password }) };
 }
 
 function configOf(env: NodeJS.ProcessEnv) {
@@ -87,11 +85,14 @@ async function backUpFolder(
   }
   const files = dataFiles.map((name) => ({ from: join(from, `${name}.sqlite`), to: fileOf(name) }));
   await snapshotFiles(files, (file) => progress(`${file}: copied`));
-  return readManifest(filesOf(from))?.settings ?? settingsOf(config);
+  return readManifest(dataFolder(from))?.settings ?? settingsOf(config);
 }
 
-/** In place of each file. Nothing is left of what people have done: neither events nor sessions. */
-async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<void> {
+/**
+ * Replaces each file. Nothing is left of what people have done: neither events nor sessions. Gives the password that all users have
+ * then.
+ */
+async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<string> {
   const password = randomBytes(9).toString('base64url');
   const made = new MadeUp(await new Passwords().hash(password, Number.MAX_SAFE_INTEGER));
   for (const backup of serviceBackups) {
@@ -102,6 +103,7 @@ async function anonymiseAll(fileOf: (name: string) => string, progress: Progress
   }
   await rm(fileOf('events'), { force: true });
   progress(`all users now have the password ${password}`);
+  return password;
 }
 
 function settingsOf({ KITH_PREFIX, TOKEN_ISSUER, TOKEN_AUDIENCE }: Omit<Config, 'MONGODB_URL'>) {

@@ -1,24 +1,23 @@
 import { existsSync } from 'node:fs';
 import { constants, copyFile, readdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
-import { openDataFolder } from '../../forms/data-folder.ts';
-import { type Given, optional, type Surroundings } from '../command.ts';
-import { type Count, printCounts } from '../counts.ts';
+import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
+import { type Given, type Result, type Surroundings, textOf } from '../command.ts';
+import { type Count, tableOfCounts } from '../counts.ts';
+import { resolvePath } from '../data-folder.ts';
 import { moveData } from '../move/move.ts';
 import { untilQuiet } from '../move/quiet.ts';
 import { Source } from '../move/source.ts';
 import { dataFiles } from '../move/state.ts';
 import { Target } from '../move/target.ts';
-import { resolvePath } from '../platform-access.ts';
 import { adopt } from './adopt.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { eraseAgain, readErasures } from './erase-again.ts';
-import { filesOf } from './files-of.ts';
 import { whole } from './whole.ts';
 
 /** What is restored, and by which settings. */
@@ -31,26 +30,24 @@ interface Restoring {
 }
 
 /** `kith restore`: what its command does, with all that only such commands need. */
-export async function runRestore(given: Given, around: Surroundings): Promise<number> {
-  const from = resolvePath(given.words[0] ?? '', around.env);
-  const manifest = readManifest(filesOf(from));
+export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
+  const from = resolvePath(given.words[0] ?? '', env);
+  const manifest = readManifest(dataFolder(from));
   if (!manifest) throw new StartError(`There is no backup in ${from}.`);
-  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA } = readConfig(restoreConfig, around.env);
-  const list = optional(given, 'erased');
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA } = readConfig(restoreConfig, env);
+  const list = textOf(given, 'erased');
   const restoring: Restoring = {
-    ...{ from, manifest, env: around.env },
-    erased: list === undefined ? [] : readErasures(resolvePath(list, around.env)),
-    progress: (line) => around.stderr.write(`${line}\n`),
+    ...{ from, manifest, env, progress },
+    erased: list === undefined ? [] : readErasures(resolvePath(list, env)),
   };
   if (list === undefined) {
-    restoring.progress(`warning: no --erased; users who were erased after ${manifest.begunAt} are restored`);
+    progress(`warning: no --erased; users who were erased after ${manifest.begunAt} are restored`);
   }
   const counts =
     url === undefined
-      ? await restoreFolder(restoring, resolve(KITH_DATA))
+      ? await restoreFolder(restoring, KITH_DATA)
       : await restoreDatabases(restoring, { url, prefix });
-  printCounts(around, counts, { json: given.options.json === true });
-  return 0;
+  return { value: { counts }, text: tableOfCounts(counts) };
 }
 
 async function restoreFolder(restoring: Restoring, data: string): Promise<Count[]> {

@@ -3,7 +3,7 @@ import type { Bus } from '@kith/bus';
 import { commonConfig, natsConfig } from '@kith/service/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
-import type { Surroundings } from '../command.ts';
+import type { Surroundings, Word } from '../command.ts';
 
 /** What says where the bus is. */
 export const busConfig = z.object({
@@ -13,12 +13,17 @@ export const busConfig = z.object({
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
 });
 
+export const consumer: Word = { value: 'CONSUMER', what: 'consumer, for example connections-profiles' };
+
 /** What `--help` says of where the events are. */
 export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without NATS_URL it opens the data folder of an embedded platform
 (KITH_DATA); stop the platform first.`;
 
 /** Opens the bus that has the dead letters, for one piece of work. */
-export async function withBus<T>({ env }: Surroundings, work: (bus: Bus) => Promise<T>): Promise<T> {
+export async function withBus<T>(
+  { env }: Pick<Surroundings, 'env'>,
+  work: (bus: Bus) => Promise<T>,
+): Promise<T> {
   const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(busConfig, env);
   const { createLogger } = await import('@kith/base');
   const { NatsBus } = await import('@kith/bus');

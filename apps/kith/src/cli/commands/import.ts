@@ -1,13 +1,14 @@
 import { uuid } from '@kith/contracts';
-import { type Command, needed, optional, type Surroundings, UsageError } from '../command.ts';
+import { type Command, Failure, type Result, textOf, UsageError } from '../command.ts';
+import { resolvePath } from '../data-folder.ts';
 import { type Counts, type ImportedFile, importFile } from '../import/import-file.ts';
 import { importKinds } from '../import/kinds.ts';
-import { accessConfig, accessPlatform, resolvePath } from '../platform-access.ts';
-import { print } from '../table.ts';
+import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
+import { tableOf } from '../table.ts';
 
 const everyMs = 1_000;
 
-/** What `--json` prints of a file: the counts of this run, and those of all runs since it was begun. */
+/** What became of a file: the counts of this run, and those of all runs since it was begun. */
 interface Row extends Counts, Omit<ImportedFile, 'run'> {
   kind: string;
   file: string;
@@ -18,35 +19,29 @@ interface Row extends Counts, Omit<ImportedFile, 'run'> {
 export const importCommand: Command = {
   name: 'import',
   summary: 'import users, connections, collections and entities from another backend',
-  help: `kith import --project ID [--users FILE] [--connections FILE] [--collections FILE] [--entities FILE]
-
-Imports JSON Lines files into a project of a running platform. docs/import.md describes the lines. If it is
+  text: `Imports JSON Lines files into a project of a running platform. docs/import.md describes the lines. If it is
 interrupted, run it again to resume: <FILE>.kith-import.json records the progress. Rejected lines are listed in
 <FILE>.rejected.jsonl with the reason, and the exit code is then 1. The counts are those of this run; after several
-runs the totals are printed, too.
-
-  --project ID   the project to import into
-  --restart      start again at the first line; existing rows stay unchanged
-  --json         print the counts as JSON`,
+runs the totals are printed, too.`,
   reads: accessConfig,
   options: {
-    project: { type: 'string' },
-    users: { type: 'string' },
-    connections: { type: 'string' },
-    collections: { type: 'string' },
-    entities: { type: 'string' },
-    restart: { type: 'boolean' },
-    json: { type: 'boolean' },
+    project: { value: 'ID', text: 'the project to import into', isNeeded: true },
+    ...Object.fromEntries(
+      importKinds.map(({ name }) => [name, { value: 'FILE', text: `a file of ${name}` }]),
+    ),
+    restart: { text: 'start again at the first line; existing rows stay unchanged' },
+    ...accessOptions,
   },
-  async run(given, around) {
-    const projectId = uuid.safeParse(needed(given, 'project')).data;
+  isLong: true,
+  async run(given, { env, progress }) {
+    const projectId = uuid.safeParse(textOf(given, 'project')).data;
     if (projectId === undefined) throw new UsageError('--project must be a project id (UUID).');
     const files = importKinds.flatMap((kind) => {
-      const file = optional(given, kind.name);
-      return file === undefined ? [] : [{ kind, file: resolvePath(file, around.env) }];
+      const file = textOf(given, kind.name);
+      return file === undefined ? [] : [{ kind, file: resolvePath(file, env) }];
     });
     if (files.length === 0) throw new UsageError('Name a file to import.');
-    const access = accessPlatform(around);
+    const access = accessPlatform(given, { env });
     await access.call('GET', `/admin/projects/${projectId}`);
     const rows: Row[] = [];
     for (const { kind, file } of files) {
@@ -57,35 +52,37 @@ runs the totals are printed, too.
         onProgress({ line, offset }, size) {
           if (performance.now() - last < everyMs) return;
           last = performance.now();
-          around.stderr.write(`${kind.name}: ${line} lines, ${Math.floor((100 * offset) / (size || 1))} %\n`);
+          progress(`${kind.name}: ${line} lines, ${Math.floor((100 * offset) / (size || 1))} %`);
         },
       });
       const seconds = Math.round(performance.now() - began) / 1000;
       rows.push({ kind: kind.name, file, ...run, ...rest, seconds });
     }
-    printRows(rows, around, given.options.json === true);
-    return rows.some(({ inAll }) => inAll.rejected > 0) ? 1 : 0;
+    return resultOf(rows);
   },
 };
 
-function printRows(rows: readonly Row[], around: Surroundings, json: boolean): void {
-  print(around, rows, {
-    json,
-    columns: {
-      file: ({ kind }) => kind,
-      lines: ({ lines }) => String(lines),
-      imported: ({ imported }) => String(imported),
-      unchanged: ({ unchanged }) => String(unchanged),
-      rejected: ({ rejected }) => String(rejected),
-      seconds: ({ seconds }) => seconds.toFixed(1),
-    },
+function resultOf(rows: readonly Row[]): Result {
+  const table = tableOf(rows, {
+    file: ({ kind }) => kind,
+    lines: ({ lines }) => String(lines),
+    imported: ({ imported }) => String(imported),
+    unchanged: ({ unchanged }) => String(unchanged),
+    rejected: ({ rejected }) => String(rejected),
+    seconds: ({ seconds }) => seconds.toFixed(1),
   });
-  if (json) return;
-  for (const { kind, lines, inAll, rejectedFile } of rows) {
-    if (inAll.lines !== lines) around.stdout.write(`${kind}, all runs: ${inWords(inAll)}\n`);
-    if (rejectedFile !== null)
-      around.stdout.write(`${kind}: the rejected lines and their reasons are in ${rejectedFile}\n`);
-  }
+  const totals = rows
+    .filter(({ lines, inAll }) => inAll.lines !== lines)
+    .map(({ kind, inAll }) => `${kind}, all runs: ${inWords(inAll)}\n`);
+  return { value: { files: rows }, text: [table, ...totals].join(''), failure: failureOf(rows) };
+}
+
+function failureOf(rows: readonly Row[]): Failure | undefined {
+  const rejected = rows.reduce((sum, { inAll }) => sum + inAll.rejected, 0);
+  if (rejected === 0) return undefined;
+  const lists = rows.flatMap(({ rejectedFile }) => rejectedFile ?? []);
+  const where = lists.length > 0 ? `; the reasons are in ${lists.join(', ')}` : '';
+  return new Failure('lines-rejected', `Rejected lines: ${rejected}${where}.`);
 }
 
 const inWords = ({ lines, imported, unchanged, rejected }: Counts) =>

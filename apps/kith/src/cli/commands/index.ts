@@ -1,8 +1,10 @@
 import type { Command } from '../command.ts';
 import { adoptCommand } from './adopt.ts';
 import { backupCommand } from './backup.ts';
+import { completionCommand } from './completion.ts';
 import { listDeadLettersCommand } from './dead-letters-list.ts';
 import { replayDeadLettersCommand } from './dead-letters-replay.ts';
+import { demoCommand } from './demo.ts';
 import { importCommand } from './import.ts';
 import { revokeKeyCommand } from './keys-revoke.ts';
 import { rotateKeysCommand } from './keys-rotate.ts';
@@ -14,12 +16,19 @@ import { updateProjectCommand } from './projects-update.ts';
 import { rebuildCommand } from './rebuild.ts';
 import { restoreCommand } from './restore.ts';
 import { restoredCommand } from './restored.ts';
+import { startCommand } from './start.ts';
+import { statusCommand } from './status.ts';
+import { stopCommand } from './stop.ts';
 import { listUsersCommand } from './users-list.ts';
 import { restoreUserCommand } from './users-restore.ts';
 import { suspendUserCommand } from './users-suspend.ts';
 
-/** Every command, in the order of the list that `kith` prints. */
+/** Every command, in the order of the list that `kith` prints. Help, completion and tests are made from it. */
 export const commands: readonly Command[] = [
+  startCommand,
+  stopCommand,
+  statusCommand,
+  demoCommand,
   createProjectCommand,
   listProjectsCommand,
   showProjectCommand,
@@ -38,4 +47,5 @@ export const commands: readonly Command[] = [
   restoredCommand,
   listDeadLettersCommand,
   replayDeadLettersCommand,
+  completionCommand,
 ];

@@ -1,20 +1,14 @@
 import type { OutputOf, rotateKeys } from '@kith/contracts';
-import type { Surroundings } from '../command.ts';
-import { print } from '../table.ts';
+import type { Result } from '../command.ts';
+import { tableOf } from '../table.ts';
 
-/** Prints keys of access tokens as a table, or as JSON. */
-export function printKeys(
-  around: Surroundings,
-  keys: OutputOf<typeof rotateKeys>['keys'],
-  json: boolean,
-): void {
-  print(around, keys, {
-    json,
-    columns: {
-      kid: ({ kid }) => kid,
-      state: ({ state }) => state,
-      created: ({ createdAt }) => createdAt,
-      'signs from': ({ signsFrom }) => signsFrom,
-    },
+/** Shows keys of access tokens. */
+export function keysResult({ keys }: OutputOf<typeof rotateKeys>): Result {
+  const text = tableOf(keys, {
+    kid: ({ kid }) => kid,
+    state: ({ state }) => state,
+    created: ({ createdAt }) => createdAt,
+    'signs from': ({ signsFrom }) => signsFrom,
   });
+  return { value: keys, text };
 }

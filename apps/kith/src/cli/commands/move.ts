@@ -5,21 +5,18 @@ import { moveConfig } from '../move/config.ts';
 export const moveCommand: Command = {
   name: 'move',
   summary: 'move an embedded installation to the distributed form',
-  help: `kith move [--from FOLDER] [--without CONSUMER] [--json]
-
-Copies all data of a stopped embedded installation to the empty databases of the distributed form, and compares counts
+  text: `Copies all data of a stopped embedded installation to the empty databases of the distributed form, and compares counts
 and checksums. If it is interrupted, run it again to resume. Afterwards no embedded platform starts on the folder. See
-docs/move.md.
-
-  --from FOLDER       the data folder (default: KITH_DATA)
-  --without CONSUMER  skip events that wait for this consumer, if no service of this version has it; repeatable
-  --json              print the counts as JSON`,
+docs/move.md.`,
   reads: moveConfig,
   options: {
-    from: { type: 'string' },
-    without: { type: 'string', multiple: true },
-    json: { type: 'boolean' },
+    from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' },
+    without: {
+      ...{ value: 'CONSUMER', multiple: true },
+      text: 'skip events that wait for this consumer, if no service of this version has it',
+    },
   },
+  isLong: true,
   // Loads services and databases, which no other command needs.
   async run(given, around) {
     const { runMove } = await import('../move/run-move.ts');

@@ -1,19 +1,18 @@
 import type { Project } from '@kith/contracts';
 import type { Command } from '../command.ts';
-import { accessConfig, accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
+import { projectWord } from './projects-shared.ts';
 
 /** Shows all of a project's settings. */
 export const showProjectCommand: Command = {
   name: 'projects show',
-  summary: 'show a project with all its settings',
-  help: 'kith projects show ID',
+  summary: 'show a project with all its settings, as JSON',
   reads: accessConfig,
-  options: {},
-  words: ['project id'],
-  async run({ words }, around) {
-    const path = `/admin/projects/${encodeURIComponent(words[0] ?? '')}`;
-    const project = await accessPlatform(around).call<Project>('GET', path);
-    around.stdout.write(`${JSON.stringify(project, null, 2)}\n`);
-    return 0;
+  options: accessOptions,
+  words: [projectWord],
+  async run(given, around) {
+    const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
+    const value = await accessPlatform(given, around).call<Project>('GET', path);
+    return { value, text: `${JSON.stringify(value, null, 2)}\n` };
   },
 };

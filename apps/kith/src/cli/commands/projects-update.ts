@@ -1,30 +1,24 @@
 import type { Project } from '@kith/contracts';
-import { type Command, optional, UsageError } from '../command.ts';
-import { accessConfig, accessPlatform } from '../platform-access.ts';
-import { printProjects, settingHelp, settingOptions, settingsOf } from './projects-shared.ts';
+import { type Command, textOf, UsageError } from '../command.ts';
+import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
+import { projectsResult, projectWord, settingOptions, settingsOf } from './projects-shared.ts';
 
 /** Changes a project's name or settings; what is not given stays. */
 export const updateProjectCommand: Command = {
   name: 'projects update',
   summary: 'change a project’s name or settings',
-  help: `kith projects update ID [settings]
-
-Settings that are not given stay unchanged.
-
-  --name NAME
-  --no-public-key           remove the public key
-  --any-web-origin          remove the list of origins
-${settingHelp}`,
+  text: 'Settings that are not given stay unchanged.',
   reads: accessConfig,
   options: {
-    name: { type: 'string' },
-    'no-public-key': { type: 'boolean' },
-    'any-web-origin': { type: 'boolean' },
+    name: { value: 'NAME', text: 'what it is called' },
     ...settingOptions,
+    'no-public-key': { text: 'remove the public key' },
+    'any-web-origin': { text: 'remove the list of origins' },
+    ...accessOptions,
   },
-  words: ['project id'],
+  words: [projectWord],
   async run(given, around) {
-    const name = optional(given, 'name');
+    const name = textOf(given, 'name');
     const body = {
       ...(name === undefined ? {} : { name }),
       ...(given.options['no-public-key'] ? { publicKey: null } : {}),
@@ -33,8 +27,6 @@ ${settingHelp}`,
     };
     if (Object.keys(body).length === 0) throw new UsageError('Name at least one setting to change.');
     const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
-    const project = await accessPlatform(around).call<Project>('PATCH', path, body);
-    printProjects(around, [project], given.options.json === true);
-    return 0;
+    return projectsResult([await accessPlatform(given, around).call<Project>('PATCH', path, body)]);
   },
 };

@@ -3,8 +3,8 @@ import {
   rebuildIdentityBlocks,
   rebuildNotificationsProfiles,
 } from '@kith/contracts';
-import { type Command, UsageError } from '../command.ts';
-import { accessConfig, accessPlatform } from '../platform-access.ts';
+import type { Command } from '../command.ts';
+import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 
 const paths = new Map(
   [rebuildConnectionsProfiles, rebuildNotificationsProfiles, rebuildIdentityBlocks].map(({ path }) => [
@@ -12,20 +12,19 @@ const paths = new Map(
     path,
   ]),
 );
-const names = [...paths.keys()].join(', ');
+const names = [...paths.keys()];
 
 /** Rebuilds a service's copy of another service's data, by asking the owner. What is held and newer stays. */
 export const rebuildCommand: Command = {
   name: 'rebuild',
   summary: 'rebuild a service’s copy of another service’s data',
-  help: `kith rebuild COPY\n\nCOPY is one of ${names}. You can run it at any time, and repeat it.`,
+  text: `COPY is one of ${names.join(', ')}. You can run it at any time, and repeat it.`,
   reads: accessConfig,
-  options: {},
-  words: ['copy'],
-  async run({ words }, around) {
-    const path = paths.get(words[0] ?? '');
-    if (path === undefined) throw new UsageError(`Name the copy: one of ${names}.`);
-    const access = accessPlatform(around);
+  options: accessOptions,
+  words: [{ value: 'COPY', what: 'copy', choices: names }],
+  async run(given, around) {
+    const path = paths.get(given.words[0] ?? '') ?? '';
+    const access = accessPlatform(given, around);
     let copied = 0;
     for (let after: string | null = null; ; ) {
       const page: { copied: number; next: string | null } = await access.call('POST', path, { after });
@@ -33,7 +32,6 @@ export const rebuildCommand: Command = {
       after = page.next;
       if (after === null) break;
     }
-    around.stdout.write(`${copied} copied\n`);
-    return 0;
+    return { value: { copied }, text: `${copied} copied\n` };
   },
 };

@@ -5,18 +5,18 @@ import type { Command } from '../command.ts';
 export const restoreCommand: Command = {
   name: 'restore',
   summary: 'restore a backup',
-  help: `kith restore FOLDER [--erased FILE] [--json]
-
-Restores a folder that \`kith backup\` has written; the folder stays unchanged. With MONGODB_URL it restores into empty
+  text: `Restores a folder that \`kith backup\` has written; the folder stays unchanged. With MONGODB_URL it restores into empty
 databases; streams and rate limits start empty. Otherwise it restores into the data folder KITH_DATA, which must be empty.
-If it was interrupted while it filled databases, run it again to resume. See docs/backup.md.
-
-  --erased FILE  file of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); the users in it are
-                 erased again
-  --json         print the counts as JSON`,
+If it was interrupted while it filled databases, run it again to resume. See docs/backup.md.`,
   reads: restoreConfig,
-  options: { erased: { type: 'string' }, json: { type: 'boolean' } },
-  words: ['folder'],
+  options: {
+    erased: {
+      value: 'FILE',
+      text: 'file of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); its users are erased again',
+    },
+  },
+  words: [{ value: 'FOLDER', what: 'folder' }],
+  isLong: true,
   // Loads services and databases, which most commands do not need.
   async run(given, around) {
     const { runRestore } = await import('../backup/run-restore.ts');

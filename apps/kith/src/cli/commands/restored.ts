@@ -5,19 +5,21 @@ import { restoredConfig } from '../restored/config.ts';
 export const restoredCommand: Command = {
   name: 'restored',
   summary: 'declare that a service’s database was restored from a backup',
-  help: `kith restored SERVICE [--from FOLDER]
-
-SERVICE is one of identity, connections, collections, notifications. Run it for each restored database, after the restore and
+  text: `SERVICE is one of identity, connections, collections, notifications. Run it for each restored database, after the restore and
 before you start the service. Once started, the service receives all events since the backup again, and users who were
 deleted since are deleted again. Its own events count as newer than all earlier ones.
 
 With MONGODB_URL the database is one of the distributed form. Without it, it is a file of an embedded installation; stop the
-platform first.
-
-  --from FOLDER  the data folder (default: KITH_DATA)`,
+platform first.`,
   reads: restoredConfig,
-  options: { from: { type: 'string' } },
-  words: ['service'],
+  options: { from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' } },
+  words: [
+    {
+      value: 'SERVICE',
+      what: 'restored service',
+      choices: ['identity', 'connections', 'collections', 'notifications'],
+    },
+  ],
   // Loads services and databases, which most commands do not need.
   async run(given, around) {
     const { runRestored } = await import('../restored/run-restored.ts');

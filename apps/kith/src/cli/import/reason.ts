@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nearest } from '../near.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -43,7 +44,7 @@ function unknownIn(issue: Issue, { shape }: z.ZodObject): string[] {
 
 function unknownFields(names: readonly string[], { shape }: z.ZodObject): string {
   const told = names.slice(0, mostNames).map((name) => {
-    const near = Object.keys(shape).find((known) => isNear(known, name));
+    const near = nearest(name, Object.keys(shape));
     return `${shown(name)}: There is no such field${near ? `; it may be ${near}` : ''}.`;
   });
   const others = names.length - told.length;
@@ -52,19 +53,4 @@ function unknownFields(names: readonly string[], { shape }: z.ZodObject): string
 
 function shown(name: string): string {
   return name.replaceAll(/\p{C}/gu, ' ').slice(0, longestName);
-}
-
-/** The same but for case, underscores and hyphens, or but for one letter. */
-function isNear(known: string, name: string): boolean {
-  const [one, other] = [known, name].map((text) => text.toLowerCase().replaceAll(/[_-]/g, '')) as [
-    string,
-    string,
-  ];
-  if (Math.abs(one.length - other.length) > 1) return false;
-  let start = 0;
-  while (start < one.length && one[start] === other[start]) start++;
-  let end = 0;
-  const shorter = Math.min(one.length, other.length);
-  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++;
-  return Math.max(one.length, other.length) - start - end <= 1;
 }

@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
-import { type Given, optional, type Surroundings } from '../command.ts';
-import { printCounts } from '../counts.ts';
-import { resolvePath } from '../platform-access.ts';
+import { type Given, type Result, type Surroundings, textOf } from '../command.ts';
+import { tableOfCounts } from '../counts.ts';
+import { resolvePath } from '../data-folder.ts';
 import { moveConfig } from './config.ts';
 import { moveData } from './move.ts';
 import { untilQuiet } from './quiet.ts';
@@ -15,16 +14,13 @@ import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
 
 /** `kith move`: what its command does, with all that only this command needs. */
-export async function runMove(given: Given, around: Surroundings): Promise<number> {
-  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept } = readConfig(moveConfig, around.env);
-  const from = optional(given, 'from');
-  // The default is where `npm start` keeps it, wherever the command is given.
-  const path = from === undefined ? resolve(kept) : resolvePath(from, around.env);
+export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept } = readConfig(moveConfig, env);
+  const path = resolvePath(textOf(given, 'from') ?? kept, env);
   const without = (given.options.without ?? []) as string[];
   checkFolder(path, filesIn(path), serviceMoves);
-  const config = readConfig(platformConfig, { ...around.env, KITH_DATA: path, LOG_LEVEL: 'error' });
-  const progress = (line: string) => around.stderr.write(`${line}\n`);
-  const destination = { write: (line: string) => void around.stderr.write(line) };
+  const config = readConfig(platformConfig, { ...env, KITH_DATA: path, LOG_LEVEL: 'error' });
+  const destination = { write: (line: string) => progress(line.trimEnd()) };
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination });
   const folder = openDataFolder(path);
   try {
@@ -36,8 +32,7 @@ export async function runMove(given: Given, around: Surroundings): Promise<numbe
       await untilQuiet(folder, { config, log, without });
     }
     const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);
-    printCounts(around, counts, { json: given.options.json === true });
-    return 0;
+    return { value: { counts }, text: tableOfCounts(counts) };
   } finally {
     folder.release();
   }

@@ -1,34 +1,28 @@
-// `npm run start:distributed`: real engines, each service its own process, with a demo project outside production.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { provideEngines, startNamedEngines } from '@kith/engines';
-import {
-  ensureDemo,
-  ensureNatsUsers,
-  goodbye,
-  openDataFolder,
-  operatorToken,
-  platformConfig,
-  productionNotice,
-  refuseTakenPort,
-  startDistributed,
-  welcome,
-} from '@kith/platform';
-import { runProcess } from '@kith/service';
-import { readOptions } from './start/options.ts';
+import type { RunningProcess } from '@kith/service';
+import { platformConfig } from '../../forms/config.ts';
+import { openDataFolder } from '../../forms/data-folder.ts';
+import { startDistributed } from '../../forms/distributed.ts';
+import { operatorToken } from '../../forms/operator-token.ts';
+import { refuseTakenPort } from '../../forms/port-taken.ts';
+import type { Announcement } from '../../forms/running.ts';
+import { ensureNatsUsers } from '../../nats/users.ts';
+import type { Result, Surroundings } from '../command.ts';
+import { introduce } from './introduce.ts';
 
-readOptions(
-  'npm run start:distributed',
-  `Starts each service as its own process. Uses the engines at MONGODB_URL, NATS_URL and REDIS_URL if all three are set,
-otherwise engines in Docker. Unless NODE_ENV is production, it creates a demo project and prints three requests to paste.`,
-);
-
-const progress = (line: string) => console.error(`  ${line}`);
-
-await runProcess('kith', async (env) => {
+/** Starts real engines, unless they are given, and each service as a process of its own. */
+export async function startOnEngines({
+  env,
+  ...around
+}: Surroundings): Promise<RunningProcess & { told: Result }> {
+  const progress = (line: string) => around.progress(`  ${line}`);
   const config = readConfig(platformConfig, { NODE_ENV: 'development', ...env });
   const folder = openDataFolder(config.KITH_DATA);
+  const record: Announcement = { form: 'distributed', services: {} };
+  folder.announce(record);
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
   const provided = await provideEngines({ env, progress, confirm });
@@ -61,16 +55,17 @@ await runProcess('kith', async (env) => {
       }),
       logFolder: folder.file('logs'),
       progress,
+      onUp(name, internalUrl) {
+        record.services[name] = internalUrl;
+        // Also of one that was started again: it has another port.
+        folder.announce(record);
+      },
       restarts: true,
     });
-    folder.announce(platform.url);
-    if (config.NODE_ENV === 'production') console.log(productionNotice(platform.url, folder));
-    else {
-      const demo = { url: platform.url, operatorToken: token, stateName: 'demo-distributed.json' };
-      console.log(welcome(await ensureDemo(folder, demo), folder));
-      console.log(goodbye(folder));
-    }
+    const { url } = platform;
+    record.url = url;
     return {
+      told: await introduce({ config, folder, record: { ...record, url }, operatorToken: token }),
       log: createLogger({ name: 'kith', level: config.LOG_LEVEL }),
       async stop() {
         await platform.stop();
@@ -82,7 +77,7 @@ await runProcess('kith', async (env) => {
     await engines?.stop();
     throw error;
   }
-});
+}
 
 /** Asks at the terminal; without one the answer is no. */
 async function confirm(question: string): Promise<boolean> {

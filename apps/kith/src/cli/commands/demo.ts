@@ -1,0 +1,29 @@
+import type { Command } from '../command.ts';
+import { folderOf } from '../data-folder.ts';
+import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
+
+/** Makes the demo project at a platform that runs. */
+export const demoCommand: Command = {
+  name: 'demo',
+  summary: 'make a demo project at a running platform, and print three requests to paste',
+  text: `Makes a project with two connected users and a collection, or signs in the users of the one that it has made before.
+start.json and sign-request.json in the data folder (KITH_DATA) describe it.`,
+  reads: accessConfig,
+  options: accessOptions,
+  async run(given, around) {
+    const { origin, token, own } = accessPlatform(given, around);
+    const { ensureDemo } = await import('../../demo/demo.ts');
+    const { welcome } = await import('../../demo/welcome.ts');
+    const { dataFolder } = await import('../../forms/data-folder.ts');
+    const { makeFolder } = await import('../../forms/folder-lock.ts');
+    const folder = dataFolder(folderOf(around.env));
+    makeFolder(folder.path);
+    const place = own?.form ?? new URL(origin).host.replaceAll(/[^\w.-]/g, '-');
+    const start = await ensureDemo(folder, {
+      ...{ url: origin, operatorToken: token },
+      stateName: `demo-${place}.json`,
+    });
+    const { operatorToken: _, ...value } = start;
+    return { value, text: `${welcome(start, folder)}\n` };
+  },
+};

@@ -1,0 +1,27 @@
+import type { Command } from '../command.ts';
+import { folderConfig } from '../data-folder.ts';
+
+/** Starts the platform, in this process or as processes of its own. */
+export const startCommand: Command = {
+  name: 'start',
+  summary: 'start the platform',
+  text: `Starts the whole platform in one process: the API at 127.0.0.1:8080, its reference at /docs, data in .kith. Unless
+NODE_ENV is production, it creates a demo project and prints three requests to paste. Ctrl-C ends it, and so does
+\`kith stop\`.
+
+With --distributed each service is a process of its own. It uses the engines at MONGODB_URL, NATS_URL and REDIS_URL if all
+three are set, otherwise engines in Docker.
+
+README.md, "Configuration", lists all environment variables.`,
+  reads: folderConfig,
+  options: {
+    port: { value: 'NUMBER', text: 'the port to listen on; the same as PORT' },
+    distributed: { text: 'start each service as its own process, on MongoDB, NATS and Redis' },
+  },
+  isLong: true,
+  // Loads services and databases, which most commands do not need.
+  async run(given, around) {
+    const { runStart } = await import('../start/run-start.ts');
+    return runStart(given, around);
+  },
+};

@@ -1,0 +1,42 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isProcessAlive } from '@kith/base/config';
+import { runningIn } from '../../forms/running.ts';
+import { type Command, Failure, notRunning } from '../command.ts';
+import { folderConfig, folderOf } from '../data-folder.ts';
+
+const everyMs = 50;
+/** Longer than a process in order takes: it drains, and then has 25 s. */
+const patienceMs = 120_000;
+
+/** Ends the installation that runs on the data folder, in order. */
+export const stopCommand: Command = {
+  name: 'stop',
+  summary: 'stop the platform that runs on the data folder',
+  text: `Ends the platform that was started on the data folder of this folder, and waits until it has ended. What is in flight is
+answered first. Exit code 3 means that nothing was running.`,
+  reads: folderConfig,
+  options: {},
+  async run(_, { env }) {
+    const folder = folderOf(env);
+    const running = runningIn(folder);
+    if (!running) throw notRunning(folder);
+    const { pid } = running;
+    await end(pid);
+    return { value: { dataFolder: folder, pid }, text: `Kith on the data folder ${folder} has ended.\n` };
+  },
+};
+
+async function end(pid: number): Promise<void> {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // It has ended by itself in between.
+    if (code === 'ESRCH') return;
+    throw new Failure('failed', `Process ${pid} cannot be stopped (${code}).`);
+  }
+  for (const until = Date.now() + patienceMs; isProcessAlive(pid); await wait(everyMs)) {
+    if (Date.now() > until)
+      throw new Failure('failed', `Process ${pid} has not ended within ${patienceMs / 1000} s.`);
+  }
+}

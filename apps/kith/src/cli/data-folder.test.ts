@@ -1,0 +1,35 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { dataFolderIn } from './data-folder.ts';
+
+describe('the data folder that a command is about', () => {
+  const project = process.cwd();
+  const outside = mkdtempSync(join(tmpdir(), 'kith-where-'));
+  const inside = mkdtempSync(join(project, 'tests/.example-'));
+  afterAll(() => {
+    for (const folder of [outside, inside]) rmSync(folder, { recursive: true, force: true });
+  });
+  const shown = (KITH_CWD: string, env: NodeJS.ProcessEnv = {}) => dataFolderIn({ KITH_CWD, ...env });
+
+  it('is the one of the folder where it is given', () => {
+    expect(shown(outside)).toBe(join(outside, '.kith'));
+    expect(shown(project)).toBe(join(project, '.kith'));
+  });
+
+  it('is the project’s in a folder of the project that has none of its own', () => {
+    expect(shown(join(inside, 'deep'))).toBe(join(project, '.kith'));
+    mkdirSync(join(inside, '.kith'));
+    expect(shown(inside)).toBe(join(inside, '.kith'));
+    // A neighbour whose name begins like the project's is not in it.
+    expect(shown(`${project}-2`)).toBe(`${project}-2/.kith`);
+  });
+
+  it('is KITH_DATA, from where the command is given', () => {
+    expect(shown(outside, { KITH_DATA: 'data' })).toBe(join(outside, 'data'));
+    expect(shown(outside, { KITH_DATA: inside })).toBe(inside);
+    expect(shown(outside, { KITH_DATA: '' })).toBe(join(outside, '.kith'));
+    expect(shown(outside, { KITH_DATA: relative(outside, project) })).toBe(project);
+  });
+});

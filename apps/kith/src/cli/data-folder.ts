@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { readConfig } from '@kith/base/config';
+import { z } from 'zod';
+import { dataFolderConfig } from '../forms/data-folder-config.ts';
+
+/** What a command reads that is about the data folder alone. */
+export const folderConfig = dataFolderConfig.pick({ KITH_DATA: true });
+
+const named = z.object({ KITH_DATA: z.string().optional() });
+
+/**
+ * The data folder that a command is about: KITH_DATA, else `.kith` in the folder where the command was given. Elsewhere in the
+ * project it is the project's: npm runs `npm start` there, wherever it is typed.
+ */
+export function dataFolderIn(env: NodeJS.ProcessEnv): string {
+  const here = whereGiven(env);
+  const { KITH_DATA } = readConfig(named, env);
+  if (KITH_DATA !== undefined) return resolve(here, KITH_DATA);
+  const own = join(here, '.kith');
+  const isInProject = here.startsWith(process.cwd() + sep);
+  return isInProject && !existsSync(own) ? resolve('.kith') : own;
+}
+
+/** The data folder, by the environment of a command. */
+export function folderOf(env: NodeJS.ProcessEnv): string {
+  return readConfig(folderConfig, env).KITH_DATA;
+}
+
+/** A path as the caller named it: from where the command was given. */
+export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
+  return resolve(whereGiven(env), path);
+}
+
+/** The bootstrap runs `kith` in the project's folder, and passes on where it was called. */
+function whereGiven(env: NodeJS.ProcessEnv): string {
+  return env.KITH_CWD ?? process.cwd();
+}

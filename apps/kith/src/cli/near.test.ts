@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { nearest } from './near.ts';
+
+const known = ['start', 'stop', 'status', 'projects', 'dead-letters', 'completion', 'move'];
+
+test.each([
+  ['strat', 'start'],
+  ['staus', 'status'],
+  ['stpo', 'stop'],
+  ['project', 'projects'],
+  ['prjocets', 'projects'],
+  ['deadletters', 'dead-letters'],
+  ['Dead_Letters', 'dead-letters'],
+  ['completions', 'completion'],
+  ['start', 'start'],
+])('%s is probably %s', (word, meant) => {
+  expect(nearest(word, known)).toBe(meant);
+});
+
+test.each(['', 'x', 'destroy', 'mv', 'projectsprojects', 'p'.repeat(100_000)])(
+  '%s is nothing near',
+  (word) => {
+    expect(nearest(word, known)).toBeUndefined();
+  },
+);
+
+test('of two that are near the nearer is meant', () => {
+  expect(nearest('stat', ['status', 'start'])).toBe('start');
+});

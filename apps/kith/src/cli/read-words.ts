@@ -1,0 +1,57 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type Command, type Given, type Option, UsageError } from './command.ts';
+import { nearest } from './near.ts';
+
+/** The options of a command, with those that every command has. */
+export function optionsOf({ options, isLong }: Pick<Command, 'options' | 'isLong'>): Record<string, Option> {
+  return {
+    ...options,
+    json: { text: isLong ? 'print progress and the result as lines of JSON' : 'print JSON' },
+    help: { text: 'print this text' },
+  };
+}
+
+/** Reads what stands behind a command's name. Throws `UsageError`. */
+export function readWords(command: Command, words: readonly string[]): Given {
+  const options = optionsOf(command);
+  const given = parse(options, words);
+  checkWords(command, given.words);
+  for (const [name, option] of Object.entries(options)) checkOption(name, option, given.options[name]);
+  return given;
+}
+
+function parse(options: Record<string, Option>, words: readonly string[]): Given {
+  const config = Object.entries(options).map(([name, { value, choices, multiple = false }]) => {
+    const type = value || choices ? 'string' : 'boolean';
+    return [name, { type, multiple }] as const;
+  });
+  try {
+    const parsed = parseArgs({
+      args: [...words],
+      options: Object.fromEntries(config) as NonNullable<ParseArgsConfig['options']>,
+      allowPositionals: true,
+    });
+    return { words: parsed.positionals, options: parsed.values };
+  } catch (error) {
+    const sentence = (error as Error).message.split('. ')[0]?.replace(/\.?$/, '.') ?? '';
+    const [, unknown = ''] = /^Unknown option '-+([^']*)'/.exec(sentence) ?? [];
+    const near = nearest(unknown, Object.keys(options));
+    throw new UsageError(unknown && near ? `${sentence} Did you mean --${near}?` : sentence);
+  }
+}
+
+function checkWords({ words: taken = [] }: Command, given: readonly string[]): void {
+  const extra = given[taken.length];
+  if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}.`);
+  for (const [at, { what, choices }] of taken.entries()) {
+    const word = given[at];
+    if (word === undefined || (choices && !choices.includes(word)))
+      throw new UsageError(`Name the ${what}${choices ? `: one of ${choices.join(', ')}` : ''}.`);
+  }
+}
+
+function checkOption(name: string, { choices, isNeeded }: Option, value: Given['options'][string]): void {
+  if (isNeeded && !value) throw new UsageError(`--${name} is needed.`);
+  if (choices && value !== undefined && !choices.includes(value as string))
+    throw new UsageError(`--${name} must be ${choices.join(' or ')}.`);
+}

@@ -1,0 +1,40 @@
+import { createLogger, readConfig } from '@kith/base';
+import type { RunningProcess } from '@kith/service';
+import { readManifest } from '../../forms/backup-manifest.ts';
+import { platformConfig } from '../../forms/config.ts';
+import { openDataFolder } from '../../forms/data-folder.ts';
+import { startEmbedded } from '../../forms/embedded.ts';
+import { operatorToken } from '../../forms/operator-token.ts';
+import { refuseTakenPort } from '../../forms/port-taken.ts';
+import { serviceNames } from '../../forms/services.ts';
+import type { Result, Surroundings } from '../command.ts';
+import { introduce } from './introduce.ts';
+
+/** Starts the whole platform embedded in this process. */
+export async function startInProcess({ env }: Surroundings): Promise<RunningProcess & { told: Result }> {
+  const asked = { NODE_ENV: 'development', LOG_LEVEL: 'warn', ...env };
+  const folder = openDataFolder(readConfig(platformConfig, asked).KITH_DATA);
+  folder.announce({ form: 'embedded', services: {} });
+  const backup = readManifest(folder);
+  // A backup starts with the settings that its tokens were made with.
+  const config = readConfig(platformConfig, { ...backup?.settings, ...asked });
+  const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
+  await refuseTakenPort(config);
+  const token = operatorToken(folder, config.OPERATOR_TOKEN);
+  // Nobody looks for the usual port who has not asked for it: a Prometheus has the same.
+  const internalPortMayMove = !env.INTERNAL_PORT && !env.INTERNAL_PORT_FILE;
+  const platform = await startEmbedded({
+    config: { ...config, OPERATOR_TOKEN: token },
+    folder,
+    log,
+    internalPortMayMove,
+  });
+  const { url } = platform;
+  const [internalUrl = ''] = platform.internalUrls;
+  const hasMoved = internalPortMayMove && !internalUrl.endsWith(`:${config.INTERNAL_PORT}`);
+  const internal = { url: internalUrl, taken: hasMoved ? config.INTERNAL_PORT : undefined };
+  const services = Object.fromEntries(['gateway', ...serviceNames].map((name) => [name, internalUrl]));
+  const record = { form: 'embedded', url, services } as const;
+  const told = await introduce({ config, folder, record, operatorToken: token, internal, backup });
+  return { told, log, drain: platform.drain, stop: () => platform.stop() };
+}

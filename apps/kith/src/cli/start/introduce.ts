@@ -1,0 +1,33 @@
+import { ensureDemo } from '../../demo/demo.ts';
+import { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from '../../demo/welcome.ts';
+import type { BackupManifest } from '../../forms/backup-manifest.ts';
+import type { PlatformConfig } from '../../forms/config.ts';
+import type { OpenDataFolder } from '../../forms/data-folder.ts';
+import type { Announcement } from '../../forms/running.ts';
+import type { Result } from '../command.ts';
+
+/** A platform that is up. */
+export interface Up {
+  config: Pick<PlatformConfig, 'NODE_ENV'>;
+  folder: OpenDataFolder;
+  record: Announcement & { url: string };
+  operatorToken: string;
+  internal?: InternalAddress;
+  /** The backup that the folder holds, if it does. */
+  backup?: BackupManifest | undefined;
+}
+
+/** Records that a platform is up, and tells what can be done with it. Outside production it makes a demo project first. */
+export async function introduce(up: Up): Promise<Result> {
+  const value = { event: 'up', dataFolder: up.folder.path, ...up.folder.announce(up.record) };
+  return { value, text: await textFor(up) };
+}
+
+async function textFor({ config, folder, record, operatorToken, internal, backup }: Up): Promise<string> {
+  const { url, form } = record;
+  // No demo in somebody's data.
+  if (backup && !backup.adoptedAt) return `${copyNotice(url, folder, backup.begunAt)}\n`;
+  if (config.NODE_ENV === 'production') return `${productionNotice(url, folder, internal)}\n`;
+  const start = await ensureDemo(folder, { url, operatorToken, stateName: `demo-${form}.json` });
+  return `${welcome(start, folder, internal)}\n${goodbye(folder)}\n`;
+}

@@ -1,0 +1,50 @@
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { StartError } from '@kith/base/config';
+import { z } from 'zod';
+import about from '../../package.json' with { type: 'json' };
+import { isLocked } from './folder-lock.ts';
+import { readIfThere } from './read-if-there.ts';
+
+const running = z.object({
+  pid: z.int(),
+  /** The machine or container that the process runs on. */
+  host: z.string(),
+  version: z.string(),
+  startedAt: z.iso.datetime(),
+  form: z.enum(['embedded', 'distributed']),
+  /** Address of the gateway; missing until it is up. */
+  url: z.url().optional(),
+  /** The internal address of each service and of the gateway. */
+  services: z.record(z.string(), z.url()),
+});
+/** What an installation that runs has recorded in its data folder. */
+export type Running = z.output<typeof running>;
+/** The part of it that a start knows. */
+export type Announcement = Pick<Running, 'form' | 'url' | 'services'>;
+
+export const runningFile = 'running.json';
+
+/** The record of this process. */
+export function runningNow(what: Announcement): Running {
+  const startedAt = new Date(performance.timeOrigin).toISOString();
+  return { pid: process.pid, host: hostname(), version: about.version, startedAt, ...what };
+}
+
+/** The record in a data folder, whether or not the process that wrote it still runs. */
+export function readRunning(path: string): Running | undefined {
+  const text = readIfThere(join(path, runningFile));
+  return text === undefined ? undefined : running.safeParse(JSON.parse(text)).data;
+}
+
+/**
+ * The installation that runs on a data folder, or `undefined`. The lock of the folder ends with its process, so the record of one that
+ * was killed does not count. Throws `StartError` if the process is on another machine or in another container.
+ */
+export function runningIn(path: string): Running | undefined {
+  if (!isLocked(path)) return undefined;
+  const found = readRunning(path);
+  if (found && found.host !== hostname())
+    throw new StartError(`The installation in ${path} runs on ${found.host}; give the command there.`);
+  return found;
+}

@@ -1,0 +1,127 @@
+// Starts at most 0 platforms and 3 processes.
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Command, commands, type Option, type Word } from '@kith/platform/cli';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
+
+const run = promisify(execFile);
+const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+
+/** Words on a command line, the last one of which is to be completed, and what is offered for it. */
+type Question = [words: string[], offers: string[]];
+
+const file = 'a-file';
+
+/** Every place of the table of commands: the names that are next, the options, and what is behind each option. */
+function questions(): Question[] {
+  const split = commands.map((command) => command.name.split(' '));
+  const firsts = [...new Set(split.map(([first = '']) => first))];
+  const groups = firsts.filter((first) => split.some((name) => name[0] === first && name.length > 1));
+  return [
+    [[''], firsts],
+    [['sta'], ['start', 'status']],
+    [['nonsense', ''], []],
+    ...groups.map((group): Question => {
+      const seconds = split.flatMap(([first, second]) => (first === group && second ? second : []));
+      return [[group, ''], seconds];
+    }),
+    ...commands.flatMap(questionsOf),
+  ];
+}
+
+function questionsOf({ name, words = [], options }: Command): Question[] {
+  const at = name.split(' ');
+  const known = [...Object.keys(options), 'json', 'help'].map((option) => `--${option}`);
+  return [
+    [[...at, ''], offersFor(words[0])],
+    [[...at, '--'], known],
+    [[...at, '--json', '--he'], ['--help']],
+    ...Object.entries(options)
+      .filter(([, { value, choices }]) => value ?? choices)
+      .map(([option, of]): Question => [[...at, `--${option}`, ''], offersFor(of)]),
+  ];
+}
+
+function offersFor(one: Pick<Option | Word, 'value' | 'choices'> | undefined): string[] {
+  if (one?.choices) return [...one.choices];
+  return one?.value === 'FILE' || one?.value === 'FOLDER' ? [file] : [];
+}
+
+const quoted = (word: string) => `'${word}'`;
+
+/** How each shell is asked: one line of output for each question. */
+const shells = {
+  bash: (script: string, asked: readonly string[][]) => `${script}
+compopt() { COMPREPLY=(${file}); }
+ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kith; echo "\${COMPREPLY[*]}"; }
+${asked.map((words) => `ask kith ${words.map(quoted).join(' ')}`).join('\n')}`,
+  zsh: (script: string, asked: readonly string[][]) => `
+compdef() { :; }
+_files() { offered=(${file}); }
+_describe() { offered=("\${offers[@]%%:*}"); }
+${script}
+ask() { offered=(); words=("\${pad[@]}" "$@"); CURRENT=$#; _kith; echo "\${offered[*]}"; }
+${asked.map((words) => `ask kith ${words.map(quoted).join(' ')}`).join('\n')}`,
+  fish: (script: string, asked: readonly string[][]) => `${script}
+${asked.map((words) => `echo (complete -C ${quoted(`kith ${words.join(' ')}`)} | string replace -r '\\t.*' '')`).join('\n')}`,
+};
+type Shell = keyof typeof shells;
+
+describe('kith completion', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-completion-'));
+    await writeFile(join(folder, file), '');
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** What a shell offers for each question. */
+  const answers = async (shell: Shell, asked: readonly string[][], by: string = shell) => {
+    const { code, stdout, stderr } = await runKith(['completion', shell], {});
+    expect([code, stderr]).toEqual([0, '']);
+    // Words of zsh are counted from 1.
+    const pad = by === 'bash' ? "pad=('')\n" : 'pad=()\n';
+    const text = `${shell === 'zsh' ? pad : ''}${shells[shell](stdout, asked)}`;
+    const home = { PATH: process.env.PATH, HOME: folder };
+    const printed = await run(by, by === 'zsh' ? ['-fc', text] : ['-c', text], { cwd: folder, env: home });
+    expect(printed.stderr).toBe('');
+    return printed.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.split(' ').filter(Boolean));
+  };
+  /** Without what a shell leaves out by itself: other words than the one begun, and options where none is begun. */
+  const begun = (word: string, offers: readonly string[]) =>
+    offers.filter((one) => one.startsWith(word) && (word.startsWith('-') || !one.startsWith('-'))).toSorted();
+
+  const all = questions();
+
+  it.each([
+    ['bash', 'bash'],
+    // Where there is no zsh, bash reads as much of its language as the script uses.
+    ['zsh', has('zsh') ? 'zsh' : 'bash'],
+    ...(has('fish') ? ([['fish', 'fish']] as const) : []),
+  ] as const)('offers in %s every command, option and value of the table, asked by %s', async (shell, by) => {
+    const asked = all.map(([words]) => words);
+    const offered = await answers(shell, asked, by);
+    expect(offered).toHaveLength(all.length);
+    const found = all.map(([words], at) => [words.join(' '), begun(words.at(-1) ?? '', offered[at] ?? [])]);
+    expect(found).toEqual(all.map(([words, offers]) => [words.join(' '), offers.toSorted()]));
+  });
+
+  it('names every command and option in the script for fish, each line whole', async () => {
+    const { stdout } = await runKith(['completion', 'fish'], {});
+    const lines = stdout.split('\n').filter((line) => line.startsWith('complete '));
+    const whole =
+      /^complete -c kith( -f| -n '[^']*'( -F| (-a [\w-]+|-l [\w-]+( -x( -a '[^']*')?| -r -F)?) -d '([^'\\]|\\.)*'))$/;
+    expect(lines.filter((line) => !whole.test(line))).toEqual([]);
+    for (const { name, options } of commands) {
+      for (const option of [...Object.keys(options), 'json', 'help'])
+        expect(stdout).toContain(`complete -c kith -n '__kith_in ${name}' -l ${option} `);
+    }
+  });
+});

@@ -1,0 +1,225 @@
+// Starts at most 0 platforms and 4 processes.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Project } from '@kith/contracts';
+import { openDataFolder } from '@kith/platform';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import about from '../package.json' with { type: 'json' };
+import { runKith } from './support/command.ts';
+import { type Started, startByKith } from './support/start-script.ts';
+
+const services = ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications'];
+const run = promisify(execFile);
+const free = { PORT: '0', INTERNAL_PORT: '0' };
+
+/** Runs a command in a folder. */
+const inFolder =
+  (folder: string) =>
+  (words: string, env: NodeJS.ProcessEnv = {}) =>
+    runKith(words.split(' '), { KITH_CWD: folder, ...env });
+
+async function listening(answer: RequestListener): Promise<{ server: Server; url: string }> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+describe('kith in the folder of an installation', () => {
+  let folder: string;
+  let started: Started;
+  let kith: ReturnType<typeof inFolder>;
+  let token: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-folder-'));
+    kith = inFolder(folder);
+    started = await startByKith({ cwd: folder, env: free, until: 'Ctrl-C ends it' });
+    token = (await readFile(join(folder, '.kith/operator-token'), 'utf8')).trim();
+  });
+  afterAll(async () => {
+    await started?.[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const urlOf = () => /Kith is up at (\S+)/.exec(started.output())?.[1] ?? '';
+
+  it('tells what runs there, as its endpoints say', async () => {
+    const { code, stdout, stderr } = await kith('status --json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ isRunning: true, isReady: true, dataFolder: join(folder, '.kith'), url: urlOf() },
+      ...{ form: 'embedded', version: about.version, pid: expect.any(Number) },
+      startedAt: expect.stringMatching(/^\d{4}-/),
+      services: services.map((name) => ({
+        ...{ name, internalUrl: expect.stringMatching(/^http:\/\/127/), isReady: true, missing: [] },
+      })),
+    });
+    const shown = await kith('status');
+    expect(shown.stdout).toContain(urlOf());
+    for (const name of services) expect(shown.stdout).toMatch(new RegExp(`^${name} +ready `, 'm'));
+  });
+
+  it('reaches it without being told where, and with what token', async () => {
+    const { code, stdout, stderr } = await kith('projects list --json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'Demo' }] satisfies Partial<Project>[]);
+    const named = await kith(`projects list --json --url ${urlOf()}`);
+    expect(named).toEqual({ code, stdout, stderr });
+  });
+
+  it('sends the folder’s token to no other address, however that is named', async () => {
+    const asked: string[] = [];
+    const { url } = await listening((request, response) => {
+      asked.push(String(request.headers.authorization));
+      response.end('{"data":[],"pagination":{"hasMore":false}}');
+    });
+    const sentence = `The operator’s token in ${folder}/.kith is not sent to ${url}, where its installation does not run. Set OPERATOR_TOKEN or OPERATOR_TOKEN_FILE to the token of ${url}.`;
+    const refused = { code: 1, stdout: '', stderr: `kith: ${sentence}\n` };
+    expect(await kith(`projects list --url ${url}`)).toEqual(refused);
+    expect(await kith('projects list', { KITH_URL: url })).toEqual(refused);
+    expect(await kith(`demo --url ${url}`)).toEqual(refused);
+    expect(await kith(`projects list --url ${url.replace('127.0.0.1', 'localhost')}`)).toMatchObject({
+      code: 1,
+      stdout: '',
+    });
+    expect(asked).toEqual([]);
+    // One that the caller names goes where the caller says.
+    const own = await kith('projects list --json', { KITH_URL: url, OPERATOR_TOKEN: 'another' });
+    expect([own.code, JSON.parse(own.stdout), asked]).toEqual([0, [], ['Bearer another']]);
+  });
+
+  it('sends the token of a folder whose platform was killed to nobody who has taken its address', async () => {
+    const asked: unknown[] = [];
+    const { url } = await listening((request, response) => {
+      asked.push(request.headers.authorization);
+      response.end('{}');
+    });
+    const other = join(folder, 'killed');
+    await mkdir(join(other, '.kith'), { recursive: true });
+    const record = JSON.parse(await readFile(join(folder, '.kith/running.json'), 'utf8'));
+    await writeFile(join(other, '.kith/running.json'), JSON.stringify({ ...record, url }));
+    await writeFile(join(other, '.kith/operator-token'), 'secret\n');
+    const refused = await inFolder(other)('projects list');
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('No Kith is running on')]);
+    expect((await inFolder(other)(`projects list --url ${url}`)).code).toBe(1);
+    expect((await inFolder(other)('stop')).code).toBe(3);
+    expect(asked).toEqual([]);
+  });
+
+  it('makes no second demo where a start has made one, and prints no operator’s token', async () => {
+    const start = JSON.parse(await readFile(join(folder, '.kith/start.json'), 'utf8'));
+    const { code, stdout } = await kith('demo --json');
+    expect([code, JSON.parse(stdout).projectId]).toEqual([0, start.projectId]);
+    expect(stdout).not.toContain(token);
+    const shown = await kith('demo');
+    expect(shown.stdout.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(3);
+  });
+
+  it('finds none in another folder, and says so', async () => {
+    const other = join(folder, 'empty');
+    await mkdir(other);
+    const nothing = `No Kith is running on the data folder ${other}/.kith.`;
+    const said = (words: string) => inFolder(other)(words);
+    const refused = { code: 3, stdout: '', stderr: `kith: ${nothing}\n` };
+    expect(await said('status')).toEqual(refused);
+    expect(await said('stop')).toEqual(refused);
+    const advice = ' Start it with kith start, or name an address with --url.';
+    expect(await said('projects list')).toEqual({ ...refused, stderr: `kith: ${nothing}${advice}\n` });
+    const json = await said('status --json');
+    expect(JSON.parse(json.stdout)).toEqual({ isRunning: false, dataFolder: join(other, '.kith') });
+    expect(JSON.parse(json.stderr)).toEqual({ error: { code: 'not-running', message: nothing } });
+    const named = await inFolder(other)('status', { KITH_DATA: '../.kith' });
+    expect([named.code, named.stdout]).toEqual([0, expect.stringContaining(urlOf())]);
+  });
+
+  it('goes by the folder where it is typed, below the one that npm runs it in', async () => {
+    const below = join(folder, 'below');
+    await mkdir(join(below, '.kith'), { recursive: true });
+    const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));
+    const typedIn = (INIT_CWD: string) =>
+      run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
+    await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
+    // Left by another npm, further out.
+    expect((await typedIn('/')).stdout).toContain(urlOf());
+  });
+
+  it('stops that one alone, and has waited for its end', async () => {
+    const neighbour = join(folder, 'neighbour');
+    await mkdir(neighbour);
+    const words = ['--json'];
+    await using other = await startByKith({ cwd: neighbour, env: free, until: '"event":"up"', words });
+    const { pid } = JSON.parse((await kith('status --json')).stdout);
+    const url = urlOf();
+    const { code, stdout } = await kith('stop --json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { dataFolder: join(folder, '.kith'), pid }]);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    await expect(fetch(url)).rejects.toThrow();
+    expect(await started.exited).toBe(0);
+    expect((await kith('stop')).code).toBe(3);
+    const up =
+      other
+        .output()
+        .split('\n')
+        .find((line) => line.includes('"event":"up"')) ?? '';
+    expect((await fetch(`${JSON.parse(up).url}/docs`)).status).toBe(200);
+    expect((await inFolder(neighbour)('status')).code).toBe(0);
+  });
+});
+
+describe('kith status of one that is not ready', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-status-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('names each service that is not, and what it lacks', async () => {
+    const answer =
+      (missing: string[]): RequestListener =>
+      (_, response) =>
+        response
+          .writeHead(missing.length > 0 ? 503 : 200)
+          .end(JSON.stringify({ status: 'any', ...(missing.length > 0 && { missing }) }));
+    const [ready, late, both] = await Promise.all([
+      listening(answer([])),
+      listening(answer(['store', 'bus'])),
+      listening(answer(['crypto: bus'])),
+    ]);
+    const gone = await listening(answer([]));
+    gone.server.close();
+    await once(gone.server, 'close');
+    const data = openDataFolder(join(folder, '.kith'));
+    onTestFinished(() => data.release());
+    const told = async () => {
+      const { code, stdout, stderr } = await inFolder(folder)('status --json');
+      const { error } = JSON.parse(stderr);
+      const states = JSON.parse(stdout).services.map(({ name, missing }: never) => [name, missing]);
+      return [code, error.code, error.message, Object.fromEntries(states)];
+    };
+    data.announce({ form: 'distributed', services: {} });
+    expect(await told()).toEqual([1, 'not-ready', 'Not ready: Kith is still starting.', {}]);
+    data.announce({
+      ...{ form: 'distributed', url: ready.url },
+      services: {
+        ...{ gateway: ready.url, identity: late.url, connections: gone.url },
+        ...{ crypto: both.url, collections: both.url },
+      },
+    });
+    expect(await told()).toEqual([
+      ...[1, 'not-ready', 'Not ready: identity, connections, crypto.'],
+      {
+        ...{ gateway: [], identity: ['store', 'bus'], connections: ['no answer'] },
+        ...{ crypto: ['bus'], collections: [] },
+      },
+    ]);
+    const shown = await inFolder(folder)('status');
+    expect(shown.stdout).toMatch(/^identity +not ready: store, bus /m);
+    expect(shown.stderr).toBe('kith: Not ready: identity, connections, crypto.\n');
+  });
+});

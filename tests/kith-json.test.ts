@@ -1,0 +1,119 @@
+// Starts at most 0 platforms and 3 processes.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { OwnUser, Project } from '@kith/contracts';
+import { commands } from '@kith/platform/cli';
+import { availableEngines, type Engines, eraseEngines, startEngines, uniquePrefix } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kith, runKith, type Said } from './support/command.ts';
+import { type Started, startByKith } from './support/start-script.ts';
+
+describe('--json', () => {
+  let folder: string;
+  let started: Started | undefined;
+  let engines: Engines | undefined;
+  const prefix = uniquePrefix();
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-json-'));
+    if (availableEngines().includes('containers')) engines = await startEngines();
+  });
+  afterAll(async () => {
+    await started?.[Symbol.asyncDispose]();
+    if (engines) await eraseEngines(engines, prefix);
+    await engines?.[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Of each command that was called, its words. */
+  const called = new Map<string, string[]>();
+  const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    runKith([...words, '--json'], { KITH_CWD: folder, ...env });
+  /** Calls a command, and gives what it has printed: of a long one the result, which is its last line. */
+  const call = async <T>(name: string, words: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<T> => {
+    called.set(name, words);
+    const said = await run([...name.split(' '), ...words], env);
+    expect([name, said.code, said.stderr]).toEqual([name, 0, '']);
+    return resultIn(name, said.stdout) as T;
+  };
+
+  it('makes every command print JSON on stdout, and nothing else', async () => {
+    const env = { PORT: '0', INTERNAL_PORT: '0' };
+    started = await startByKith({ cwd: folder, env, until: '"event":"up"', words: ['--json'] });
+    called.set('start', []);
+    expect(resultIn('start', started.output())).toMatchObject({ event: 'up', form: 'embedded' });
+    expect(await call('status')).toMatchObject({ isRunning: true });
+    const { users } = await call<{ users: { id: string }[] }>('demo');
+
+    const [project] = await call<Project[]>('projects create', ['--name', 'Club']);
+    const { id } = project!;
+    expect(await call('projects show', [id])).toEqual(project);
+    expect(await call('projects update', [id, '--name', 'Book club'])).toMatchObject([{ id }]);
+    const projects = await call<Project[]>('projects list');
+    const demo = projects.find(({ name }) => name === 'Demo')?.id ?? '';
+    const [userId = ''] = users.map((user) => user.id);
+    expect(await call<OwnUser[]>('users list', ['--project', demo])).toHaveLength(2);
+    expect(await call('users suspend', [userId, '--project', demo])).toMatchObject([{ isActive: false }]);
+    expect(await call('users restore', [userId, '--project', demo])).toMatchObject([{ isActive: true }]);
+    const [key] = await call<{ kid: string }[]>('keys rotate');
+    expect(await call('keys revoke', [key!.kid])).toHaveLength(1);
+    await writeFile(join(folder, 'users.jsonl'), '{"foreignId":"1"}\n');
+    const imported = await call('import', ['--project', id, '--users', 'users.jsonl']);
+    expect(imported).toMatchObject({ event: 'done', files: [{ kind: 'users', imported: 1 }] });
+    expect(await call('rebuild', ['identity-blocks'])).toEqual({ copied: 0 });
+    expect(await call('backup', ['backup', '--anonymise'])).toMatchObject({ password: expect.any(String) });
+    expect(await call('stop')).toMatchObject({ pid: expect.any(Number) });
+
+    expect(await call('dead-letters list', ['connections-profiles'])).toEqual([]);
+    expect(await call('dead-letters replay', ['connections-profiles'])).toEqual({ published: 0 });
+    expect(await call('restored', ['identity'])).toEqual({ service: 'identity', epoch: 1 });
+    const restored = await call('restore', ['backup'], { KITH_DATA: 'restored' });
+    expect(restored).toMatchObject({ event: 'done', counts: expect.any(Array) });
+    expect(await call('adopt', ['--from', 'backup'])).toEqual({ folder: join(folder, 'backup') });
+    const databases = { MONGODB_URL: engines?.mongodbUrl, KITH_PREFIX: prefix };
+    if (engines) expect(await call('move', [], databases)).toMatchObject({ event: 'done' });
+    else called.set('move', []);
+    const { script } = await call<{ script: string }>('completion', ['bash']);
+    expect(script).toContain('complete -F _kith kith');
+
+    expect([...called.keys()].toSorted()).toEqual(commands.map(({ name }) => name).toSorted());
+  }, 60_000);
+
+  it.each(commands.map(({ name }) => name))(
+    'makes a failure of kith %s one JSON object on stderr',
+    async (name) => {
+      const words = [...name.split(' '), ...(called.get(name) ?? [])];
+      const wrong = await run([...words, '--nonsense']);
+      expect([wrong.code, errorOf(wrong)]).toEqual([2, { code: 'usage', message: expect.any(String) }]);
+      // There is nothing to work on; wrong words are all that `completion` can fail for.
+      if (name === 'completion') return;
+      const env = { KITH_DATA: '/dev/null/kith', KITH_URL: 'http://127.0.0.1:9', KITH_CWD: folder };
+      const again = name === 'restore' ? ['restore', randomUUID()] : words;
+      // A start makes its process one that runs.
+      const failed = name === 'start' ? await kith([...words, '--json'], env) : await run(again, env);
+      expect([failed.code, errorOf(failed)]).toEqual([
+        ['stop', 'status'].includes(name) ? 3 : 1,
+        { code: expect.stringMatching(/^[a-z-]+$/), message: expect.stringMatching(/\.$|\)$/) },
+      ]);
+    },
+  );
+});
+
+/** What a command has printed on stdout: one document, or of a long one the last of its lines. Throws where it is neither. */
+function resultIn(name: string, stdout: string): unknown {
+  const { isLong } = commands.find((command) => command.name === name)!;
+  if (!isLong) return JSON.parse(stdout);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.slice(0, -1).filter(({ event }) => event !== 'progress')).toEqual([]);
+  return lines.at(-1);
+}
+
+function errorOf({ stderr }: Said): unknown {
+  const { error, ...rest } = JSON.parse(stderr);
+  expect(rest).toEqual({});
+  return error;
+}
