@@ -119,9 +119,16 @@ describe('kith completion', () => {
     const whole =
       /^complete -c kith( -f| -n '[^']*'( -F| (-a [\w-]+|-l [\w-]+( -x( -a '[^']*')?| -r -F)?) -d '([^'\\]|\\.)*'))$/;
     expect(lines.filter((line) => !whole.test(line))).toEqual([]);
-    for (const { name, options } of commands) {
-      for (const option of [...Object.keys(options), 'json', 'help'])
-        expect(stdout).toContain(`complete -c kith -n '__kith_in ${name}' -l ${option} `);
+    for (const { name, words = [], options } of commands) {
+      const where = `complete -c kith -n '__kith_in ${name}'`;
+      for (const word of words.flatMap(({ choices = [] }) => choices))
+        expect(stdout).toContain(`${where} -a ${word} `);
+      expect(lines.includes(`${where} -F`)).toBe(offersFor(words[0])[0] === file);
+      for (const [option, of] of Object.entries(options)) {
+        const behind = of.choices ? ` -x -a '${of.choices.join(' ')}'` : of.value ? ' -x' : '';
+        const value = offersFor(of)[0] === file ? ' -r -F' : behind;
+        expect(stdout).toContain(`${where} -l ${option}${value} -d `);
+      }
     }
   });
 });

@@ -25,5 +25,5 @@ test.each(['', 'x', 'destroy', 'mv', 'projectsprojects', 'p'.repeat(100_000)])(
 );
 
 test('of two that are near the nearer is meant', () => {
-  expect(nearest('stat', ['status', 'start'])).toBe('start');
+  expect(nearest('projects', ['project', 'projects', 'projector'])).toBe('projects');
 });
