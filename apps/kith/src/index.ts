@@ -9,14 +9,13 @@ export {
   type EmbeddedOptions,
   type EmbeddedPlatform,
   type Platform,
-  settingsOf,
   startEmbedded,
 } from './forms/embedded.ts';
 export { makeFolder } from './forms/folder-lock.ts';
 export { nodeFlags } from './forms/node-flags.ts';
 export { operatorToken } from './forms/operator-token.ts';
 export { refuseTakenPort } from './forms/port-taken.ts';
-export { type ProcessName, type ServiceProcess, startServiceProcess } from './forms/processes.ts';
-export { type ServiceSettings, serviceNames, startServiceByName } from './forms/services.ts';
+export { type ServiceProcess, startServiceProcess } from './forms/processes.ts';
 export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
 export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';
+export { type ProcessName, serviceNames, services } from './services.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
-import { collectionsMove } from '@kith/collections';
+import { collectionsBackup } from '@kith/collections';
 import {
   type CollectionRecord,
   collections,
@@ -15,7 +15,7 @@ import {
   storedOf,
 } from '@kith/collections/testing';
 import { listEntities, listSubCollections } from '@kith/contracts';
-import { documentRow } from '@kith/store/open';
+import { documentRow, movedDocuments } from '@kith/store/open';
 import { serveAlone } from '@kith/testing';
 import { endingWith } from './connections.ts';
 import { interleave } from './interleave.ts';
@@ -48,7 +48,7 @@ export function collectionsLayout(of: { children: number[]; entities: number[] }
     return { size, ...owner, params: { collectionId: record.id } };
   };
   return {
-    move: collectionsMove,
+    move: movedDocuments(collectionsBackup),
     rows,
     kinds: [
       {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectionsMove } from '@kith/connections';
+import { connectionsBackup } from '@kith/connections';
 import {
   type Entry,
   entries,
@@ -15,7 +15,7 @@ import {
 } from '@kith/connections/testing';
 import { listConnections, listReceivedRequests, type PublicUser } from '@kith/contracts';
 import type { Relay } from '@kith/service';
-import { counterRow, documentRow } from '@kith/store/open';
+import { counterRow, documentRow, movedDocuments } from '@kith/store/open';
 import { serveAlone } from '@kith/testing';
 import { profileOf } from '../whole/seed.ts';
 import { interleave } from './interleave.ts';
@@ -64,7 +64,7 @@ export function connectionsLayout(of: { established: number[]; pending: number[]
   }
 
   return {
-    move: connectionsMove,
+    move: movedDocuments(connectionsBackup),
     rows,
     kinds: [
       {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import { listNotifications } from '@kith/contracts';
-import { notificationsMove } from '@kith/notifications';
+import { notificationsBackup } from '@kith/notifications';
 import {
   emptyFeed,
   entries,
@@ -12,7 +12,7 @@ import {
   openStore,
   placeOf,
 } from '@kith/notifications/testing';
-import { documentRow } from '@kith/store/open';
+import { documentRow, movedDocuments } from '@kith/store/open';
 import { serveAlone } from '@kith/testing';
 import { endingWith } from './connections.ts';
 import { interleave } from './interleave.ts';
@@ -32,7 +32,7 @@ export function notificationsLayout(sizes: number[]): Layout {
   }
 
   return {
-    move: notificationsMove,
+    move: movedDocuments(notificationsBackup),
     rows,
     kinds: [
       {

@@ -1,4 +1,4 @@
-import { connectionsMove } from '@kith/connections';
+import { connectionsBackup } from '@kith/connections';
 import {
   type Entry,
   entries,
@@ -9,7 +9,7 @@ import {
   totalsId,
 } from '@kith/connections/testing';
 import type { PublicUser } from '@kith/contracts';
-import { counterRow, documentRow } from '@kith/store/open';
+import { counterRow, documentRow, movedDocuments } from '@kith/store/open';
 import { fillStore, type StoredRow } from '@kith/testing';
 import type { Person } from '../population.ts';
 import { seeded, seededUuid } from '../random.ts';
@@ -25,7 +25,7 @@ export async function seedConnections(
   database: string,
   options: { people: readonly Person[]; each: number },
 ): Promise<void> {
-  await fillStore({ kind: 'mongo', url, database }, connectionsMove, rowsOf(options));
+  await fillStore({ kind: 'mongo', url, database }, movedDocuments(connectionsBackup), rowsOf(options));
 }
 
 function* rowsOf({ people, each }: { people: readonly Person[]; each: number }): Generator<StoredRow> {

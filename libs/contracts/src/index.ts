@@ -10,35 +10,7 @@ export {
   problemOf,
   statusOf,
 } from './errors.ts';
-export {
-  collectionCreated,
-  collectionDeleted,
-  collectionEntityAdded,
-  collectionEntityRemoved,
-  collectionRenamed,
-  connectionAccepted,
-  connectionBlocked,
-  connectionDeclined,
-  connectionDisconnected,
-  connectionRequested,
-  connectionUnblocked,
-  connectionWithdrawn,
-  type EventEnvelope,
-  type EventOf,
-  type EventSpec,
-  eventFilter,
-  eventOrder,
-  eventSchema,
-  eventSubject,
-  events,
-  notificationCreated,
-  sessionRevoked,
-  userCreated,
-  userDeleted,
-  userSuspended,
-  userUpdated,
-} from './events/index.ts';
-export { serviceOfEvent } from './events/service-of-event.ts';
+export * from './events/index.ts';
 export {
   connectionPagination,
   connectionPaginationOf,
@@ -46,6 +18,10 @@ export {
   generalPaginationOf,
 } from './lists.ts';
 export {
+  feedNotice,
+  feedSubject,
+  type NoticeSpec,
+  noticeFilter,
   noticeSubject,
   projectSettingsNotice,
   type RevocationNotice,
@@ -69,148 +45,9 @@ export {
   type ParamsOf,
   type QueryOf,
   rpcSubject,
-  type ServiceName,
-  serviceOf,
   type Visibility,
 } from './operation.ts';
-export {
-  changePassword,
-  deleteSession,
-  getJwks,
-  getRevocations,
-  jwks,
-  listSessions,
-  requestNewAccessToken,
-  revokeKey,
-  rotateKeys,
-  type Session,
-  session,
-  sessionInfo,
-  signIn,
-  signingKey,
-  signOut,
-  signUp,
-  verifyExternalUser,
-} from './operations/auth.ts';
-export { blockUser, listBlocks, standingBlock, unblockUser } from './operations/blocks.ts';
-export {
-  addEntity,
-  type Collection,
-  collection,
-  createSubCollection,
-  deleteCollection,
-  getRootCollection,
-  isEntitySaved,
-  listEntities,
-  listSubCollections,
-  removeEntity,
-  renameCollection,
-  type SavedEntity,
-  savedEntity,
-} from './operations/collections.ts';
-export {
-  acceptConnection,
-  connectionRequest,
-  declineConnection,
-  listReceivedRequests,
-  listSentRequests,
-  requestConnection,
-} from './operations/connection-requests.ts';
-export {
-  type Connection,
-  connection,
-  connectionList,
-  countConnections,
-  countUserConnections,
-  deleteConnection,
-  deleteConnectionWithUser,
-  getConnectionStatus,
-  listConnections,
-  listUserConnections,
-} from './operations/connections.ts';
-export {
-  blocksPage,
-  rebuildConnectionsProfiles,
-  rebuildIdentityBlocks,
-  rebuildNotificationsProfiles,
-  usersPage,
-} from './operations/copies.ts';
-export { signTestingJwt, signTestingJwtV2 } from './operations/crypto.ts';
-export {
-  exportBlocks,
-  exportCollections,
-  exportConnections,
-  exportDeclinedRequests,
-  exportEntities,
-  exportNotifications,
-  exportPageBytes,
-  exportPageItems,
-  exportReceivedRequests,
-  exportSentRequests,
-  exportSessions,
-  exportUser,
-} from './operations/export.ts';
-export {
-  type ImportedCollection,
-  type ImportedConnection,
-  type ImportedEntity,
-  type ImportedUser,
-  type ImportReason,
-  type ImportResult,
-  importCollections,
-  importConnections,
-  importEntities,
-  importedCollection,
-  importedConnection,
-  importedEntity,
-  importedUser,
-  importResult,
-  importRows,
-  importUsers,
-  knownUsers,
-} from './operations/imports.ts';
-export { operations } from './operations/index.ts';
-export {
-  type AppNotification,
-  appNotification,
-  closeFeed,
-  countNotifications,
-  feedAfter,
-  feedSubject,
-  listNotifications,
-  markAllNotificationsAsRead,
-  markNotificationAsRead,
-  openFeed,
-  streamNotifications,
-} from './operations/notifications.ts';
+export * from './operations/index.ts';
 export { passwordHashCost, passwordHashKind } from './operations/password-hash.ts';
-export {
-  createProject,
-  type GatewaySettings,
-  getProject,
-  getProjectLean,
-  getProjectSettings,
-  listProjects,
-  listProjectUsers,
-  type Project,
-  project,
-  updateProject,
-} from './operations/projects.ts';
-export { restoreUser, suspendUser } from './operations/suspension.ts';
-export {
-  checkUsername,
-  deleteUser,
-  getUser,
-  getUserByForeignId,
-  getUserByUsername,
-  type OwnUser,
-  ownUser,
-  type PublicUser,
-  profileFields,
-  projectOfUser,
-  publicUser,
-  suggestUsers,
-  updateUser,
-  usersByIds,
-} from './operations/users.ts';
 export { positiveInteger, text, timestamp, uuid } from './scalars.ts';
+export { type ServiceName, type ServiceOf, serviceOf } from './service-name.ts';

@@ -2,6 +2,13 @@ import { z } from 'zod';
 import { gatewaySettings } from './operations/projects.ts';
 import { timestamp, uuid } from './scalars.ts';
 
+/** Something that is told to whoever listens at that moment, and stored nowhere. */
+export interface NoticeSpec {
+  name: string;
+  /** Matches the subjects it is told on, below the prefix. */
+  subjects: string;
+}
+
 /** What gateways must refuse: told when it happens, and as a snapshot. `until` is when the last token concerned ends. */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
@@ -14,14 +21,32 @@ export type Revocations = z.output<typeof revocations>;
 /** Tells every gateway at once what is revoked; `restored` are users who are suspended no more. */
 export const revocationNotice = {
   name: 'revocations',
+  subjects: 'notice.revocations',
   body: revocations.extend({ restored: z.array(uuid) }),
 } as const;
 export type RevocationNotice = z.output<typeof revocationNotice.body>;
 
 /** Tells every gateway at once what it is to go by of a project whose settings were changed (docs/adr/0013). */
-export const projectSettingsNotice = { name: 'project-settings', body: gatewaySettings } as const;
+export const projectSettingsNotice = {
+  name: 'project-settings',
+  subjects: 'notice.project-settings',
+  body: gatewaySettings,
+} as const;
 
-/** The subject of a notice: to whoever listens now, stored nowhere. */
+/** Wakes the streams of a user's feed. It has no content: a stream reads the feed. */
+export const feedNotice = { name: 'feed', subjects: 'feed.*.*' } as const;
+
+/** The subject of a notice that is told to everybody. */
 export function noticeSubject(prefix: string, notice: { name: string }): string {
   return `${prefix}.notice.${notice.name}`;
+}
+
+/** The subject of `feedNotice` for one feed. */
+export function feedSubject(prefix: string, of: { projectId: string; userId: string }): string {
+  return `${prefix}.feed.${of.projectId}.${of.userId}`;
+}
+
+/** The filter of a notice's subjects. */
+export function noticeFilter(prefix: string, { subjects }: NoticeSpec): string {
+  return `${prefix}.${subjects}`;
 }

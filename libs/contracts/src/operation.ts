@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { ErrorCode, Feature } from './errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type ServiceName = 'crypto' | 'identity' | 'connections' | 'collections' | 'notifications';
 
 /** Who may call: an operator, a signed-in user, anyone (a valid token is used), anyone (tokens are ignored). */
 export type Auth = 'operator' | 'user' | 'optional' | 'none';
@@ -19,7 +18,7 @@ export interface Limit {
 /** Everything a caller may rely on of one operation of the HTTP API. */
 export interface OperationSpec {
   /** Stable name, `<service>.<operation>`; the NATS subject and the rate limit's name are made from it. */
-  name: `${ServiceName}.${string}`;
+  name: `${string}.${string}`;
   /** What it does, in a few words: its line in the reference. */
   summary: string;
   feature: Feature;
@@ -63,7 +62,7 @@ export interface OperationSpec {
 
 /** An operation one service asks of another, on `<prefix>.svc.<service>.<operation>`, never over HTTP. */
 export interface InternalOperationSpec {
-  name: `${ServiceName}.${string}`;
+  name: `${string}.${string}`;
   feature: Feature;
   body: z.ZodType<Record<string, unknown>>;
   output: z.ZodType;
@@ -93,11 +92,6 @@ export function operation<const O extends OperationSpec>(spec: O): O {
 /** Declares an operation between services, keeping its literal types. */
 export function internalOperation<const O extends InternalOperationSpec>(spec: O): O {
   return spec;
-}
-
-/** The service that serves an operation. */
-export function serviceOf(spec: { name: string }): ServiceName {
-  return spec.name.slice(0, spec.name.indexOf('.')) as ServiceName;
 }
 
 /** The methods an operation answers to; PATCH and PUT may be the same one (spec#connections-accept). */

@@ -3,7 +3,9 @@ export {
   commonConfig,
   mongoConfig,
   natsConfig,
+  serviceConfig,
   storeOf,
+  storingServiceConfig,
   tokenConfig,
 } from './config/common.ts';
 export { makeEvent } from './events/make-event.ts';
@@ -11,13 +13,16 @@ export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
 export { type RunningProcess, runProcess, startProcess } from './lifecycle/run-process.ts';
+export { type ServiceParts, startService } from './lifecycle/service.ts';
+export { runOnBus, runServiceMain } from './lifecycle/service-main.ts';
+export type { BusUses } from './manifest/bus-uses.ts';
 export {
-  type RunningService,
-  type ServiceParts,
-  type ServiceRuntime,
-  startService,
-} from './lifecycle/service.ts';
-export { runServiceMain, serviceConfig, storingServiceConfig } from './lifecycle/service-main.ts';
+  type ServiceManifest,
+  serviceManifest,
+  startByManifest,
+} from './manifest/manifest.ts';
+export { PermittedBus } from './manifest/permitted-bus.ts';
+export type { RunningService, ServiceRuntime } from './manifest/runtime.ts';
 export { ask } from './operations/ask.ts';
 export { type Caller, decodeContext, encodeContext, type RequestContext } from './operations/context.ts';
 export { exportPage } from './operations/export-page.ts';

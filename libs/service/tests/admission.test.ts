@@ -65,14 +65,14 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
       { ...runtime, operationsAtOnce: atOnce },
       {
         name: 'collections',
-        app: {},
-        operations: [
-          handler(work, wait),
-          handler(hash, wait, { places: 'own' }),
-          handler(keys, answer, { places: 'none' }),
-        ],
+        operations: {
+          work: handler(work, wait),
+          hash: handler(hash, wait, { places: 'own' }),
+          keys: handler(keys, answer, { places: 'none' }),
+        },
         internal: [internalHandler(inner, async () => ({ ok: true }))],
       },
+      { app: {} },
     );
   });
   afterEach(async () => {

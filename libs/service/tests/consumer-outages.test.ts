@@ -32,8 +32,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
       { ...runtime, bus, storeTimes: { everyMs: 20 } },
       {
         name: 'test',
-        app: undefined,
-        operations: [],
+        operations: {},
         subscriptions: [
           subscription({
             durable: `test-${project}`,
@@ -46,6 +45,9 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
             },
           }),
         ],
+      },
+      {
+        app: undefined,
         async checkStore() {
           store.looks++;
           await use();

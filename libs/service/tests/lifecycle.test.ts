@@ -12,13 +12,13 @@ const log = createLogger({ name: 'test', level: 'silent' });
 test('a service that stops ends its background, and then its store', async () => {
   await using runtime = await createRuntime('embedded');
   const order: string[] = [];
-  const service = await startService(runtime, {
-    name: 'test',
-    app: undefined,
-    operations: [],
-    background: ['relay', 'sweep'].map((name) => ({ stop: async () => void order.push(name) })),
-    close: async () => void order.push('store'),
-  });
+  const background = ['relay', 'sweep'].map((name) => ({ stop: async () => void order.push(name) }));
+  const close = async () => void order.push('store');
+  const service = await startService(
+    runtime,
+    { name: 'test', operations: {} },
+    { app: undefined, background, close },
+  );
   await Promise.all([service.stop(), service.stop()]);
   expect(order).toEqual(['relay', 'sweep', 'store']);
   expect(await service.notReady()).toContain('stopping');

@@ -6,7 +6,6 @@ import {
   encodeContext,
   handler,
   internalHandler,
-  type OperationHandler,
   type OperationRequest,
   type RunningService,
   type ServiceRuntime,
@@ -56,20 +55,16 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     const destination = { write: (line: string) => void log.push(JSON.parse(line)) };
     const logged = { ...runtime, log: createLogger({ name: 'test', level: 'debug', destination }) };
     const handle = (request: Request) => answer(request);
-    service = await startService(logged, {
-      name: 'collections',
-      app: {},
-      operations: [
-        handler(spec, handle as never),
-        handler(empty, handle as never),
-      ] as OperationHandler<object>[],
-      internal: [
-        internalHandler(inner, async ({ name }: { name: string }) => {
-          if (name === 'missing') throw new ApiError('collection/not-found');
-          return { length: name.length };
-        }),
-      ],
+    const internal = internalHandler(inner, async ({ name }: { name: string }) => {
+      if (name === 'missing') throw new ApiError('collection/not-found');
+      return { length: name.length };
     });
+    const operations = { spec: handler(spec, handle as never), empty: handler(empty, handle as never) };
+    service = await startService(
+      logged,
+      { name: 'collections', operations, internal: [internal] },
+      { app: {} },
+    );
   });
   afterAll(async () => {
     await service?.stop();
@@ -276,7 +271,8 @@ test.each([
   const answering = handler(spec, async () => ({ ok: 'yes' }));
   await using _service = await startService(
     { ...runtime, nodeEnv, log },
-    { name: 'collections', app: {}, operations: [answering] },
+    { name: 'collections', operations: { answering } },
+    { app: {} },
   );
   const body = { name: 'known', other: 'a value', ['x'.repeat(100)]: 1 };
   const headers = encodeContext({ params: { collectionId: '1' } });
@@ -292,7 +288,8 @@ test.each(availableEngines())('in production answers are not checked again (%s)'
   const drifting = handler(spec, async () => ({ ok: 7 as unknown as string }));
   await using _service = await startService(
     { ...runtime, nodeEnv: 'production' },
-    { name: 'collections', app: {}, operations: [drifting] },
+    { name: 'collections', operations: { drifting } },
+    { app: {} },
   );
   const headers = encodeContext({ params: { collectionId: '1' } });
   const message = { headers, body: new Uint8Array() };

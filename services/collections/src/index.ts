@@ -1,3 +1,2 @@
 export { collectionsBackup } from './backup.ts';
-export { collectionsMove } from './move.ts';
-export { type CollectionsOptions, startCollections } from './service.ts';
+export { type CollectionsOptions, manifest, startCollections } from './service.ts';

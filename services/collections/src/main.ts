@@ -1,6 +1,4 @@
-import { runServiceMain, storeOf, storingServiceConfig } from '@kith/service';
-import { startCollections } from './service.ts';
+import { runServiceMain } from '@kith/service';
+import { manifest } from './service.ts';
 
-await runServiceMain('collections', storingServiceConfig, (runtime, config) =>
-  startCollections(runtime, { store: storeOf('collections', config) }),
-);
+await runServiceMain(manifest);

@@ -1,21 +1,21 @@
 import { Turns } from '@kith/base';
-import { Relay, type RunningService, type ServiceRuntime, Sweeper, startService } from '@kith/service';
+import { knownUsers } from '@kith/contracts';
+import {
+  Relay,
+  type RunningService,
+  type ServiceRuntime,
+  Sweeper,
+  serviceManifest,
+  startService,
+  storingServiceConfig,
+} from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
+import { collectionsBackup } from './backup.ts';
 import { eraseMarked, usersSubscription } from './erasure.ts';
-import { addEntity } from './operations/add-entity.ts';
-import { createSubCollection } from './operations/create-sub-collection.ts';
-import { deleteCollection } from './operations/delete.ts';
 import { exportCollectionsHandler } from './operations/export-collections.ts';
 import { exportEntitiesHandler } from './operations/export-entities.ts';
-import { getRoot } from './operations/get-root.ts';
-import { importCollections } from './operations/import-collections.ts';
-import { importEntities } from './operations/import-entities.ts';
-import { isEntitySaved } from './operations/is-entity-saved.ts';
-import { listEntities } from './operations/list-entities.ts';
-import { listSubCollections } from './operations/list-sub-collections.ts';
-import { removeEntity } from './operations/remove-entity.ts';
-import { rename } from './operations/rename.ts';
+import * as operations from './operations/index.ts';
 import { startPurger } from './purger.ts';
 import { openStore } from './store/index.ts';
 
@@ -26,6 +26,18 @@ export interface CollectionsOptions {
   /** How often the service looks for what deleted collections have left, in ms; 1 s by default. */
   purgeEveryMs?: number;
 }
+
+export const manifest = serviceManifest<AppContext>()({
+  name: 'collections',
+  config: storingServiceConfig,
+  operations,
+  internal: [exportCollectionsHandler, exportEntitiesHandler],
+  asks: [knownUsers],
+  emits: ['collection'],
+  subscriptions: [usersSubscription],
+  stores: collectionsBackup,
+  start: (runtime, { store }) => startCollections(runtime, { store }),
+});
 
 /** Starts the collections service on its own store. Throws `StartError` when that cannot be used. */
 export async function startCollections(
@@ -44,24 +56,8 @@ export async function startCollections(
   };
   const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
   const purger = undo.adopt(startPurger(store, { everyMs: purgeEveryMs, log }), (one) => one.stop());
-  const service = await startService<AppContext>(runtime, {
-    name: 'collections',
+  const service = await startService(runtime, manifest, {
     app,
-    operations: [
-      getRoot,
-      createSubCollection,
-      listSubCollections,
-      rename,
-      deleteCollection,
-      listEntities,
-      addEntity,
-      removeEntity,
-      isEntitySaved,
-      importCollections,
-      importEntities,
-    ],
-    internal: [exportCollectionsHandler, exportEntitiesHandler],
-    subscriptions: [usersSubscription],
     outbox: store.outbox,
     background: [purger, sweeper, relay],
     checkStore: () => store.check(),

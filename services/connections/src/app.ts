@@ -5,6 +5,8 @@ import type { ConnectionStore } from './store/index.ts';
 /** What the handlers work with. */
 export interface AppContext {
   store: ConnectionStore;
+  /** How often the database was restored from a backup. */
+  epoch: number;
   /** For asking identity about users the own copy does not hold yet. */
   bus: Bus;
   /** Kicked after each commit that stored an event. */

@@ -1,3 +1,2 @@
 export { connectionsBackup } from './backup.ts';
-export { connectionsMove } from './move.ts';
-export { type ConnectionsOptions, startConnections } from './service.ts';
+export { type ConnectionsOptions, manifest, startConnections } from './service.ts';

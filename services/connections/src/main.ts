@@ -1,6 +1,4 @@
-import { runServiceMain, storeOf, storingServiceConfig } from '@kith/service';
-import { startConnections } from './service.ts';
+import { runServiceMain } from '@kith/service';
+import { manifest } from './service.ts';
 
-await runServiceMain('connections', storingServiceConfig, (runtime, config) =>
-  startConnections(runtime, { store: storeOf('connections', config) }),
-);
+await runServiceMain(manifest);

@@ -7,26 +7,23 @@ import type { AppContext } from './app.ts';
 /**
  * Blocks that were told before a restore from a backup: each is told again as it is now, since the restore may have taken it back
  * (docs/adr/0028). In normal operation it does nothing.
- * @param epoch That of the database.
  */
-export function blocksBeforeRestore(epoch: number): EventSubscription<AppContext> {
-  return subscription({
-    durable: 'connections-blocks',
-    events: [connectionBlocked, connectionUnblocked],
-    async apply({ projectId, aggregate, data }, app: AppContext) {
-      if ((aggregate.epoch ?? 0) >= epoch) return;
-      const { blockerId, blockedId } = data;
-      const pair = await app.store.pairOf(projectId, blockerId, blockedId);
-      const stands = pair.blocks.some((block) => block.blockerId === blockerId);
-      const event = makeEvent(stands ? connectionBlocked : connectionUnblocked, {
-        ...eventOfPair(pair),
-        actorId: null,
-        data: { blockerId, blockedId, connectionId: null },
-        occurredAt: new Date(),
-      });
-      const id = derivedId('restated', `${epoch}`, projectId, blockerId, blockedId, `${pair.seq}`);
-      await app.store.outbox.restate([{ ...event, id }]);
-      app.relay.kick();
-    },
-  });
-}
+export const blocksBeforeRestore: EventSubscription<AppContext> = subscription({
+  durable: 'connections-blocks',
+  events: [connectionBlocked, connectionUnblocked],
+  async apply({ projectId, aggregate, data }, app: AppContext) {
+    if ((aggregate.epoch ?? 0) >= app.epoch) return;
+    const { blockerId, blockedId } = data;
+    const pair = await app.store.pairOf(projectId, blockerId, blockedId);
+    const stands = pair.blocks.some((block) => block.blockerId === blockerId);
+    const event = makeEvent(stands ? connectionBlocked : connectionUnblocked, {
+      ...eventOfPair(pair),
+      actorId: null,
+      data: { blockerId, blockedId, connectionId: null },
+      occurredAt: new Date(),
+    });
+    const id = derivedId('restated', `${app.epoch}`, projectId, blockerId, blockedId, `${pair.seq}`);
+    await app.store.outbox.restate([{ ...event, id }]);
+    app.relay.kick();
+  },
+});

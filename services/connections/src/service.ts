@@ -1,18 +1,22 @@
+import { knownUsers, usersByIds, usersPage } from '@kith/contracts';
 import {
   profileEvents,
   Relay,
   type RunningService,
   type ServiceRuntime,
   Sweeper,
+  serviceManifest,
   startService,
+  storingServiceConfig,
 } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
+import { connectionsBackup } from './backup.ts';
 import { endedUsers, startEraser } from './eraser.ts';
 import { blocksPageHandler } from './operations/blocks-page.ts';
 import { exportDeclinedHandler } from './operations/export-declined.ts';
 import { exportListHandlers } from './operations/export-lists.ts';
-import { operations } from './operations/index.ts';
+import * as operations from './operations/index.ts';
 import { blocksBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
 
@@ -21,6 +25,18 @@ export interface ConnectionsOptions {
 }
 
 const sweepMs = 5_000;
+
+export const manifest = serviceManifest<AppContext>()({
+  name: 'connections',
+  config: storingServiceConfig,
+  operations,
+  internal: [blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
+  asks: [usersByIds, usersPage, knownUsers],
+  emits: ['connection'],
+  subscriptions: [profileEvents('connections-profiles'), endedUsers, blocksBeforeRestore],
+  stores: connectionsBackup,
+  start: (runtime, { store }) => startConnections(runtime, { store }),
+});
 
 /** Starts connections: who is connected with whom, and requests to be (spec#connections). */
 export async function startConnections(
@@ -36,12 +52,8 @@ export async function startConnections(
   );
   const eraser = undo.adopt(startEraser({ store, bus, relay }, { log }), (one) => one.stop());
   const epoch = (await store.outbox.fact('epoch'))?.number ?? 0;
-  const service = await startService<AppContext>(runtime, {
-    name: 'connections',
-    app: { store, bus, relay },
-    operations,
-    internal: [blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
-    subscriptions: [profileEvents('connections-profiles'), endedUsers, blocksBeforeRestore(epoch)],
+  const service = await startService(runtime, manifest, {
+    app: { store, epoch, bus, relay },
     outbox: store.outbox,
     background: [eraser, sweeper, relay],
     checkStore: () => store.check(),

@@ -1,2 +1,2 @@
 export { cryptoConfig, testTokensAllowed } from './config.ts';
-export { type CryptoOptions, startCrypto } from './service.ts';
+export { type CryptoOptions, manifest, startCrypto } from './service.ts';

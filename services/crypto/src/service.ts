@@ -1,7 +1,8 @@
-import { type RunningService, type ServiceRuntime, startService } from '@kith/service';
+import { type RunningService, type ServiceRuntime, serviceManifest, startService } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { cryptoConfig, testTokensAllowed } from './config.ts';
 import { closed } from './operations/closed.ts';
-import { signTestingJwt } from './operations/sign-testing-jwt.ts';
-import { signTestingJwtV2 } from './operations/sign-testing-jwt-v2.ts';
+import * as operations from './operations/index.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 export interface CryptoOptions {
@@ -11,16 +12,25 @@ export interface CryptoOptions {
   allowTestTokens: boolean;
 }
 
-const operations = [signTestingJwt, signTestingJwtV2];
+export const manifest = serviceManifest<AppContext>()({
+  name: 'crypto',
+  config: cryptoConfig,
+  operations,
+  start: (runtime, { config }) =>
+    startCrypto(runtime, {
+      tokenAudience: config.TOKEN_AUDIENCE,
+      allowTestTokens: testTokensAllowed(config),
+    }),
+});
 
 /** Starts the crypto service: it signs test tokens and stores nothing. */
 export function startCrypto(runtime: ServiceRuntime, options: CryptoOptions): Promise<RunningService> {
   const { tokenAudience = 'kith.dev', allowTestTokens } = options;
   const keys = new SigningKeys();
-  return startService(runtime, {
-    name: 'crypto',
-    app: { tokenAudience, keys },
-    operations: allowTestTokens ? operations : operations.map(({ spec }) => closed(spec)),
-    close: async () => keys.clear(),
-  });
+  const closedOnes = Object.entries(operations).map(([name, { spec }]) => [name, closed(spec)]);
+  return startService<AppContext>(
+    runtime,
+    allowTestTokens ? manifest : { ...manifest, operations: Object.fromEntries(closedOnes) },
+    { app: { tokenAudience, keys }, close: async () => keys.clear() },
+  );
 }

@@ -2,3 +2,4 @@ export { type GatewayConfig, gatewayConfig, sharedGatewayConfig } from './config
 export type { HttpTimeouts } from './http/http-server.ts';
 export type { LimiterStoreConfig } from './limits/limiter-store.ts';
 export { type GatewayOptions, type RunningGateway, startGateway } from './service.ts';
+export { gatewayUses } from './uses.ts';

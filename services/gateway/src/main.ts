@@ -1,10 +1,10 @@
-import { runServiceMain, serviceConfig } from '@kith/service';
+import { runOnBus, serviceConfig } from '@kith/service';
 import { z } from 'zod';
 import { sharedGatewayConfig } from './config.ts';
 import { startGateway } from './service.ts';
 
 const config = z.object({ ...serviceConfig.shape, ...sharedGatewayConfig.shape });
 
-await runServiceMain('gateway', config, (runtime, settings) =>
+await runOnBus('gateway', config, (runtime, settings) =>
   startGateway({ runtime, config: settings, limiterStore: { kind: 'redis', url: settings.REDIS_URL } }),
 );

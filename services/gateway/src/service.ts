@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { watchAbsence } from '@kith/bus';
 import { type OperationSpec, operations } from '@kith/contracts';
-import type { RunningService, ServiceRuntime } from '@kith/service';
+import { PermittedBus, type RunningService, type ServiceRuntime } from '@kith/service';
 import { Callers } from './auth/caller.ts';
 import { Keys } from './auth/keys.ts';
 import { Revocations } from './auth/revocations.ts';
@@ -18,6 +18,7 @@ import { RouteTable } from './routes/routes.ts';
 import type { StreamTimes } from './streams/stream.ts';
 import { Streams } from './streams/streams.ts';
 import { ProjectSettings } from './tables/project-settings.ts';
+import { gatewayUses } from './uses.ts';
 
 /** Longer than most balancers take between two looks at whether a gateway is ready. */
 const productionDrainMs = 5_000;
@@ -47,7 +48,8 @@ export interface RunningGateway extends RunningService {
 /** Starts the HTTP address in front of the services. It needs none of them, nor Redis, to be there yet. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { runtime, config, limiterStore, timeouts } = options;
-  const { bus, metrics } = runtime;
+  const { metrics } = runtime;
+  const bus = new PermittedBus(runtime.bus, gatewayUses);
   watchAbsence();
   const log = runtime.log.child({ service: 'gateway' });
   const isDevelopment = runtime.nodeEnv === 'development';

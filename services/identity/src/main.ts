@@ -1,12 +1,4 @@
-import { runServiceMain, storeOf } from '@kith/service';
-import { identityConfig } from './config.ts';
-import { startIdentity } from './service.ts';
+import { runServiceMain } from '@kith/service';
+import { manifest } from './service.ts';
 
-await runServiceMain('identity', identityConfig, (runtime, config) =>
-  startIdentity(runtime, {
-    store: storeOf('identity', config),
-    tokenIssuer: config.TOKEN_ISSUER,
-    tokenAudience: config.TOKEN_AUDIENCE,
-    erasuresFile: config.ERASURES_FILE,
-  }),
-);
+await runServiceMain(manifest);

@@ -1,45 +1,29 @@
-import { Relay, type RunningService, type ServiceRuntime, Sweeper, startService } from '@kith/service';
+import { join } from 'node:path';
+import { blocksPage, projectSettingsNotice, revocationNotice } from '@kith/contracts';
+import {
+  Relay,
+  type RunningService,
+  type ServiceRuntime,
+  Sweeper,
+  serviceManifest,
+  startService,
+} from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
+import { identityBackup } from './backup.ts';
 import { blockEvents } from './blocks.ts';
+import { identityConfig } from './config.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
 import { ErasureList } from './erasure-list.ts';
 import { Notices } from './notices.ts';
-import { changePasswordHandler } from './operations/change-password.ts';
-import { checkUsernameHandler } from './operations/check-username.ts';
-import { createProjectHandler } from './operations/create-project.ts';
-import { deleteSessionHandler } from './operations/delete-session.ts';
-import { deleteUserHandler } from './operations/delete-user.ts';
 import { exportSessionsHandler } from './operations/export-sessions.ts';
-import { exportUserHandler } from './operations/export-user.ts';
-import { getProjectHandler } from './operations/get-project.ts';
-import { getProjectLeanHandler } from './operations/get-project-lean.ts';
-import { getUserHandler } from './operations/get-user.ts';
-import { getUserByForeignIdHandler } from './operations/get-user-by-foreign-id.ts';
-import { getUserByUsernameHandler } from './operations/get-user-by-username.ts';
-import { importUsersHandler } from './operations/import-users.ts';
-import { getJwksHandler } from './operations/jwks.ts';
+import * as operations from './operations/index.ts';
 import { knownUsersHandler } from './operations/known-users.ts';
-import { listProjectUsersHandler } from './operations/list-project-users.ts';
-import { listProjectsHandler } from './operations/list-projects.ts';
-import { listSessionsHandler } from './operations/list-sessions.ts';
 import { projectOfUserHandler } from './operations/project-of-user.ts';
 import { projectSettingsHandler } from './operations/project-settings.ts';
-import { rebuildBlocksHandler } from './operations/rebuild-blocks.ts';
-import { requestNewAccessTokenHandler } from './operations/request-new-access-token.ts';
 import { revocationsHandler } from './operations/revocations.ts';
-import { revokeKeyHandler } from './operations/revoke-key.ts';
-import { rotateKeysHandler } from './operations/rotate-keys.ts';
-import { signInHandler } from './operations/sign-in.ts';
-import { signOutHandler } from './operations/sign-out.ts';
-import { signUpHandler } from './operations/sign-up.ts';
-import { suggestUsersHandler } from './operations/suggest-users.ts';
-import { restoreUserHandler, suspendUserHandler } from './operations/suspend-user.ts';
-import { updateProjectHandler } from './operations/update-project.ts';
-import { updateUserHandler } from './operations/update-user.ts';
 import { usersByIdsHandler } from './operations/users-by-ids.ts';
 import { usersPageHandler } from './operations/users-page.ts';
-import { verifyExternalUserHandler } from './operations/verify-external-user.ts';
 import { Passwords } from './passwords.ts';
 import { takeUpRestore, usersBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
@@ -63,6 +47,35 @@ export interface IdentityOptions {
   /** Times of erasure, where they are to differ. */
   erasureTimes?: Partial<ErasureTimes>;
 }
+
+export const manifest = serviceManifest<AppContext>()({
+  name: 'identity',
+  config: identityConfig,
+  operations,
+  internal: [
+    exportSessionsHandler,
+    usersByIdsHandler,
+    knownUsersHandler,
+    projectOfUserHandler,
+    usersPageHandler,
+    revocationsHandler,
+    projectSettingsHandler,
+  ],
+  asks: [blocksPage],
+  emits: ['user', 'session'],
+  subscriptions: [blockEvents, usersBeforeRestore],
+  tells: [revocationNotice, projectSettingsNotice],
+  // Replicas tell each other of revoked keys.
+  hears: [revocationNotice],
+  stores: identityBackup,
+  start: (runtime, { store, config, folder }) =>
+    startIdentity(runtime, {
+      store,
+      tokenIssuer: config.TOKEN_ISSUER,
+      tokenAudience: config.TOKEN_AUDIENCE,
+      erasuresFile: config.ERASURES_FILE ?? (folder && join(folder, 'erasures.jsonl')),
+    }),
+});
 
 /**
  * Starts identity: accounts, tokens, users and projects (spec#accounts, spec#users, spec#projects). Makes the signing
@@ -106,50 +119,8 @@ export async function startIdentity(
   );
   const upkeep = startUpkeep(app, { times, everyMs: sweepEveryMs, log: runtime.log });
   for (const sweeper of upkeep) undo.adopt(sweeper, (started) => started.stop());
-  const service = await startService<AppContext>(runtime, {
-    name: 'identity',
+  const service = await startService(runtime, manifest, {
     app,
-    operations: [
-      signUpHandler,
-      signInHandler,
-      signOutHandler,
-      requestNewAccessTokenHandler,
-      verifyExternalUserHandler,
-      changePasswordHandler,
-      listSessionsHandler,
-      deleteSessionHandler,
-      getJwksHandler,
-      rotateKeysHandler,
-      revokeKeyHandler,
-      suspendUserHandler,
-      restoreUserHandler,
-      getUserHandler,
-      getUserByUsernameHandler,
-      getUserByForeignIdHandler,
-      suggestUsersHandler,
-      checkUsernameHandler,
-      deleteUserHandler,
-      exportUserHandler,
-      updateUserHandler,
-      createProjectHandler,
-      getProjectHandler,
-      getProjectLeanHandler,
-      rebuildBlocksHandler,
-      listProjectsHandler,
-      updateProjectHandler,
-      listProjectUsersHandler,
-      importUsersHandler,
-    ],
-    internal: [
-      exportSessionsHandler,
-      usersByIdsHandler,
-      knownUsersHandler,
-      projectOfUserHandler,
-      usersPageHandler,
-      revocationsHandler,
-      projectSettingsHandler,
-    ],
-    subscriptions: [blockEvents, usersBeforeRestore],
     outbox: store.outbox,
     restored: () => takeUpRestore(app),
     background: [{ stop: () => heard.drain() }, erasure, ...upkeep, relay],

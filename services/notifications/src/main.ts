@@ -1,10 +1,4 @@
-import { runServiceMain, storeOf } from '@kith/service';
-import { notificationsConfig } from './config.ts';
-import { startNotifications } from './service.ts';
+import { runServiceMain } from '@kith/service';
+import { manifest } from './service.ts';
 
-await runServiceMain('notifications', notificationsConfig, (runtime, config) =>
-  startNotifications(runtime, {
-    store: storeOf('notifications', config),
-    keepDays: config.NOTIFICATION_DAYS,
-  }),
-);
+await runServiceMain(manifest);

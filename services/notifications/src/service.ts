@@ -1,27 +1,27 @@
 import { Turns } from '@kith/base';
+import { feedNotice, usersByIds, usersPage } from '@kith/contracts';
 import {
   profileEvents,
   Relay,
   type RunningService,
   type ServiceRuntime,
   Sweeper,
+  serviceManifest,
   startService,
 } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
+import { notificationsBackup } from './backup.ts';
+import { notificationsConfig } from './config.ts';
 import { startEraser } from './eraser.ts';
 import { feedEvents } from './events/feed-events.ts';
 import { userEvents } from './events/user-events.ts';
 import { expireOld } from './expire-old.ts';
-import { countHandler } from './operations/count.ts';
 import { exportNotificationsHandler } from './operations/export-notifications.ts';
 import { feedAfterHandler } from './operations/feed-after.ts';
 import { feedCloseHandler } from './operations/feed-close.ts';
 import { feedOpenHandler } from './operations/feed-open.ts';
-import { listHandler } from './operations/list.ts';
-import { markAllAsReadHandler } from './operations/mark-all-as-read.ts';
-import { markAsReadHandler } from './operations/mark-as-read.ts';
-import { rebuildProfilesHandler } from './operations/rebuild-profiles.ts';
+import * as operations from './operations/index.ts';
 import { openStore } from './store/index.ts';
 
 export interface NotificationsOptions {
@@ -36,6 +36,20 @@ export interface NotificationsOptions {
 
 const dayMs = 24 * 3600 * 1000;
 const sweepMs = 5_000;
+
+export const manifest = serviceManifest<AppContext>()({
+  name: 'notifications',
+  config: notificationsConfig,
+  operations,
+  internal: [feedOpenHandler, feedAfterHandler, feedCloseHandler, exportNotificationsHandler],
+  asks: [usersByIds, usersPage],
+  emits: ['notification'],
+  subscriptions: [profileEvents('notifications-profiles'), userEvents, feedEvents],
+  tells: [feedNotice],
+  stores: notificationsBackup,
+  start: (runtime, { store, config }) =>
+    startNotifications(runtime, { store, keepDays: config.NOTIFICATION_DAYS }),
+});
 
 /** Starts notifications: what users are told of, made of events alone (spec#notifications). */
 export async function startNotifications(
@@ -54,12 +68,8 @@ export async function startNotifications(
   ];
   for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
   const eraser = undo.adopt(startEraser(app, { log }), (one) => one.stop());
-  const service = await startService<AppContext>(runtime, {
-    name: 'notifications',
+  const service = await startService(runtime, manifest, {
     app,
-    operations: [listHandler, countHandler, markAsReadHandler, markAllAsReadHandler, rebuildProfilesHandler],
-    internal: [feedOpenHandler, feedAfterHandler, feedCloseHandler, exportNotificationsHandler],
-    subscriptions: [profileEvents('notifications-profiles'), userEvents, feedEvents],
     outbox: store.outbox,
     background: [eraser, ...sweeps, relay],
     checkStore: () => store.check(),

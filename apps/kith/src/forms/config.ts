@@ -1,16 +1,26 @@
 import { gatewayConfig } from '@kith/gateway';
-import { identityConfig } from '@kith/identity';
-import { notificationsConfig } from '@kith/notifications';
-import { commonConfig } from '@kith/service';
+import { commonConfig, mongoConfig, natsConfig } from '@kith/service';
 import { z } from 'zod';
+import { services } from '../services.ts';
 import { dataFolderConfig } from './data-folder-config.ts';
 
-/** The environment of a start: the gateway's, what all services share, and where data is kept. */
+type All<Each> = (Each extends unknown ? (one: Each) => void : never) extends (all: infer Whole) => void
+  ? Whole
+  : never;
+type Shapes = All<(typeof services)[number]['config']['shape']>;
+
+const engines = { ...natsConfig.shape, ...mongoConfig.shape };
+const shapes: Shapes = Object.assign({}, ...services.map(({ config }) => config.shape));
+const isEngine = (name: string) => name in engines;
+const ofServices = Object.fromEntries(
+  Object.entries(shapes).filter(([name]) => !isEngine(name)),
+) as unknown as Omit<Shapes, keyof typeof engines>;
+
+/** The environment of a start: what the gateway and the services read, and where data is kept. */
 export const platformConfig = z.object({
+  ...ofServices,
   ...commonConfig.shape,
   ...gatewayConfig.shape,
-  ERASURES_FILE: identityConfig.shape.ERASURES_FILE,
-  NOTIFICATION_DAYS: notificationsConfig.shape.NOTIFICATION_DAYS,
   ...dataFolderConfig.shape,
 });
 export type PlatformConfig = z.output<typeof platformConfig>;

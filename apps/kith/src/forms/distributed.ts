@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartError } from '@kith/base';
+import { type ProcessName, serviceNames } from '../services.ts';
 import type { Platform } from './embedded.ts';
-import { type ProcessName, type ServiceProcess, startServiceProcess } from './processes.ts';
-import { serviceNames } from './services.ts';
+import { type ServiceProcess, startServiceProcess } from './processes.ts';
 
 export interface DistributedOptions {
   /** Base of every process's environment: engines, prefix, gateway settings. */

@@ -2,12 +2,12 @@ import { type InternalServer, type Logger, Metrics, StartError, startInternalSer
 import { type Bus, observedBus } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
-import type { RunningService } from '@kith/service';
+import { type RunningService, startByManifest } from '@kith/service';
+import { serviceMoves, services } from '../services.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
 import { noteLostChanges } from './lost-changes.ts';
-import { type ServiceSettings, serviceNames, startServiceByName } from './services.ts';
 
 /** A platform that runs: one HTTP address, and how to end it. */
 export interface Platform extends AsyncDisposable {
@@ -36,16 +36,6 @@ export interface EmbeddedOptions {
   internalPortMayMove?: boolean;
 }
 
-/** Settings every service takes from the gateway's environment. */
-export function settingsOf(config: PlatformConfig): ServiceSettings {
-  return {
-    tokenIssuer: config.TOKEN_ISSUER,
-    tokenAudience: config.TOKEN_AUDIENCE,
-    allowTestTokens: config.NODE_ENV !== 'production' || config.ALLOW_TEST_TOKENS,
-    notificationDays: config.NOTIFICATION_DAYS,
-  };
-}
-
 /**
  * Starts gateway and services in this process, with an in-process bus, SQLite files in the data folder and limits in
  * memory. Throws `StartError` with one sentence: port taken, disk full.
@@ -54,7 +44,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const { config, folder, log } = options;
   const synchronous = config.SQLITE_SYNCHRONOUS;
   const metrics = new Metrics({ process: true });
-  const services: RunningService[] = [];
+  const running: RunningService[] = [];
   let bus: Bus | undefined;
   let gateway: RunningGateway | undefined;
   let internal: InternalServer | undefined;
@@ -62,13 +52,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
 
   const stop = async () => {
     await gateway?.stop();
-    await Promise.all(services.map((service) => service.stop()));
+    await Promise.all(running.map((service) => service.stop()));
     await bus?.close();
     await internal?.close();
     folder.release();
   };
   try {
-    const storing = serviceNames.filter((name) => name !== 'crypto').map((name) => `${name}.sqlite`);
+    const storing = serviceMoves.map(({ service }) => `${service}.sqlite`);
     const installation = checkInstallation(folder, ['events.sqlite', ...storing]);
     await noteLostChanges(folder, log);
     const own = new InProcessBus({
@@ -79,15 +69,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
-    const erasuresFile = config.ERASURES_FILE ?? folder.file('erasures.jsonl');
-    const settings = { ...settingsOf(config), erasuresFile };
-    for (const name of serviceNames) {
-      const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`), synchronous } as const;
-      services.push(await startServiceByName(name, runtime, { store, settings }));
+    for (const manifest of services) {
+      const file = folder.file(`${manifest.name}.sqlite`);
+      const store = manifest.stores && ({ kind: 'sqlite', file, synchronous } as const);
+      running.push(await startByManifest(manifest, runtime, { config, store, folder: folder.path }));
     }
     installation.stamp();
     gateway = await startGateway({ runtime, config, limiterStore: { kind: 'memory' } });
-    const parts = [gateway, ...services];
+    const parts = [gateway, ...running];
     const notReady = async () => (await Promise.all(parts.map(missingIn))).flat();
     internal = await serveInternally(
       { host: config.HOST, port: config.INTERNAL_PORT, metrics, notReady },

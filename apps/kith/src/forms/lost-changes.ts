@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Logger } from '@kith/base';
-import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
+import type { EventEnvelope } from '@kith/contracts';
 import { noteRestored } from '@kith/store/open';
+import { serviceOfEvent } from '../services.ts';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 

@@ -3,11 +3,8 @@ import { openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { StartError } from '@kith/base';
-import type { ServiceName } from '@kith/contracts';
+import type { ProcessName } from '../services.ts';
 import { nodeFlags } from './node-flags.ts';
-
-/** What runs as a process of its own. */
-export type ProcessName = ServiceName | 'gateway';
 
 /** What a process says over its channel once it serves. */
 export interface ReadyMessage {

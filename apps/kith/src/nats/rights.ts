@@ -1,8 +1,11 @@
 import { streamNames } from '@kith/bus';
-import { internalSubject, operations, type ServiceName } from '@kith/contracts';
+import { internalSubject, noticeFilter } from '@kith/contracts';
+import { gatewayUses } from '@kith/gateway';
+import type { BusUses } from '@kith/service';
+import { type ProcessName, services } from '../services.ts';
 
 /** A process with a NATS user of its own. */
-export type NatsUser = ServiceName | 'gateway' | 'operator';
+export type NatsUser = ProcessName | 'operator';
 
 /** What a user may publish and subscribe to. */
 export interface NatsRights {
@@ -10,61 +13,41 @@ export interface NatsRights {
   subscribe: string[];
 }
 
-/** What each service does on the bus beside serving its own operations. */
-const uses: Record<
-  ServiceName,
-  { asks: string[]; events: string[]; durables: string[]; tells?: string[]; hears?: string[] }
-> = {
-  crypto: { asks: [], events: [], durables: [] },
-  identity: {
-    asks: ['connections.blocks-page'],
-    events: ['user', 'session'],
-    durables: ['identity-blocks', 'identity-users'],
-    tells: ['notice.>'],
-    // Replicas tell each other of revoked keys.
-    hears: ['notice.revocations'],
-  },
-  connections: {
-    asks: ['identity.users-by-ids', 'identity.users-page', 'identity.known-users'],
-    events: ['connection'],
-    durables: ['connections-profiles', 'connections-users', 'connections-blocks'],
-  },
-  collections: {
-    asks: ['identity.known-users'],
-    events: ['collection'],
-    durables: ['collections-users'],
-  },
-  notifications: {
-    asks: ['identity.users-by-ids', 'identity.users-page'],
-    events: ['notification'],
-    durables: ['notifications-feed', 'notifications-profiles', 'notifications-users'],
-    tells: ['feed.>'],
-  },
-};
-
 /**
- * The rights of every user under a prefix (docs/adr/0003). Context headers can be believed because of them: only the
- * gateway publishes `<prefix>.rpc.>`, a service asks only what is listed, publishes only its own features' events,
- * and nobody can read another's inbox.
+ * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). Context headers can be believed
+ * because of them: only the gateway publishes `<prefix>.rpc.>`, a service asks only what is listed, publishes only its own
+ * features' events, and nobody can read another's inbox.
  */
 export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
-  const rights: Record<string, NatsRights> = {
-    gateway: {
-      publish: [
-        `${prefix}.rpc.>`,
-        `${prefix}.svc.identity.project-of-user`,
-        `${prefix}.svc.identity.revocations`,
-        `${prefix}.svc.identity.project-settings`,
-        ...['feed-open', 'feed-after', 'feed-close'].map((name) => `${prefix}.svc.notifications.${name}`),
-        ...operations
-          .flatMap(({ parts }) => Object.values(parts?.sections ?? {}))
-          .map((section) => internalSubject(prefix, section)),
-      ],
-      subscribe: ['_INBOX_gateway.>', `${prefix}.feed.*.*`, `${prefix}.notice.>`],
-    },
+  const processes: readonly BusUses[] = [gatewayUses, ...services];
+  const rights = processes.map((uses) => [uses.name, rightsOf(uses, prefix)] as const);
+  return { ...Object.fromEntries(rights), operator: operatorRights(prefix) } as Record<NatsUser, NatsRights>;
+}
+
+function rightsOf(uses: BusUses, prefix: string): NatsRights {
+  const { name, asks = [], emits = [], subscriptions = [], tells = [], hears = [] } = uses;
+  return {
+    publish: [
+      ...(uses.forwards ? [`${prefix}.rpc.>`] : []),
+      ...asks.map((operation) => internalSubject(prefix, operation)),
+      ...emits.map((feature) => `${prefix}.event.*.${feature}.>`),
+      ...tells.map((notice) => noticeFilter(prefix, notice)),
+      ...(emits.length + subscriptions.length > 0 ? streamRights(prefix) : []),
+      ...subscriptions.flatMap(({ durable }) => consumerRights(prefix, durable)),
+      ...(subscriptions.length > 0 ? burialRights(prefix) : []),
+      ...(emits.length > 0 ? withdrawalRights(prefix, name) : []),
+    ],
+    subscribe: [
+      ...(uses.operations ? [`${prefix}.rpc.${name}.>`, `${prefix}.svc.${name}.>`] : []),
+      `_INBOX_${name}.>`,
+      ...hears.map((notice) => noticeFilter(prefix, notice)),
+    ],
   };
-  // For commands: lists and replays dead letters, whichever consumer's they are.
-  rights.operator = {
+}
+
+/** For commands: lists and replays dead letters, whichever consumer's they are. */
+function operatorRights(prefix: string): NatsRights {
+  return {
     publish: [
       `${prefix}.event.>`,
       `${prefix}.dead.*.*.replayed`,
@@ -79,27 +62,6 @@ export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
     ],
     subscribe: ['_INBOX_operator.>'],
   };
-  for (const [service, use] of Object.entries(uses)) {
-    const { events, durables } = use;
-    rights[service] = {
-      publish: [
-        ...use.asks.map((operation) => `${prefix}.svc.${operation}`),
-        ...events.map((feature) => `${prefix}.event.*.${feature}.>`),
-        ...(use.tells ?? []).map((subject) => `${prefix}.${subject}`),
-        ...(events.length + durables.length > 0 ? streamRights(prefix) : []),
-        ...durables.flatMap((durable) => consumerRights(prefix, durable)),
-        ...(durables.length > 0 ? burialRights(prefix) : []),
-        ...(events.length > 0 ? withdrawalRights(prefix, service) : []),
-      ],
-      subscribe: [
-        `${prefix}.rpc.${service}.>`,
-        `${prefix}.svc.${service}.>`,
-        `_INBOX_${service}.>`,
-        ...(use.hears ?? []).map((subject) => `${prefix}.${subject}`),
-      ],
-    };
-  }
-  return rights as Record<NatsUser, NatsRights>;
 }
 
 function streamRights(prefix: string): string[] {

@@ -103,3 +103,13 @@ export const events = [
   collectionEntityRemoved,
   notificationCreated,
 ] as const;
+
+type FeatureOf<Type extends string> = Type extends `${infer Feature}.${string}` ? Feature : never;
+
+/** The first part of an event's type. One service publishes all events of a feature. */
+export type EventFeature = FeatureOf<(typeof events)[number]['type']>;
+
+/** The feature of an event. */
+export function featureOf({ type }: { type: string }): string {
+  return type.slice(0, type.indexOf('.'));
+}

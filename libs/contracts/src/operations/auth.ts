@@ -284,3 +284,17 @@ export const getRevocations = internalOperation({
   output: revocations.extend({ next: z.string().nullable() }),
   errors: [],
 });
+
+export const authOperations = [
+  signUp,
+  signIn,
+  signOut,
+  requestNewAccessToken,
+  verifyExternalUser,
+  changePassword,
+  listSessions,
+  deleteSession,
+  getJwks,
+] as const;
+
+export const signingKeyOperations = [rotateKeys, revokeKey] as const;

@@ -56,3 +56,5 @@ export const listBlocks = operation({
   status: 200,
   errors: [],
 });
+
+export const blockOperations = [blockUser, unblockUser, listBlocks] as const;

@@ -197,3 +197,15 @@ export const isEntitySaved = operation({
   status: 200,
   errors: [],
 });
+
+export const collectionOperations = [
+  getRootCollection,
+  createSubCollection,
+  listSubCollections,
+  renameCollection,
+  deleteCollection,
+  listEntities,
+  addEntity,
+  removeEntity,
+  isEntitySaved,
+] as const;

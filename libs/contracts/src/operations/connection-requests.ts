@@ -1,34 +1,10 @@
 import { z } from 'zod';
 import { connectionEnvelope } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { optionalText, shownText, timestamp, uuid } from '../scalars.ts';
-import { byConnection, byUser, common, declined, peopleQuery } from './connection-shared.ts';
+import { shownText, timestamp, uuid } from '../scalars.ts';
+import { byConnection, common, declined, peopleQuery } from './connection-shared.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { publicUser } from './users.ts';
-
-/** Asks another user to connect (spec#connections-request). */
-export const requestConnection = operation({
-  ...common,
-  name: 'connections.request',
-  summary: 'Ask a user to connect',
-  method: 'POST',
-  path: '/users/:userId/connection',
-  limit: perFiveMinutes(25),
-  params: byUser,
-  query: nothing,
-  body: z.object({ message: optionalText(1000) }),
-  output: z.object({ id: uuid, status: z.literal('pending'), createdAt: timestamp }),
-  status: 201,
-  errors: [
-    'connection/self-request',
-    'connection/user-not-found',
-    'connection/not-allowed',
-    'connection/request-pending',
-    'connection/already-connected',
-    'connection/request-declined',
-  ],
-  invalid: { params: 'connection/user-not-found', 'body.message': 'connection/invalid-message' },
-});
 
 /** Accepts a pending request; its receiver only (spec#connections-accept). */
 export const acceptConnection = operation({
@@ -99,3 +75,28 @@ export const listReceivedRequests = operation({
   summary: 'List the requests the caller has received',
   path: '/connections/pending/received',
 });
+
+/** Withdraws a pending request (its requester) or ends a connection (either side) (spec#connections-delete). */
+export const deleteConnection = operation({
+  ...common,
+  name: 'connections.delete',
+  summary: 'Withdraw a request or end a connection',
+  method: 'DELETE',
+  path: '/connections/:connectionId',
+  limit: perFiveMinutes(50),
+  params: byConnection,
+  query: nothing,
+  body: nothing,
+  output: z.object({ message: shownText(200) }),
+  status: 200,
+  errors: ['connection/not-found', 'connection/unauthorized'],
+  invalid: { params: 'connection/not-found' },
+});
+
+export const connectionRequestOperations = [
+  listSentRequests,
+  listReceivedRequests,
+  acceptConnection,
+  declineConnection,
+  deleteConnection,
+] as const;

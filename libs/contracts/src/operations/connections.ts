@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { connectionEnvelope } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
-import { byConnection, byUser, common, declined, peopleQuery } from './connection-shared.ts';
+import { optionalText, shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
+import { byUser, common, declined, peopleQuery } from './connection-shared.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { publicUser } from './users.ts';
 
@@ -16,6 +16,30 @@ export const connection = z.object({
 export type Connection = z.output<typeof connection>;
 
 export const connectionList = connectionEnvelope('connections', connection);
+
+/** Asks another user to connect (spec#connections-request). */
+export const requestConnection = operation({
+  ...common,
+  name: 'connections.request',
+  summary: 'Ask a user to connect',
+  method: 'POST',
+  path: '/users/:userId/connection',
+  limit: perFiveMinutes(25),
+  params: byUser,
+  query: nothing,
+  body: z.object({ message: optionalText(1000) }),
+  output: z.object({ id: uuid, status: z.literal('pending'), createdAt: timestamp }),
+  status: 201,
+  errors: [
+    'connection/self-request',
+    'connection/user-not-found',
+    'connection/not-allowed',
+    'connection/request-pending',
+    'connection/already-connected',
+    'connection/request-declined',
+  ],
+  invalid: { params: 'connection/user-not-found', 'body.message': 'connection/invalid-message' },
+});
 
 /** The caller's established connections, newest first (spec#connections-list). */
 export const listConnections = operation({
@@ -90,23 +114,6 @@ export const deleteConnectionWithUser = operation({
   invalid: { params: 'connection/not-found' },
 });
 
-/** Withdraws a pending request (its requester) or ends a connection (either side) (spec#connections-delete). */
-export const deleteConnection = operation({
-  ...common,
-  name: 'connections.delete',
-  summary: 'Withdraw a request or end a connection',
-  method: 'DELETE',
-  path: '/connections/:connectionId',
-  limit: perFiveMinutes(50),
-  params: byConnection,
-  query: nothing,
-  body: nothing,
-  output: z.object({ message: shownText(200) }),
-  status: 200,
-  errors: ['connection/not-found', 'connection/unauthorized'],
-  invalid: { params: 'connection/not-found' },
-});
-
 const count = z.object({ count: wholeNumber });
 
 /** How many established connections the caller has (spec#connections-count). */
@@ -164,3 +171,13 @@ export const countUserConnections = operation({
   query: nothing,
   output: count,
 });
+
+export const connectionOperations = [
+  requestConnection,
+  getConnectionStatus,
+  deleteConnectionWithUser,
+  listUserConnections,
+  countUserConnections,
+  listConnections,
+  countConnections,
+] as const;

@@ -70,3 +70,9 @@ export const rebuildIdentityBlocks = operation({
   feature: 'user',
   path: '/admin/copies/identity-blocks',
 });
+
+export const copyOperations = [
+  rebuildConnectionsProfiles,
+  rebuildNotificationsProfiles,
+  rebuildIdentityBlocks,
+] as const;

@@ -63,3 +63,5 @@ export const signTestingJwtV2 = operation({
   output: shownText(2 * longestString),
   contentType: 'text/plain; charset=utf-8',
 });
+
+export const cryptoOperations = [signTestingJwt, signTestingJwtV2] as const;

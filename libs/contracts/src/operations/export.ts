@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Feature } from '../errors.ts';
-import { type ExportSection, internalOperation, operation, type ServiceName } from '../operation.ts';
+import { type ExportSection, internalOperation, operation } from '../operation.ts';
 import { timestamp, uuid } from '../scalars.ts';
 import { sessionInfo } from './auth.ts';
 import { standingBlock } from './blocks.ts';
@@ -25,7 +25,7 @@ const range = z.object({
 });
 
 /** Declares a list of what a service holds of a user. What comes or goes meanwhile may be in it or not. */
-function section<const Name extends `${ServiceName}.export-${string}`, Item extends z.ZodType>(
+function section<const Name extends `${string}.export-${string}`, Item extends z.ZodType>(
   name: Name,
   feature: Feature,
   item: Item,
@@ -125,3 +125,5 @@ function listsOf<S extends Sections>(of: S) {
   const lists = Object.entries(of).map(([name, { output }]) => [name, output.shape.items]);
   return Object.fromEntries(lists) as { [Name in keyof S]: S[Name]['output']['shape']['items'] };
 }
+
+export const exportOperations = [exportUser] as const;

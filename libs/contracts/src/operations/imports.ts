@@ -203,3 +203,5 @@ export const knownUsers = internalOperation({
   }),
   errors: [],
 });
+
+export const importOperations = [importUsers, importConnections, importCollections, importEntities] as const;

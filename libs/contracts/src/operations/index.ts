@@ -1,83 +1,52 @@
 import type { OperationSpec } from '../operation.ts';
-import * as auth from './auth.ts';
-import * as blocks from './blocks.ts';
-import * as collections from './collections.ts';
-import * as requests from './connection-requests.ts';
-import * as connections from './connections.ts';
-import * as copies from './copies.ts';
-import * as crypto from './crypto.ts';
-import * as exporting from './export.ts';
-import * as imports from './imports.ts';
-import * as notifications from './notifications.ts';
-import * as projects from './projects.ts';
-import * as suspension from './suspension.ts';
-import * as users from './users.ts';
+import { authOperations, signingKeyOperations } from './auth.ts';
+import { blockOperations } from './blocks.ts';
+import { collectionOperations } from './collections.ts';
+import { connectionRequestOperations } from './connection-requests.ts';
+import { connectionOperations } from './connections.ts';
+import { copyOperations } from './copies.ts';
+import { cryptoOperations } from './crypto.ts';
+import { exportOperations } from './export.ts';
+import { importOperations } from './imports.ts';
+import { notificationOperations } from './notifications.ts';
+import { projectOperations, projectUpkeepOperations } from './projects.ts';
+import { suspensionOperations } from './suspension.ts';
+import { userOperations } from './users.ts';
+
+export * from './auth.ts';
+export * from './blocks.ts';
+export * from './collections.ts';
+export * from './connection-requests.ts';
+export * from './connections.ts';
+export * from './copies.ts';
+export * from './crypto.ts';
+export * from './export.ts';
+export * from './imports.ts';
+export * from './notifications.ts';
+export * from './projects.ts';
+export * from './suspension.ts';
+export * from './users.ts';
+
+const all = [
+  ...cryptoOperations,
+  ...authOperations,
+  ...userOperations,
+  ...exportOperations,
+  ...connectionOperations,
+  ...connectionRequestOperations,
+  ...blockOperations,
+  ...collectionOperations,
+  ...notificationOperations,
+  ...projectOperations,
+  ...copyOperations,
+  ...projectUpkeepOperations,
+  ...suspensionOperations,
+  ...importOperations,
+  ...signingKeyOperations,
+] as const;
+
+/** One of them, with its exact types. */
+export type Operation = (typeof all)[number];
 
 /** Every operation of the HTTP API, subject by subject. */
-export const operations: readonly OperationSpec[] = [
-  crypto.signTestingJwt,
-  crypto.signTestingJwtV2,
-  auth.signUp,
-  auth.signIn,
-  auth.signOut,
-  auth.requestNewAccessToken,
-  auth.verifyExternalUser,
-  auth.changePassword,
-  auth.listSessions,
-  auth.deleteSession,
-  auth.getJwks,
-  users.getUser,
-  users.getUserByUsername,
-  users.getUserByForeignId,
-  users.suggestUsers,
-  users.checkUsername,
-  users.updateUser,
-  users.deleteUser,
-  exporting.exportUser,
-  requests.requestConnection,
-  connections.getConnectionStatus,
-  connections.deleteConnectionWithUser,
-  connections.listUserConnections,
-  connections.countUserConnections,
-  connections.listConnections,
-  connections.countConnections,
-  requests.listSentRequests,
-  requests.listReceivedRequests,
-  requests.acceptConnection,
-  requests.declineConnection,
-  connections.deleteConnection,
-  blocks.blockUser,
-  blocks.unblockUser,
-  blocks.listBlocks,
-  collections.getRootCollection,
-  collections.createSubCollection,
-  collections.listSubCollections,
-  collections.renameCollection,
-  collections.deleteCollection,
-  collections.listEntities,
-  collections.addEntity,
-  collections.removeEntity,
-  collections.isEntitySaved,
-  notifications.listNotifications,
-  notifications.countNotifications,
-  notifications.markNotificationAsRead,
-  notifications.markAllNotificationsAsRead,
-  notifications.streamNotifications,
-  projects.createProject,
-  projects.listProjects,
-  projects.getProject,
-  projects.getProjectLean,
-  copies.rebuildConnectionsProfiles,
-  copies.rebuildNotificationsProfiles,
-  copies.rebuildIdentityBlocks,
-  projects.updateProject,
-  projects.listProjectUsers,
-  suspension.suspendUser,
-  suspension.restoreUser,
-  imports.importUsers,
-  imports.importConnections,
-  imports.importCollections,
-  imports.importEntities,
-  auth.rotateKeys,
-  auth.revokeKey,
-];
+export const operations: readonly OperationSpec[] = all;

@@ -151,7 +151,10 @@ export const closeFeed = internalOperation({
   output: nothing,
 });
 
-/** The subject on which streams hear that there is something to ask for: a hint, with nothing in it. */
-export function feedSubject(prefix: string, of: { projectId: string; userId: string }): string {
-  return `${prefix}.feed.${of.projectId}.${of.userId}`;
-}
+export const notificationOperations = [
+  listNotifications,
+  countNotifications,
+  markNotificationAsRead,
+  markAllNotificationsAsRead,
+  streamNotifications,
+] as const;

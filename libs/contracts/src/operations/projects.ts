@@ -177,3 +177,7 @@ export const getProjectLean = operation({
   status: 200,
   errors: ['project/not-found'],
 });
+
+export const projectOperations = [createProject, listProjects, getProject, getProjectLean] as const;
+
+export const projectUpkeepOperations = [updateProject, listProjectUsers] as const;

@@ -37,3 +37,5 @@ export const restoreUser = operation({
   summary: 'Restore a suspended user',
   path: '/admin/projects/:projectId/users/:userId/restore',
 });
+
+export const suspensionOperations = [suspendUser, restoreUser] as const;

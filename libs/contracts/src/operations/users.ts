@@ -183,3 +183,13 @@ export const usersByIds = internalOperation({
   output: z.object({ users: z.array(z.object({ seq: z.int(), user: publicUser })) }),
   errors: [],
 });
+
+export const userOperations = [
+  getUser,
+  getUserByUsername,
+  getUserByForeignId,
+  suggestUsers,
+  checkUsername,
+  updateUser,
+  deleteUser,
+] as const;

@@ -59,6 +59,10 @@ export const mongoConfig = z.object({
     .describe('MongoDB or a compatible server'),
 });
 
+/** The environment of a service that stores nothing, and of one that does. */
+export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });
+export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoConfig.shape });
+
 /** Where a process of the distributed form keeps a service's data: in a database of the service's own. */
 export function storeOf(
   service: string,

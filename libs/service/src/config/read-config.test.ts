@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { flag, readConfig, StartError, wholeNumber } from '@kith/base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { serviceConfig, storingServiceConfig } from '../lifecycle/service-main.ts';
+import { serviceConfig, storingServiceConfig } from './common.ts';
 
 const schema = z.object({
   PORT: wholeNumber(0, 65_535).default(8080),

@@ -1,16 +1,22 @@
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
 import { NatsBus, observedBus } from '@kith/bus';
-import { z } from 'zod';
-import { commonConfig, mongoConfig, natsConfig } from '../config/common.ts';
+import type { z } from 'zod';
+import { type serviceConfig, storeOf, type storingServiceConfig } from '../config/common.ts';
+import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
+import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { runProcess } from './run-process.ts';
-import type { RunningService, ServiceRuntime } from './service.ts';
 
-/** The environment of a service that stores nothing, and of one that does. */
-export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });
-export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoConfig.shape });
+/** Runs a service as a process of its own. For `main.ts` files alone. */
+export function runServiceMain(manifest: ServiceManifest): Promise<void> {
+  const { name, config: schema, stores } = manifest;
+  return runOnBus(name, schema, (runtime, config) => {
+    const store = stores && storeOf(name, config as z.output<typeof storingServiceConfig>);
+    return startByManifest(manifest, runtime, { config, store });
+  });
+}
 
-/** Runs one service as a process of its own: config, log, bus, internal port, signals. For `main.ts` files alone. */
-export function runServiceMain<Schema extends typeof serviceConfig>(
+/** Runs a process on the bus: config, log, bus, internal port, signals. For `main.ts` files alone. */
+export function runOnBus<Schema extends typeof serviceConfig>(
   name: string,
   schema: Schema,
   start: (

@@ -29,8 +29,8 @@ export interface OperationRequest<O extends OperationSpec>
 }
 
 /** An operation with what serves it, as a service registers it. */
-export interface OperationHandler<App> {
-  spec: OperationSpec;
+export interface OperationHandler<App, O extends OperationSpec = OperationSpec> {
+  spec: O;
   handle(request: OperationRequest<OperationSpec>, app: App): Promise<unknown>;
   /** With whom it shares the places of those that are worked on (docs/adr/0036). */
   places: Places;
@@ -57,7 +57,7 @@ export function handler<O extends OperationSpec, App>(
   spec: O,
   handle: (request: OperationRequest<O>, app: App) => Promise<AnswerOf<O>>,
   { places = 'shared' }: { places?: Places } = {},
-): OperationHandler<App> {
+): OperationHandler<App, O> {
   return { spec, handle: handle as unknown as OperationHandler<App>['handle'], places };
 }
 

@@ -11,10 +11,9 @@ await runProcess('loses-store', async () => {
   const runtime = { bus, log, metrics: new Metrics(), nodeEnv: 'test' as const };
   const service = await startService(
     { ...runtime, storeTimes: { everyMs: 10, endAfterMs: 50 } },
+    { name: 'test', operations: {} },
     {
-      name: 'test',
       app: undefined,
-      operations: [],
       checkStore: () => Promise.reject(new Error('away')),
       close: async () => void process.stdout.write('store closed'),
     },

@@ -11,7 +11,7 @@ import { type MovedRow, type MovedTable, movedEvents, movedFacts, type ServiceMo
 import { columnsOf, keyColumn, valuesOf } from './sqlite-table.ts';
 
 /** What a service keeps, on its way from the embedded form to the distributed one. */
-export function movedDocuments(service: string, declared: Declared): ServiceMove {
+export function movedDocuments({ service, declared }: { service: string; declared: Declared }): ServiceMove {
   const { collections, counters = [] } = declared;
   return {
     service,

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/store';
-import { documentRow } from '@kith/store/open';
+import { documentRow, movedDocuments } from '@kith/store/open';
 import { MongoClient } from 'mongodb';
+import { collectionsBackup } from '../../src/backup.ts';
 import type { CollectionRecord } from '../../src/collection.ts';
-import { collectionsMove } from '../../src/move.ts';
 import { collections, entities } from '../../src/store/collections.ts';
 import { entityPlace } from '../../src/store/entity-place.ts';
 import { placeOf } from '../../src/store/place.ts';
@@ -38,7 +38,7 @@ export async function storeEntities(
     await using client = new MongoClient(config.url);
     const db = client.db(config.database);
     const documents = (name: string) => {
-      const moved = collectionsMove.tables.find(({ table }) => table === name);
+      const moved = movedDocuments(collectionsBackup).tables.find(({ table }) => table === name);
       return rows.flatMap(({ table, row }) => (table === name && moved ? [moved.document(row)] : []));
     };
     const all = documents('entities');

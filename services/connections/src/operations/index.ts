@@ -1,40 +1,18 @@
-import type { OperationHandler } from '@kith/service';
-import type { AppContext } from '../app.ts';
-import { acceptHandler } from './accept.ts';
-import { blockHandler } from './block.ts';
-import { countHandler } from './count.ts';
-import { countOfUserHandler } from './count-of-user.ts';
-import { declineHandler } from './decline.ts';
-import { deleteHandler } from './delete.ts';
-import { deleteWithUserHandler } from './delete-with-user.ts';
-import { getStatusHandler } from './get-status.ts';
-import { importHandler } from './import.ts';
-import { listHandler } from './list.ts';
-import { listBlocksHandler } from './list-blocks.ts';
-import { listOfUserHandler } from './list-of-user.ts';
-import { listReceivedHandler } from './list-received.ts';
-import { listSentHandler } from './list-sent.ts';
-import { rebuildProfilesHandler } from './rebuild-profiles.ts';
-import { requestHandler } from './request.ts';
-import { unblockHandler } from './unblock.ts';
-
-/** Every operation of the service, in the order of spec#connections and spec#blocks, then operators' ones. */
-export const operations: readonly OperationHandler<AppContext>[] = [
-  requestHandler,
-  getStatusHandler,
-  deleteWithUserHandler,
-  listOfUserHandler,
-  countOfUserHandler,
-  listHandler,
-  countHandler,
-  listSentHandler,
-  listReceivedHandler,
-  acceptHandler,
-  declineHandler,
-  deleteHandler,
-  blockHandler,
-  unblockHandler,
-  listBlocksHandler,
-  rebuildProfilesHandler,
-  importHandler,
-];
+// Every operation of the service, by its short name.
+export { acceptHandler as accept } from './accept.ts';
+export { blockHandler as block } from './block.ts';
+export { countHandler as count } from './count.ts';
+export { countOfUserHandler as 'count-of-user' } from './count-of-user.ts';
+export { declineHandler as decline } from './decline.ts';
+export { deleteHandler as delete } from './delete.ts';
+export { deleteWithUserHandler as 'delete-with-user' } from './delete-with-user.ts';
+export { getStatusHandler as 'get-status' } from './get-status.ts';
+export { importHandler as import } from './import.ts';
+export { listHandler as list } from './list.ts';
+export { listBlocksHandler as 'list-blocks' } from './list-blocks.ts';
+export { listOfUserHandler as 'list-of-user' } from './list-of-user.ts';
+export { listReceivedHandler as 'list-received' } from './list-received.ts';
+export { listSentHandler as 'list-sent' } from './list-sent.ts';
+export { rebuildProfilesHandler as 'rebuild-profiles' } from './rebuild-profiles.ts';
+export { requestHandler as request } from './request.ts';
+export { unblockHandler as unblock } from './unblock.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { StoreConfig } from '@kith/store';
-import { counterRow, documentRow } from '@kith/store/open';
+import { counterRow, documentRow, movedDocuments } from '@kith/store/open';
 import { fillStore } from '@kith/testing';
+import { connectionsBackup } from '../../src/backup.ts';
 import { type Entry, entryKey, type ListName } from '../../src/listing.ts';
-import { connectionsMove } from '../../src/move.ts';
 import { entries, totals } from '../../src/store/collections.ts';
 import { totalsId } from '../../src/store/keys.ts';
 import { storedEntry } from '../../src/store/stored.ts';
@@ -27,6 +27,6 @@ export async function storeLongLists<List extends ListName>(
     .flatMap(([, some]) => some)
     .map((entry) => documentRow(entries, entryKey(entry), storedEntry(entry)));
   const total = counterRow(totals, totalsId(of.projectId, of.ownerId), counts);
-  await fillStore(config, connectionsMove, [...rows, total]);
+  await fillStore(config, movedDocuments(connectionsBackup), [...rows, total]);
   return Object.fromEntries(stored) as unknown as Record<List, Entry[]>;
 }

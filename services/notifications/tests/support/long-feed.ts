@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { StoreConfig } from '@kith/store';
-import { documentRow } from '@kith/store/open';
+import { documentRow, movedDocuments } from '@kith/store/open';
 import { fillStore } from '@kith/testing';
+import { notificationsBackup } from '../../src/backup.ts';
 import { emptyFeed, type Owner } from '../../src/feed.ts';
-import { notificationsMove } from '../../src/move.ts';
 import { entries, feeds } from '../../src/store/collections.ts';
 import { feedKey, placeOf } from '../../src/store/place.ts';
 
@@ -22,6 +22,9 @@ export async function storeFeed(config: StoreConfig, owner: Owner, count: number
     documentRow(entries, placeOf(owner, at + 1), { id, type: 'connection-accepted', metadata, ...times }),
   );
   const feed = { ...emptyFeed, seq: count, total: count, unread: count };
-  await fillStore(config, notificationsMove, [...rows, documentRow(feeds, feedKey(owner), feed)]);
+  await fillStore(config, movedDocuments(notificationsBackup), [
+    ...rows,
+    documentRow(feeds, feedKey(owner), feed),
+  ]);
   return ids.toReversed();
 }

@@ -2,7 +2,7 @@ import { StartError } from '@kith/base';
 import { noteRestored } from '@kith/store/open';
 import { readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
-import { serviceBackups } from './services.ts';
+import { serviceBackups } from '../../services.ts';
 
 /**
  * Turns a started backup into a separate installation: from then on it may send outside, and its events count as newer than all

@@ -1,7 +1,7 @@
 import { type NatsBus, subjectMatches } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
 import { type CopyOptions, DocumentsFile, ServiceCopy } from '@kith/store/backup';
-import { serviceBackups } from './services.ts';
+import { serviceBackups } from '../../services.ts';
 
 /** A platform in the distributed form. */
 export interface Databases {

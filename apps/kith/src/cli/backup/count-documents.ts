@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import { serviceBackups } from '../../services.ts';
 import type { Count } from '../counts.ts';
-import { serviceBackups } from './services.ts';
 
 /** How many documents of each collection the files of services hold. */
 export function countDocuments(fileOf: (service: string) => string): Count[] {

@@ -9,6 +9,7 @@ import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
+import { serviceBackups } from '../../services.ts';
 import { type Given, type Result, type Surroundings, UsageError } from '../command.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
@@ -17,7 +18,6 @@ import { version } from '../version.ts';
 import { backupConfig } from './config.ts';
 import { copyDatabases } from './copy-databases.ts';
 import { countDocuments } from './count-documents.ts';
-import { serviceBackups } from './services.ts';
 import { whole } from './whole.ts';
 
 type Config = ReturnType<typeof configOf>;

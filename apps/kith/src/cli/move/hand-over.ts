@@ -1,7 +1,7 @@
 import { StartError } from '@kith/base';
 import { markMoved } from '@kith/store/sqlite';
 import type { DataFolder } from '../../forms/data-folder.ts';
-import { serviceMoves } from './services.ts';
+import { serviceMoves } from '../../services.ts';
 import { dataFiles, type MovedCount, type MoveState, writeState } from './state.ts';
 import type { Target } from './target.ts';
 

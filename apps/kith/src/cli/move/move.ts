@@ -3,10 +3,10 @@ import type { SQLInputValue } from 'node:sqlite';
 import { StartError } from '@kith/base';
 import type { MovedTable, ServiceMove } from '@kith/store/open';
 import type { DataFolder } from '../../forms/data-folder.ts';
+import { serviceMoves } from '../../services.ts';
 import { version } from '../version.ts';
 import { Checksum, isFirm } from './checksum.ts';
 import { handOver } from './hand-over.ts';
-import { serviceMoves } from './services.ts';
 import type { Source } from './source.ts';
 import {
   fingerprint,

@@ -3,12 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, Metrics, StartError } from '@kith/base';
 import { BusWrapper, type ConsumeOptions, type Delivery, type Intake } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
-import type { RunningService } from '@kith/service';
+import { type RunningService, startByManifest } from '@kith/service';
 import type { PlatformConfig } from '../../forms/config.ts';
 import type { DataFolder } from '../../forms/data-folder.ts';
-import { settingsOf } from '../../forms/embedded.ts';
-import { serviceNames, startServiceByName } from '../../forms/services.ts';
-import { serviceMoves } from './services.ts';
+import { serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
 /** How long services get for what is on its way; an event that fails is tried for a quarter of an hour. */
@@ -45,12 +43,14 @@ export async function untilQuiet(
     new InProcessBus({ prefix: config.KITH_PREFIX, file: folder.file('events.sqlite'), log }),
   );
   const left = () => whatIsLeft(folder, without);
-  const services: RunningService[] = [];
+  const running: RunningService[] = [];
   try {
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
-    for (const name of serviceNames) {
-      const store = { kind: 'sqlite', file: folder.file(`${name}.sqlite`) } as const;
-      services.push(await startServiceByName(name, runtime, { store, settings: settingsOf(config) }));
+    for (const manifest of services) {
+      const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
+      // What is erased here was noted before.
+      const given = { config: { ...config, ERASURES_FILE: undefined }, store };
+      running.push(await startByManifest(manifest, runtime, given));
     }
     for (const durable of behind(folder, without)) {
       if (bus.durables.has(durable)) continue;
@@ -64,7 +64,7 @@ export async function untilQuiet(
       await wait(everyMs);
     }
   } finally {
-    await Promise.all(services.map((service) => service.stop()));
+    await Promise.all(running.map((service) => service.stop()));
     await bus.close();
   }
   // Stopping may publish what was just stored: a last look, when nobody writes any more.

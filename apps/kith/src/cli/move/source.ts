@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { StartError } from '@kith/base';
-import { type EventEnvelope, serviceOfEvent } from '@kith/contracts';
+import type { EventEnvelope } from '@kith/contracts';
 import { eventKey } from '@kith/store';
 import { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from '@kith/store/open';
 import type { DataFolder } from '../../forms/data-folder.ts';
+import { serviceOfEvent } from '../../services.ts';
 
 const batch = 500;
 

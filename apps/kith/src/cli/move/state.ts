@@ -3,8 +3,8 @@ import { StartError } from '@kith/base';
 import { isMoved } from '@kith/store/sqlite';
 import { z } from 'zod';
 import type { DataFolder } from '../../forms/data-folder.ts';
+import { serviceMoves } from '../../services.ts';
 import { version } from '../version.ts';
-import { serviceMoves } from './services.ts';
 
 const count = z.object({ service: z.string(), collection: z.string(), documents: z.int() });
 /** What was moved of a collection. */

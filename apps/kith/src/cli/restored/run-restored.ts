@@ -3,9 +3,9 @@ import { readConfig, StartError } from '@kith/base';
 import { storeOf } from '@kith/service';
 import { noteRestored, type ServiceMove } from '@kith/store/open';
 import { openDataFolder } from '../../forms/data-folder.ts';
+import { serviceMoves } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf } from '../command.ts';
 import { resolvePath } from '../data-folder.ts';
-import { serviceMoves } from '../move/services.ts';
 import { restoredConfig } from './config.ts';
 
 /** `kith restored`: what its command does, with all that only such commands need. */

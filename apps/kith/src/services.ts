@@ -1,0 +1,37 @@
+import { featureOf } from '@kith/contracts';
+import { movedDocuments } from '@kith/store/open';
+
+/**
+ * Every service but the gateway: all that lists services is made from here (docs/adr/0042). They start in this order. A service
+ * stands below those whose data its own refers to.
+ */
+export const services = (
+  await Promise.all([
+    import('@kith/identity'),
+    import('@kith/crypto'),
+    import('@kith/connections'),
+    import('@kith/collections'),
+    import('@kith/notifications'),
+  ])
+).map(({ manifest }) => manifest);
+
+export type ServiceProcessName = (typeof services)[number]['name'];
+
+/** What runs as a process of its own. */
+export type ProcessName = ServiceProcessName | 'gateway';
+
+export const serviceNames = services.map(({ name }) => name);
+
+const stores = services.flatMap((manifest) => manifest.stores ?? []);
+
+/** Every service that stores data. */
+export const serviceMoves = stores.map(movedDocuments);
+
+/** The same in the order in which they are copied: each before those whose data it refers to, so that a copy refers to nothing missing. */
+export const serviceBackups = stores.toReversed();
+
+/** The service that publishes events of a type; `undefined` if none does. */
+export function serviceOfEvent(type: string): string | undefined {
+  const feature = featureOf({ type });
+  return services.find(({ emits }) => emits?.some((one) => one === feature))?.name;
+}

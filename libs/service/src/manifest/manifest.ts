@@ -1,0 +1,86 @@
+import type { Operation } from '@kith/contracts';
+import type { ServiceBackup, StoreConfig } from '@kith/store';
+import type { z } from 'zod';
+import type { mongoConfig, natsConfig, serviceConfig } from '../config/common.ts';
+import type { EventSubscription } from '../events/subscribe.ts';
+import type { InternalHandler, OperationHandler } from '../operations/handler.ts';
+import type { BusUses } from './bus-uses.ts';
+import { PermittedBus } from './permitted-bus.ts';
+import type { RunningService, ServiceRuntime } from './runtime.ts';
+
+/** What a form gives to a service that it starts. */
+export interface Given<Config = object, Store = StoreConfig | undefined> {
+  /** What the process has read from its environment. */
+  config: Config;
+  /** Where to store, for a service that has `stores`. */
+  store: Store;
+  /** A folder for files beside the store, where the form has one. */
+  folder?: string | undefined;
+}
+
+/** All that is known of a service outside of it (docs/adr/0042). */
+export interface ServiceManifest<App = never> extends BusUses {
+  /** The environment of the service as a process of its own. */
+  readonly config: typeof serviceConfig;
+  readonly operations: Readonly<Record<string, OperationHandler<App>>>;
+  readonly internal?: readonly InternalHandler<App>[];
+  readonly subscriptions?: readonly EventSubscription<App>[];
+  /** What it stores, and what a backup has to know of that. A service without it has no store. */
+  readonly stores?: ServiceBackup | undefined;
+  start(runtime: ServiceRuntime, given: Given): Promise<RunningService>;
+}
+
+/** The operations that a service serves. The gateway serves streams itself. */
+type OperationOf<Service extends string> = Exclude<
+  Extract<Operation, { name: `${Service}.${string}` }>,
+  { kind: 'stream' }
+>;
+
+type HandlersOf<Service extends string, App> = {
+  readonly [O in OperationOf<Service> as O['name'] extends `${Service}.${infer Short}`
+    ? Short
+    : never]: OperationHandler<App, O>;
+};
+
+/** What engines are reached by. A service does not read it: its form has done so. */
+type EngineKeys = keyof (typeof natsConfig)['shape'] | keyof (typeof mongoConfig)['shape'];
+
+interface Declared<
+  App,
+  Name extends string,
+  Config extends z.ZodObject,
+  Handlers,
+  Stores extends ServiceBackup | undefined,
+> extends Omit<ServiceManifest<App>, 'operations' | 'start'> {
+  readonly name: Name;
+  readonly config: Config & typeof serviceConfig;
+  /** Exactly the operations of the contracts, each with its own handler. */
+  readonly operations: Handlers &
+    Readonly<Record<Exclude<keyof Handlers, keyof HandlersOf<Name, App>>, never>>;
+  readonly stores?: Stores;
+  start(
+    runtime: ServiceRuntime,
+    given: Given<Omit<z.output<Config>, EngineKeys>, Stores extends ServiceBackup ? StoreConfig : undefined>,
+  ): Promise<RunningService>;
+}
+
+/** Declares a service whose handlers work on an `App`. Its operations are checked against the contracts by the compiler. */
+export function serviceManifest<App>() {
+  return <
+    const Name extends string,
+    Config extends typeof serviceConfig,
+    Handlers extends HandlersOf<Name, App>,
+    Stores extends ServiceBackup | undefined = undefined,
+  >(
+    declared: Declared<App, Name, Config, Handlers, Stores>,
+  ) => declared as unknown as ServiceManifest<App> & { readonly name: Name; readonly config: Config };
+}
+
+/** Starts a service by its manifest, in either form: its bus lets it do what the manifest lists. */
+export function startByManifest(
+  manifest: ServiceManifest,
+  runtime: ServiceRuntime,
+  given: Given,
+): Promise<RunningService> {
+  return manifest.start({ ...runtime, bus: new PermittedBus(runtime.bus, manifest) }, given);
+}

@@ -1,0 +1,32 @@
+// Every operation of the service, by its short name.
+export { changePasswordHandler as 'change-password' } from './change-password.ts';
+export { checkUsernameHandler as 'check-username' } from './check-username.ts';
+export { createProjectHandler as 'create-project' } from './create-project.ts';
+export { deleteSessionHandler as 'delete-session' } from './delete-session.ts';
+export { deleteUserHandler as 'delete-user' } from './delete-user.ts';
+export { exportUserHandler as 'export-user' } from './export-user.ts';
+export { getProjectHandler as 'get-project' } from './get-project.ts';
+export { getProjectLeanHandler as 'get-project-lean' } from './get-project-lean.ts';
+export { getUserHandler as 'get-user' } from './get-user.ts';
+export { getUserByForeignIdHandler as 'get-user-by-foreign-id' } from './get-user-by-foreign-id.ts';
+export { getUserByUsernameHandler as 'get-user-by-username' } from './get-user-by-username.ts';
+export { importUsersHandler as 'import-users' } from './import-users.ts';
+export { getJwksHandler as jwks } from './jwks.ts';
+export { listProjectUsersHandler as 'list-project-users' } from './list-project-users.ts';
+export { listProjectsHandler as 'list-projects' } from './list-projects.ts';
+export { listSessionsHandler as 'list-sessions' } from './list-sessions.ts';
+export { rebuildBlocksHandler as 'rebuild-blocks' } from './rebuild-blocks.ts';
+export { requestNewAccessTokenHandler as 'request-new-access-token' } from './request-new-access-token.ts';
+export { revokeKeyHandler as 'revoke-key' } from './revoke-key.ts';
+export { rotateKeysHandler as 'rotate-keys' } from './rotate-keys.ts';
+export { signInHandler as 'sign-in' } from './sign-in.ts';
+export { signOutHandler as 'sign-out' } from './sign-out.ts';
+export { signUpHandler as 'sign-up' } from './sign-up.ts';
+export { suggestUsersHandler as 'suggest-users' } from './suggest-users.ts';
+export {
+  restoreUserHandler as 'restore-user',
+  suspendUserHandler as 'suspend-user',
+} from './suspend-user.ts';
+export { updateProjectHandler as 'update-project' } from './update-project.ts';
+export { updateUserHandler as 'update-user' } from './update-user.ts';
+export { verifyExternalUserHandler as 'verify-external-user' } from './verify-external-user.ts';

@@ -1,0 +1,6 @@
+// Every operation of the service, by its short name.
+export { countHandler as count } from './count.ts';
+export { listHandler as list } from './list.ts';
+export { markAllAsReadHandler as 'mark-all-as-read' } from './mark-all-as-read.ts';
+export { markAsReadHandler as 'mark-as-read' } from './mark-as-read.ts';
+export { rebuildProfilesHandler as 'rebuild-profiles' } from './rebuild-profiles.ts';
