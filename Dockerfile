@@ -6,7 +6,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_PORT=9090
 WORKDIR /app
 COPY . .
 # Named volumes take the owner of the folder they are mounted on.
-RUN mkdir -p /etc/kith && for user in server operator gateway identity crypto connections collections notifications; do \
+RUN mkdir -p /etc/kith && for user in server operator $(ls services); do \
       mkdir -p /etc/kith/$user && chown node:node /etc/kith/$user; done
 RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
 ENV NODE_COMPILE_CACHE=/var/cache/kith
@@ -25,11 +25,12 @@ CMD ["node", "apps/kith/src/nats/setup.ts", "/etc/kith"]
 FROM base AS service
 ENTRYPOINT ["node", "--min-semi-space-size=16"]
 
-FROM service AS crypto
-CMD ["services/crypto/src/main.ts"]
-
+# <targets> made by tools/deployment.ts
 FROM service AS identity
 CMD ["services/identity/src/main.ts"]
+
+FROM service AS crypto
+CMD ["services/crypto/src/main.ts"]
 
 FROM service AS connections
 CMD ["services/connections/src/main.ts"]
@@ -39,6 +40,7 @@ CMD ["services/collections/src/main.ts"]
 
 FROM service AS notifications
 CMD ["services/notifications/src/main.ts"]
+# </targets>
 
 FROM service AS gateway
 ENV PORT=8080

@@ -1,4 +1,4 @@
-// `npm run generate`: writes anew all that is made from contracts, configuration and lock file, each by its own script.
+// `npm run generate`: writes anew all that is made from contracts, manifests, configuration and lock file, each by its own script.
 import { spawnSync } from 'node:child_process';
 
 const makers = [
@@ -11,6 +11,7 @@ const makers = [
   'tools/docs-metrics.ts',
   'tools/readme-config.ts',
   'tools/dockerignore.ts',
+  'tools/deployment.ts',
 ];
 
 for (const script of makers) {

@@ -1,21 +1,15 @@
 // Writes the table of environment names into README.md from the zod schemas that read them; `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tracingConfig } from '@kith/base';
-import { cryptoConfig } from '@kith/crypto';
 import { sharedGatewayConfig } from '@kith/gateway';
-import { identityConfig } from '@kith/identity';
-import { notificationsConfig } from '@kith/notifications';
-import { platformConfig } from '@kith/platform';
+import { platformConfig, services } from '@kith/platform';
 import { accessConfig } from '@kith/platform/cli';
-import { commonConfig, natsConfig, storingServiceConfig } from '@kith/service';
+import { commonConfig, natsConfig } from '@kith/service';
 import type { z } from 'zod';
 
 const readers: [string, z.ZodObject][] = [
   ['gateway', sharedGatewayConfig],
-  ['identity', identityConfig],
-  ['crypto', cryptoConfig],
-  ['connections, collections', storingServiceConfig],
-  ['notifications', notificationsConfig],
+  ...services.map(({ name, config }): [string, z.ZodObject] => [name, config]),
   ['`npm start`', platformConfig],
   ['`kith`', accessConfig],
   ['all', tracingConfig],

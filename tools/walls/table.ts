@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+
 /** What a folder of sources may import of ours: packages, as they are imported. Those of others are below (`drivers`). */
 export interface Room {
   /** Packages of ours that it may import; an entry that ends with `*` is any that begins so. */
@@ -14,9 +16,8 @@ const base = ['@kith/base', '@kith/base/config'];
 const kit = [...base, '@kith/contracts', '@kith/bus', '@kith/service', '@kith/service/config'];
 const storing = [...kit, '@kith/store', '@kith/store/open', '@kith/store/backup'];
 const embedding = ['@kith/bus/in-process', '@kith/store/sqlite'];
-const services = ['crypto', 'identity', 'connections', 'collections', 'notifications'].map(
-  (name) => `@kith/${name}`,
-);
+const services = readdirSync(new URL('../../services', import.meta.url));
+const each = <Row>(row: Row) => Object.fromEntries(services.map((name) => [`services/${name}`, row]));
 
 const service: Room = {
   may: storing,
@@ -68,6 +69,7 @@ export const packages: Readonly<Record<string, Room>> = {
     instead:
       'The runtime knows no service, and loads no driver of a store: what one needs of it is a parameter, or belongs into the service.',
   },
+  ...each(service),
   'services/crypto': {
     may: kit,
     instead:
@@ -79,7 +81,6 @@ export const packages: Readonly<Record<string, Room>> = {
     instead:
       'The gateway moves bytes to services over the bus: it imports contracts, the document and the runtime.',
   },
-  'services/identity': service,
   'services/connections': { ...service, suites: ['@kith/identity'] },
   'services/collections': { ...service, suites: ['@kith/identity'] },
   'services/notifications': { ...service, suites: ['@kith/identity'] },
@@ -88,7 +89,7 @@ export const packages: Readonly<Record<string, Room>> = {
     instead: 'Engines are got onto a machine without knowing what runs on them: they import base alone.',
   },
   'apps/kith': {
-    may: [...storing, ...embedding, ...services, '@kith/gateway', '@kith/engines'],
+    may: [...storing, ...embedding, ...services.map((name) => `@kith/${name}`), '@kith/engines'],
     instead: 'The application composes services: what it would need of the test kit belongs into it.',
   },
   'apps/testing': {
@@ -159,9 +160,8 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     cli: ['', 'forms', 'nats', 'demo'],
     '': ['forms', 'nats', 'demo', 'cli'],
   },
+  ...each(parts),
   'services/crypto': { operations: [''], '': ['operations'] },
-  'services/connections': parts,
-  'services/collections': parts,
   'services/identity': {
     store: [''],
     tokens: ['', 'store'],

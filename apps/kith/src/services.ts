@@ -25,6 +25,7 @@ export const serviceNames = services.map(({ name }) => name);
 const stores = services.flatMap((manifest) => manifest.stores ?? []);
 
 /** Every service that stores data. */
+export const storingNames = stores.map(({ service }) => service);
 export const serviceMoves = stores.map(movedDocuments);
 
 /** The same in the order in which they are copied: each before those whose data it refers to, so that a copy refers to nothing missing. */

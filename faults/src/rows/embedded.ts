@@ -1,6 +1,7 @@
 import { copyFile, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { storingNames } from '@kith/platform';
 import { waitFor } from '@kith/testing';
 import type { Row } from '../row.ts';
 import type { Embedded } from '../world/embedded.ts';
@@ -69,7 +70,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
     times: 1,
     quick: 0,
     async fault({ world }) {
-      const names = ['identity', 'connections', 'collections', 'notifications', 'events'];
+      const names = [...storingNames, 'events'];
       for (const name of names) {
         const file = join(world.folder, `${name}.sqlite`);
         for (const damage of ['truncated', 'missing'] as const) {

@@ -1,4 +1,5 @@
 import type { Engine } from '@kith/engines';
+import { storingNames } from '@kith/platform';
 import type { Row, Stage } from '../row.ts';
 import type { Nodes } from '../world/nodes.ts';
 
@@ -55,9 +56,7 @@ export const engineRows: readonly Row<Nodes>[] = [
     quick: 0,
     async fault(stage, time) {
       const engine = engines[time % 3] as Engine;
-      const service = (['identity', 'connections', 'collections', 'notifications'] as const)[
-        Math.floor(time / 3) % 4
-      ];
+      const service = storingNames[Math.floor(time / 3) % storingNames.length];
       const { replicas } = stage.world.nodes[time % 2]!;
       await Promise.all([killed(stage, engine), replicas[service as 'identity'].kill()]);
       await stage.back();

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Engines, freePort, provideEngines, startContainers } from '@kith/engines';
-import type { ProcessName } from '@kith/platform';
+import { type ProcessName, serviceNames } from '@kith/platform';
 import { uniquePrefix, waitFor } from '@kith/testing';
 import { NatsLog } from '../check/nats-log.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
@@ -12,8 +12,7 @@ import { Replica } from './replica.ts';
 import { type SmallDatabase, startSmallDatabase } from './small-database.ts';
 import { layWay, type Way } from './way.ts';
 
-export const services = ['identity', 'connections', 'collections', 'notifications', 'crypto'] as const;
-export const processNames: readonly ProcessName[] = [...services, 'gateway'];
+export const processNames: readonly ProcessName[] = [...serviceNames, 'gateway'];
 
 /** A host: a replica of every service, a gateway, and its own ways to the engines. */
 export interface Node {

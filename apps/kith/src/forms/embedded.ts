@@ -3,7 +3,7 @@ import { type Bus, observedBus } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
 import { type RunningService, startByManifest } from '@kith/service';
-import { serviceMoves, services } from '../services.ts';
+import { services, storingNames } from '../services.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
@@ -58,7 +58,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     folder.release();
   };
   try {
-    const storing = serviceMoves.map(({ service }) => `${service}.sqlite`);
+    const storing = storingNames.map((name) => `${name}.sqlite`);
     const installation = checkInstallation(folder, ['events.sqlite', ...storing]);
     await noteLostChanges(folder, log);
     const own = new InProcessBus({

@@ -1,7 +1,7 @@
 import { StartError } from '@kith/base';
 import { markMoved } from '@kith/store/sqlite';
 import type { DataFolder } from '../../forms/data-folder.ts';
-import { serviceMoves } from '../../services.ts';
+import { storingNames } from '../../services.ts';
 import { dataFiles, type MovedCount, type MoveState, writeState } from './state.ts';
 import type { Target } from './target.ts';
 
@@ -15,15 +15,14 @@ export async function handOver(
   state: MoveState & { counts: MovedCount[] },
   progress: (line: string) => void,
 ): Promise<MovedCount[]> {
-  const services = serviceMoves.map(({ service }) => service);
-  for (const service of services) await target.checkClaimed(service, state.move);
+  for (const service of storingNames) await target.checkClaimed(service, state.move);
   if (state.isFinished)
     throw new StartError(`The data was moved to ${target.databaseOf('identity')} already.`);
   for (const name of dataFiles) {
     markMoved(folder.file(`${name}.sqlite`));
     progress(`${name}.sqlite: marked as moved`);
   }
-  for (const service of services) {
+  for (const service of storingNames) {
     await target.finish(service);
     progress(`${target.databaseOf(service)}: marked as whole`);
   }

@@ -3,7 +3,7 @@ import { StartError } from '@kith/base';
 import { isMoved } from '@kith/store/sqlite';
 import { z } from 'zod';
 import type { DataFolder } from '../../forms/data-folder.ts';
-import { serviceMoves } from '../../services.ts';
+import { storingNames } from '../../services.ts';
 import { version } from '../version.ts';
 
 const count = z.object({ service: z.string(), collection: z.string(), documents: z.int() });
@@ -31,7 +31,7 @@ export type MoveState = z.output<typeof shape>;
 
 const stateFile = 'move.json';
 /** Without their ending; that of the events is opened before the others. */
-export const dataFiles = ['events', ...serviceMoves.map(({ service }) => service)];
+export const dataFiles = ['events', ...storingNames];
 
 /** Reads how far the folder's move has come; nothing where none has begun. Throws `StartError`. */
 export function readState(folder: DataFolder, prefix: string): MoveState | undefined {

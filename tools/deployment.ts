@@ -1,0 +1,47 @@
+// Writes what names every service into Dockerfile, docker-compose.yml and Prometheus' targets, from the manifests; `--check` only
+// compares. Each part stands between two comments: `# <part> …` and `# </part>`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { serviceNames, services } from '@kith/platform';
+
+const lines = (of: (name: string) => string, names: readonly string[] = serviceNames) =>
+  names.map((name) => `${of(name)}\n`).join('');
+
+const targets = services.map(({ name }) => `FROM service AS ${name}\nCMD ["services/${name}/src/main.ts"]\n`);
+
+const entries = services.map(({ name, stores }) => {
+  const engines = ['nats', ...(stores ? ['mongo'] : [])];
+  const needed = engines.map((engine) => `${engine}: { condition: service_healthy }`).join(', ');
+  return `  ${name}:
+    <<: *service
+    build: { context: ., target: ${name}, args: *args }
+    image: \${IMAGE_PREFIX:-kith}-${name}:\${IMAGE_TAG:-latest}
+    depends_on: { ${needed} }
+    volumes: ['nats-${name}:/etc/kith/self:ro']
+`;
+});
+
+const parts: Record<string, Record<string, string>> = {
+  Dockerfile: { targets: targets.join('\n') },
+  'docker-compose.yml': {
+    seeds: lines((name) => `      - nats-${name}:/etc/kith/${name}`),
+    services: entries.join('\n'),
+    volumes: lines((name) => `  nats-${name}: {}`),
+  },
+  'deploy/prometheus/prometheus.yml': { targets: lines((name) => `          - ${name}:9090`) },
+};
+
+for (const [path, texts] of Object.entries(parts)) {
+  const file = new URL(`../${path}`, import.meta.url);
+  const before = readFileSync(file, 'utf8');
+  let after = before;
+  for (const [part, text] of Object.entries(texts)) {
+    const place = new RegExp(`(# <${part}>[^\\n]*\\n)[^]*?( *# </${part}>)`);
+    if (!place.test(after)) throw new Error(`${path} has no part <${part}>.`);
+    after = after.replace(place, (_, start: string, end: string) => start + text + end);
+  }
+  if (!process.argv.includes('--check')) writeFileSync(file, after);
+  else if (after !== before) {
+    console.error(`${path}: its services differ from the manifests; run tools/deployment.ts`);
+    process.exitCode = 1;
+  }
+}
