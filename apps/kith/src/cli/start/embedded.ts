@@ -6,7 +6,7 @@ import { openDataFolder } from '../../forms/data-folder.ts';
 import { startEmbedded } from '../../forms/embedded.ts';
 import { operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
-import { serviceNames } from '../../forms/services.ts';
+import { serviceNames } from '../../services.ts';
 import type { Result, Surroundings } from '../command.ts';
 import { introduce } from './introduce.ts';
 
