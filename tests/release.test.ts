@@ -24,11 +24,11 @@ it('npm run release makes a version of every package, and its part of the change
 
   const [major, minor] = version.split('.').map(Number);
   const next = `${major}.${minor + 1}.0`;
-  for (const folder of ['.', 'apps/kithent', 'apps/testing', 'services/gateway']) {
+  for (const folder of ['.', 'libs/client', 'apps/testing', 'services/gateway']) {
     expect(JSON.parse(await read(`${folder}/package.json`)).version, folder).toBe(next);
   }
   const lock = JSON.parse(await read('package-lock.json'));
-  const locked = [lock, lock.packages[''], lock.packages['apps/kithent']];
+  const locked = [lock, lock.packages[''], lock.packages['libs/client']];
   expect(locked.map((entry) => entry.version)).toEqual([next, next, next]);
   expect(JSON.parse(await read('libs/openapi/openapi.json')).info.version).toBe(next);
   const log = await read('CHANGELOG.md');

@@ -1,4 +1,4 @@
-// Writes apps/kithent/src/generated: the methods of the client and their types, from the contracts. `--check` only
+// Writes libs/client/src/generated: the methods of the client and their types, from the contracts. `--check` only
 // compares.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -47,11 +47,11 @@ const files: Record<string, string> = {
 
 let differs = false;
 for (const [name, text] of Object.entries(files)) {
-  const file = new URL(`apps/kithent/src/generated/${name}`, root);
+  const file = new URL(`libs/client/src/generated/${name}`, root);
   const written = format(text, fileURLToPath(file));
   if (!process.argv.includes('--check')) writeFileSync(file, written);
   else if (readFileSync(file, 'utf8') !== written) {
-    console.error(`apps/kithent/src/generated/${name} differs from the contracts; run tools/client.ts`);
+    console.error(`libs/client/src/generated/${name} differs from the contracts; run tools/client.ts`);
     differs = true;
   }
 }

@@ -19,7 +19,7 @@ export interface ClientMethod {
   errors: string[];
 }
 
-/** What `apps/kithent` has methods of its own for: it needs the session, or is no request with one answer. */
+/** What `libs/client` has methods of its own for: it needs the session, or is no request with one answer. */
 const managed = new Set(['identity.sign-out', 'identity.request-new-access-token', 'notifications.stream']);
 
 const groups: Record<contracts.Feature, string> = {

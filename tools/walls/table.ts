@@ -44,7 +44,7 @@ export const packages: Readonly<Record<string, Room>> = {
     may: ['@kith/contracts'],
     instead: 'The document is made from contracts alone: what it needs to know is put into them.',
   },
-  'apps/kithent': {
+  'libs/client': {
     may: [],
     instead:
       'The client imports nothing of ours: what it needs of contracts is generated into it (tools/client.ts).',
