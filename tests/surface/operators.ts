@@ -5,6 +5,7 @@ import {
   listProjectUsers,
   listSessions,
   type OperationSpec,
+  operations,
   rebuildConnectionsProfiles,
   rebuildIdentityBlocks,
   rebuildNotificationsProfiles,
@@ -14,7 +15,7 @@ import {
 } from '@kith/contracts';
 import { type TestUser, waitFor } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
-import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
+import { refusesStrangers, refusesTwice, refusesUnknown } from '../support/surface/guards.ts';
 import { walksList } from '../support/surface/lists.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
@@ -31,6 +32,11 @@ export const operators = surfaceSuite('operators', (world) => {
   const about = ({ projectId, id: userId }: TestUser) => ({ token, params: { projectId, userId } });
 
   it('asks for an operator, before all else', () => refusesStrangers(world, features.operators.operations));
+
+  it.each(operations.filter(({ auth }) => auth === 'operator').map((spec) => [spec.name, spec] as const))(
+    '%s takes no key that it does not know',
+    (_, spec) => refusesUnknown(world, spec),
+  );
 
   it('a project’s users are listed whole, newest first, and searched', async () => {
     const given = { token, params: { projectId: world.projectId } };

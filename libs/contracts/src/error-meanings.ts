@@ -37,6 +37,10 @@ export const errorMeanings = {
     when: 'The body cannot be read as JSON in UTF-8, or is JSON and no object.',
     remedy: 'Send one JSON object, or no body at all.',
   },
+  'request/unknown-field': {
+    when: 'The body or the query of an endpoint under `/admin` has a key that the endpoint does not take; `field` names it. Nothing was changed.',
+    remedy: 'Correct the name, or leave the key out.',
+  },
   'request/timeout': {
     when: 'Headers or body did not arrive in full within the time the gateway waits for them.',
     remedy: 'Send it again; on a slow line, in smaller parts.',

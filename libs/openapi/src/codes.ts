@@ -29,6 +29,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     takesBody && 'request/invalid-json',
     takesBody && 'request/unsupported-media-type',
     takesBody && 'request/too-large',
+    auth === 'operator' && 'request/unknown-field',
     hasKeys(operation.body) && !invalid.body && `${feature}/invalid-body`,
     hasKeys(operation.query) && !invalid.query && `${feature}/invalid-query`,
     ...Object.values(invalid),

@@ -41,7 +41,9 @@ export function describeOperation(operation: OperationSpec, method: Method, part
 }
 
 function bodyOf(operation: OperationSpec, { schemas, example }: Parts): JsonObject | undefined {
-  const schema = schemas.of(operation.body);
+  // Elsewhere a key that the contract does not name is ignored (spec#requests-admin-unknown).
+  const strict = operation.auth === 'operator' ? { additionalProperties: false } : {};
+  const schema: JsonObject = { ...schemas.of(operation.body), ...strict };
   if (Object.keys((schema.properties as object | undefined) ?? {}).length === 0) return undefined;
   return {
     // No body at all counts as an empty object (spec#requests-no-body).

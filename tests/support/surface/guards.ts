@@ -23,17 +23,32 @@ export async function refusesStrangers(world: SurfaceWorld, specs: readonly Oper
 }
 
 /**
- * Checks that a known parameter given twice is refused, and that an unknown one is not looked at
- * (spec#requests-repeated-parameter, spec#requests-unknown).
+ * Checks that a known parameter given twice is refused, and that an unknown one is not looked at, except by operators'
+ * endpoints (spec#requests-repeated-parameter, spec#requests-unknown).
  */
 export async function refusesTwice(world: SurfaceWorld, spec: OperationSpec, given: Given): Promise<void> {
   const before = given.query ? `${given.query}&` : '';
   for (const field of fieldsOf(spec.query)) {
     const code = spec.invalid?.[`query.${field}`] ?? (`${spec.feature}/invalid-query` as const);
-    const query = `${before}unknown=1&unknown=2&${field}=1&${field}=1`;
+    const unknown = spec.auth === 'operator' ? '' : 'unknown=1&unknown=2&';
+    const query = `${before}${unknown}${field}=1&${field}=1`;
     const refusal = { field, message: `${field}: It is given twice.` };
     await world.refused(spec, { ...given, query }, code, refusal);
   }
+}
+
+/** Checks that an operator's endpoint takes no key that it does not know (spec#requests-admin-unknown). */
+export async function refusesUnknown(world: SurfaceWorld, spec: OperationSpec): Promise<void> {
+  const params = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, 'nonsense']));
+  const given = { params, token: world.operatorToken };
+  const refused = async (wrong: Pick<Given, 'body' | 'query'>, field: string) => {
+    const message = `${field} is not a field of this endpoint.`;
+    await world.refused(spec, { ...given, ...wrong }, 'request/unknown-field', { field, message });
+  };
+  if (!methodsOf(spec).includes('GET')) await refused({ body: { nmae: 1, other: 2 } }, 'nmae');
+  const [known] = fieldsOf(spec.query);
+  if (known) await refused({ query: `${known}=nonsense&filter=1` }, 'filter');
+  else if (methodsOf(spec).includes('GET')) await refused({ query: 'filter=1' }, 'filter');
 }
 
 function allWrong(spec: OperationSpec): Given {

@@ -7,6 +7,7 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 export type CommonErrorCode =
   | 'request/invalid-http'
   | 'request/invalid-json'
+  | 'request/unknown-field'
   | 'request/timeout'
   | 'request/too-large'
   | 'request/unsupported-media-type'

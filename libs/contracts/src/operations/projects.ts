@@ -59,7 +59,7 @@ const settings = {
     .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'It must be a public key as PEM or JWK.')
     .nullable()
     .optional(),
-  limits: sized(z.record(z.string(), limit.nullable()), (limits) =>
+  limits: sized(z.record(z.string(), limit.strict().nullable()), (limits) =>
     Object.keys(limits).length > 200 ? 'It must name at most 200 operations.' : undefined,
   ).optional(),
   webOrigins: z

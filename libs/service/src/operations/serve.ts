@@ -180,6 +180,7 @@ function isListed(spec: Named, code: ErrorCode): boolean {
   return (
     spec.errors.includes(code) ||
     code === 'request/invalid-json' ||
+    code === 'request/unknown-field' ||
     code === 'route/not-found' ||
     code === 'gateway/unavailable' ||
     code === `${spec.feature}/server-error` ||

@@ -94,6 +94,56 @@ test('answers a bad path of a contract that names no code as no endpoint', () =>
   expect(refusal({ params: { collectionId: 'x' } }, { ...spec, invalid: {} })?.code).toBe('route/not-found');
 });
 
+describe('unknown keys', () => {
+  const patch = {
+    ...spec,
+    method: 'PATCH',
+    body: z.object({ name: z.string().optional(), bio: z.string().optional() }),
+    invalid: {},
+  } as const satisfies OperationSpec;
+  const nothingKnown = {
+    code: 'collection/invalid-body',
+    field: 'name',
+    message: 'The body has none of the fields that can be changed here: name, bio.',
+  };
+
+  test('a PATCH is refused where it names nothing that can be changed', () => {
+    expect(refusal({ body: { nmae: 'x', other: 1 } as never }, patch)).toEqual(nothingKnown);
+    expect(refusal({ body: { nmae: 'x', bio: 'y' } as never }, patch)).toBeUndefined();
+    expect(refusal({ body: {} as never }, patch)).toBeUndefined();
+    expect(refusal({ body: { other: 1 } as never }, { ...patch, method: ['PUT', 'PATCH'] })).toEqual(
+      nothingKnown,
+    );
+    expect(refusal({ body: { other: 1 } as never }, { ...patch, body: z.object({}) })).toBeUndefined();
+    expect(refusal({ body: { other: 1 } as never }, { ...patch, method: 'POST' })).toBeUndefined();
+  });
+
+  test('a PATCH that lacks what it has to have says so, in the code of that', () => {
+    const rename = { ...patch, body: spec.body, invalid: spec.invalid };
+    expect(refusal({ body: { other: 1 } as never }, rename)).toMatchObject({
+      code: 'collection/invalid-name',
+      field: 'name',
+    });
+  });
+
+  test('an operator’s endpoint refuses any, of body, query and what lies in them, before it looks at values', () => {
+    const nested = z.object({ name: z.string(), deep: z.strictObject({ list: z.string() }).optional() });
+    const operators = { ...spec, auth: 'operator', body: nested } as const satisfies OperationSpec;
+    const unknown = (field: string) => ({
+      code: 'request/unknown-field',
+      field,
+      message: `${field} is not a field of this endpoint.`,
+    });
+    expect(refusal({ body: { name: 7, nmae: 'x' } as never }, operators)).toEqual(unknown('nmae'));
+    expect(refusal({ body: { name: 'x', deep: { list: '', more: 1 } } as never }, operators)).toEqual(
+      unknown('deep.more'),
+    );
+    expect(refusal({ query: 'limit=x&lmit=3' }, operators)).toEqual(unknown('lmit'));
+    expect(refusal({ query: 'limit=3' }, operators)).toBeUndefined();
+    expect(refusal({ query: `${'x'.repeat(300)}=3` }, operators)?.field).toBe('x'.repeat(64));
+  });
+});
+
 describe('parseJsonObject', () => {
   const bytes = (content: string) => new TextEncoder().encode(content);
 

@@ -1,5 +1,5 @@
 import { ApiError } from '@kith/base';
-import { type ErrorCode, isErrorCode, type OperationSpec } from '@kith/contracts';
+import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec } from '@kith/contracts';
 import { z } from 'zod';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -47,7 +47,9 @@ export function validateRequest(
   spec: OperationSpec,
   raw: { body: Record<string, unknown>; query: string; params: Record<string, string> },
 ): { body: unknown; query: unknown; params: unknown } {
+  if (spec.auth === 'operator') refuseUnknown(unreadKeys(spec, raw.body));
   const body = check(spec, 'body', spec.body, raw.body);
+  if (methodsOf(spec).includes('PATCH')) refuseNothingKnown(spec, raw.body);
   const query = check(spec, 'query', spec.query, parseQuery(spec, raw.query));
   const params = check(spec, 'params', spec.params, raw.params);
   return { body, query, params };
@@ -56,14 +58,39 @@ export function validateRequest(
 /** Keys of a body that its contract does not name: misspelt, or of another API. At most ten, and no more of each than a name is long. */
 export function unreadKeys({ body: schema }: OperationSpec, body: Record<string, unknown>): string[] {
   if (!(schema instanceof z.ZodObject)) return [];
-  const unread = Object.keys(body).filter((key) => !Object.hasOwn(schema.shape, key));
-  return unread.slice(0, 10).map((key) => key.slice(0, 64));
+  return unknownIn(schema.shape, Object.keys(body));
 }
 
-/** Reads the contract's parameters from a query string; one given twice is refused (spec#requests-repeated-parameter). */
+function unknownIn(shape: object, names: Iterable<string>): string[] {
+  const unknown = [...names].filter((name) => !Object.hasOwn(shape, name));
+  return unknown.slice(0, 10).map((name) => name.slice(0, 64));
+}
+
+/** What an operator sets is stored or refused (spec#requests-admin-unknown). */
+function refuseUnknown([field]: readonly string[]): void {
+  if (field === undefined) return;
+  throw new ApiError('request/unknown-field', { message: unknownField(field), field });
+}
+
+function unknownField(field: string): string {
+  return `${field} is not a field of this endpoint.`;
+}
+
+/** Refuses a change of nothing that the operation knows (spec#requests-patch-nothing-known). */
+function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>): void {
+  const fields = spec.body instanceof z.ZodObject ? Object.keys(spec.body.shape) : [];
+  const [field] = fields;
+  const given = Object.keys(body);
+  if (field === undefined || given.length === 0 || given.some((key) => fields.includes(key))) return;
+  const message = `The body has none of the fields that can be changed here: ${fields.join(', ')}.`;
+  throw new ApiError(codeFor(spec, 'body', field), { message, field });
+}
+
+/** Reads the contract's parameters from a query string; refuses one given twice (spec#requests-repeated-parameter). */
 function parseQuery(spec: OperationSpec, query: string): Record<string, string> {
   const values: Record<string, string> = {};
   const given = new URLSearchParams(query);
+  if (spec.auth === 'operator') refuseUnknown(unknownIn(spec.query.shape, given.keys()));
   for (const name of Object.keys(spec.query.shape)) {
     const all = given.getAll(name);
     if (all.length > 1) {
@@ -87,8 +114,9 @@ function check(spec: OperationSpec, place: Place, schema: z.ZodType, value: unkn
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0]?.slice(0, 64) : undefined;
   const field = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])].join('.');
   const own = issue?.code === 'custom' ? issue.params?.code : undefined;
+  if (unknown !== undefined) refuseUnknown([field]);
   const code = typeof own === 'string' && isErrorCode(own) ? own : codeFor(spec, place, field);
-  const sentence = unknown === undefined ? (issue?.message ?? '') : 'There is no such field.';
+  const sentence = issue?.message ?? '';
   // What a path names is answered as the thing itself not being there, the same for every reason
   // (spec#collections-not-found).
   if (place === 'params') throw new ApiError(code);

@@ -107,8 +107,8 @@ describe.each(handlerEngines())('rows of users that are there on %s', (engine) =
     expect([status, answer]).toEqual([
       400,
       {
-        error: 'rows.1.password_hash: There is no such field.',
-        code: 'user/invalid-body',
+        error: 'rows.1.password_hash is not a field of this endpoint.',
+        code: 'request/unknown-field',
         field: 'rows.1.password_hash',
       },
     ]);

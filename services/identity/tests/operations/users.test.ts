@@ -75,9 +75,15 @@ describe.each(handlerEngines())('users on %s', (engine) => {
       isVerified: true,
       email: 'x@example.org',
     };
-    const { status, body } = await patch({ ...forced, projectId: randomUUID(), seq: 9, rev: 9 });
-    expect(status).toBe(200);
-    expect(body).toEqual(user);
+    const unknown = { ...forced, projectId: randomUUID(), seq: 9, rev: 9 };
+    const { status, body } = await patch({ ...unknown, name: user.name });
+    expect([status, body]).toEqual([200, user]);
+    const refused = await patch(unknown);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { error: expect.stringContaining('username, name, '), code: 'user/invalid-body', field: 'username' },
+    ]);
+    expect((await get(user.id, { caller: callerOf(user) })).body).toEqual(user);
   });
 
   test("may not change another's profile, there or not", async () => {
