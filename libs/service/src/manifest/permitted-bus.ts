@@ -79,17 +79,17 @@ export class PermittedBus extends BusWrapper {
   }
 
   override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
-    this.#checkDurable(options.durable);
+    this.#checkDurable(`consume events as ${options.durable}`, options.durable);
     return this.inner.consume(options, handle);
   }
 
   override startOver(durable: string): Promise<void> {
-    this.#checkDurable(durable);
+    this.#checkDurable(`start ${durable} over`, durable);
     return this.inner.startOver(durable);
   }
 
   override backlog(durable: string): Promise<Backlog> {
-    this.#checkDurable(durable);
+    this.#checkDurable(`read the backlog of ${durable}`, durable);
     return this.inner.backlog(durable);
   }
 
@@ -112,9 +112,8 @@ export class PermittedBus extends BusWrapper {
     }
   }
 
-  #checkDurable(durable: string): void {
-    if (this.#durables.has(durable)) return;
-    throw this.#refusal(`consume events as ${durable}`, 'the subscription', 'subscriptions');
+  #checkDurable(does: string, durable: string): void {
+    if (!this.#durables.has(durable)) throw this.#refusal(does, 'the subscription', 'subscriptions');
   }
 
   #refusal(does: string, what: string, ...lines: string[]): Error {

@@ -1,0 +1,74 @@
+import { eventFilter, events, internalSubject, noticeFilter, serviceOf } from '@kith/contracts';
+import { gatewayUses } from '@kith/gateway';
+import type { BusUses } from '@kith/service';
+import { describe, expect, it } from 'vitest';
+import { natsRights } from './nats/rights.ts';
+import { serviceBackups, serviceMoves, serviceOfEvent, services } from './services.ts';
+
+const uses: readonly BusUses[] = [...services, gatewayUses];
+
+describe('the manifests fit each other', () => {
+  it.each(uses)('$name asks what others answer', ({ name, asks = [] }) => {
+    for (const spec of asks) {
+      const answering = services.find((one) => one.name === serviceOf(spec));
+      expect(answering?.name).not.toBe(name);
+      expect(answering?.internal?.map((one) => one.spec.name)).toContain(spec.name);
+    }
+    expect(new Set(asks).size).toBe(asks.length);
+  });
+
+  it('every question is one that somebody asks', () => {
+    const asked = new Set(uses.flatMap(({ asks = [] }) => asks.map((spec) => spec.name)));
+    const answered = services.flatMap(({ internal = [] }) => internal.map(({ spec }) => spec.name));
+    expect(answered.filter((name) => !asked.has(name))).toEqual([]);
+  });
+
+  it('every event is of one service', () => {
+    for (const { type } of events) {
+      const [feature = ''] = type.split('.');
+      const emitting = services.filter(({ emits = [] }) => (emits as readonly string[]).includes(feature));
+      expect(emitting.map(({ name }) => name)).toEqual([serviceOfEvent(type)]);
+    }
+    expect(serviceOfEvent('weather.changed')).toBeUndefined();
+  });
+
+  it('every durable is named after its service, and of one subscription', () => {
+    const durables = services.flatMap(({ name, subscriptions = [] }) =>
+      subscriptions.map(({ durable }) => [name, durable] as const),
+    );
+    for (const [name, durable] of durables) expect(durable).toMatch(new RegExp(`^${name}-[a-z-]+$`));
+    expect(new Set(durables.map(([, durable]) => durable)).size).toBe(durables.length);
+  });
+
+  it('every notice that is heard is told, and the other way round', () => {
+    const told = new Set(uses.flatMap(({ tells = [] }) => tells));
+    const heard = new Set(uses.flatMap(({ hears = [] }) => hears));
+    expect(heard).toEqual(told);
+  });
+});
+
+describe.each(uses)('the NATS user $name', (of) => {
+  const { name, asks = [], emits = [], tells = [], hears = [], subscriptions = [] } = of;
+  const { publish, subscribe } = natsRights('p')[name as 'gateway'];
+
+  it('may do what its manifest says', () => {
+    for (const spec of asks) expect(publish).toContain(internalSubject('p', spec));
+    for (const feature of emits) expect(publish).toContain(eventFilter('p', { type: `${feature}.>` }));
+    for (const notice of tells) expect(publish).toContain(noticeFilter('p', notice));
+    for (const { durable } of subscriptions) expect(publish).toContain(`p.dead.${durable}.*`);
+    for (const notice of hears) expect(subscribe).toContain(noticeFilter('p', notice));
+    expect(subscribe).toContain(`_INBOX_${name}.>`);
+  });
+
+  it('asks no other question, and tells nothing else', () => {
+    const others = publish.filter((subject) => /^p\.(svc|event|notice|feed)\./.test(subject));
+    expect(others).toHaveLength(asks.length + emits.length + tells.length);
+    expect(publish.includes('p.rpc.>')).toBe(name === 'gateway');
+  });
+});
+
+it('what is stored is backed up, after what refers to it, and moves', () => {
+  const storing = services.filter(({ stores }) => stores).map(({ name }) => name as string);
+  expect(serviceMoves.map(({ service }) => service)).toEqual(storing);
+  expect(serviceBackups.map(({ service }) => service)).toEqual(storing.toReversed());
+});

@@ -1,0 +1,19 @@
+// Starts at most 1 platform and 0 processes.
+import type { Bus } from '@kith/bus';
+import { services } from '@kith/platform';
+import { startPlatform } from '@kith/testing';
+import { afterEach, expect, it, vi } from 'vitest';
+
+afterEach(() => vi.restoreAllMocks());
+
+// On NATS the rights of its user refuse the same (tests/nats-rights.test.ts).
+it('in the embedded form a service may do what its manifest says, and nothing else', async () => {
+  const starts = services.map((manifest) => vi.spyOn(manifest, 'start'));
+  await using _platform = await startPlatform({ engine: 'embedded' });
+  const buses = starts.map((start) => start.mock.lastCall?.[0].bus as Bus);
+  expect(buses).toHaveLength(services.length);
+  for (const [at, bus] of buses.entries()) {
+    const consume = () => bus.consume({ durable: 'chaos-watch', subjects: [] }, async () => {});
+    expect(consume).toThrow(`${services[at]?.name} may not consume events as chaos-watch.`);
+  }
+});
