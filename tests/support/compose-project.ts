@@ -15,7 +15,7 @@ import {
 import { uniquePrefix } from '@kith/testing';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const here = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What docker-compose.yml starts, under a name of its own; gone with its images when it is disposed. */
 export interface ComposeProject extends AsyncDisposable {
@@ -34,8 +34,12 @@ export interface ComposeProject extends AsyncDisposable {
  * those built offline.
  *
  * @param more What is set beside it, in the form of a Compose file.
+ * @param root The repository it is in, where that is not this one.
  */
-export async function startComposeProject(more: object = { version: '2.4' }): Promise<ComposeProject> {
+export async function startComposeProject(
+  more: object = { version: '2.4' },
+  root = here,
+): Promise<ComposeProject> {
   const compose = await provideCompose();
   if (!compose) throw new Error('There is no docker-compose: install it.');
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;

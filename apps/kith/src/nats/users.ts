@@ -34,7 +34,7 @@ export function ensureNatsUsers(folder: string, prefix: string): NatsUserFiles {
   }
   const configFolder = join(folder, 'server');
   mkdirSync(configFolder, { recursive: true, mode: 0o755 });
-  const config = `# Written by Kith at start; the rights are those of apps/kith/src/nats/rights.ts.
+  const config = `# Written by Kith at start; the rights are those of the services' manifests.
 port: 4222
 http: 8222
 max_payload: ${maxPayload}

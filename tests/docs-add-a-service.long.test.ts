@@ -1,0 +1,63 @@
+// Quick counterpart: tests/docs-add-a-service.test.ts
+// Starts at most 0 platforms and 1 process.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { caller } from '@kith/platform';
+import { availableEngines, createPeople, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startComposeProject } from './support/compose-project.ts';
+import { followGuide } from './support/follow-guide.ts';
+import { readBlocks } from './support/guide.ts';
+import { copyRepository } from './support/repository-copy.ts';
+
+const guide = 'add-a-service.md';
+
+describe(`docs/${guide}`, () => {
+  let copy: Awaited<ReturnType<typeof copyRepository>>;
+  beforeAll(async () => {
+    copy = await copyRepository({ packages: 'copied' });
+  }, 300_000);
+  afterAll(() => copy[Symbol.asyncDispose](), 60_000);
+
+  it('leads to a service of the embedded form, and to a green check', async () => {
+    const blocks = await readBlocks(guide);
+    const installed = blocks.findIndex(({ text }) => text.startsWith('npm install')) + 1;
+    expect(installed).toBeGreaterThan(0);
+    const options = { folder: copy.path, env: { PORT: '0', NODE_ENV: undefined } };
+    const before = await followGuide(guide, blocks.slice(0, installed), options);
+    // They are installed; `npm ci` would fetch all of them again.
+    await copy.markInstalled();
+    expect(before + (await followGuide(guide, blocks.slice(installed), options))).toBe(4);
+  }, 900_000);
+
+  it.runIf(availableEngines().includes('containers'))(
+    'leads to a container of the distributed form, with its rights on NATS and its metrics',
+    async () => {
+      await using project = await startComposeProject({ version: '2.4' }, copy.path);
+      const kept = await project.call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token');
+      const token = kept.trim();
+      const call = caller(project.url);
+      const people = createPeople(call, token);
+      const { id } = await people.createProject();
+      const [ada, grace] = [await people.createUser(id), await people.createUser(id)];
+      await people.connect(ada, grace);
+      const path = `/admin/projects/${id}/connections/count`;
+      const count = () => call<{ count: number }>('GET', path, { token });
+      await waitFor(async () => (await count()).count === 1, { what: 'the connection' });
+      expect(await project.call('logs', '--no-color', 'statistics', 'nats')).not.toMatch(/violation/i);
+
+      const config = await readFile(join(copy.path, 'deploy/prometheus/prometheus.yml'), 'utf8');
+      const targets = [...config.matchAll(/^ +- ([a-z]+:9090)$/gm)].map(([, target = '']) => target);
+      expect(targets).toContain('statistics:9090');
+      const metrics = (target: string) => {
+        const script = `process.stdout.write(await (await fetch('http://${target}/metrics')).text())`;
+        return project.call('exec', '-T', 'gateway', 'node', '--input-type=module', '-e', script);
+      };
+      for (const target of targets) expect(await metrics(target)).toContain('nodejs_version_info');
+      expect(await metrics('statistics:9090')).toMatch(
+        /^kith_events_consumed_total\{.*durable="statistics-connections".*\} 1$/m,
+      );
+    },
+    900_000,
+  );
+});
