@@ -1,4 +1,5 @@
 // What services declare and store in. Loads no driver: those are behind `@kith/store/open`, `/backup` and `/sqlite`.
+export { anonymousProfile } from './backup/anonymous-profile.ts';
 export type { ServiceBackup } from './backup/service-backup.ts';
 export {
   type AnyCollection,

@@ -1,4 +1,5 @@
-import { type AnyStored, anonymousProfile, type MadeUp, type ServiceBackup } from '@kith/store/backup';
+import { anonymousProfile, type ServiceBackup } from '@kith/store';
+import type { AnyStored, MadeUp } from '@kith/store/backup';
 import { placed } from './listing.ts';
 import { strangers } from './pair.ts';
 import { changeOf } from './store/change.ts';

@@ -1,4 +1,4 @@
-import { anonymousProfile, type ServiceBackup } from '@kith/store/backup';
+import { anonymousProfile, type ServiceBackup } from '@kith/store';
 import { declared, entries, feeds } from './store/collections.ts';
 import { endOf, feedKey } from './store/place.ts';
 

@@ -1,5 +1,4 @@
 export { anonymise } from './anonymise.ts';
-export { anonymousProfile } from './anonymous-profile.ts';
 export type { AnyStored } from './any-stored.ts';
 export { DocumentsFile } from './documents-file.ts';
 export { MadeUp } from './made-up.ts';
