@@ -56,7 +56,7 @@ export async function startCollections(
   };
   const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
   const purger = undo.adopt(startPurger(store, { everyMs: purgeEveryMs, log }), (one) => one.stop());
-  const service = await startService(runtime, manifest, {
+  const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
     background: [purger, sweeper, relay],

@@ -52,7 +52,7 @@ export async function startConnections(
   );
   const eraser = undo.adopt(startEraser({ store, bus, relay }, { log }), (one) => one.stop());
   const epoch = (await store.outbox.fact('epoch'))?.number ?? 0;
-  const service = await startService(runtime, manifest, {
+  const service = await startService<AppContext>(runtime, manifest, {
     app: { store, epoch, bus, relay },
     outbox: store.outbox,
     background: [eraser, sweeper, relay],

@@ -119,7 +119,7 @@ export async function startIdentity(
   );
   const upkeep = startUpkeep(app, { times, everyMs: sweepEveryMs, log: runtime.log });
   for (const sweeper of upkeep) undo.adopt(sweeper, (started) => started.stop());
-  const service = await startService(runtime, manifest, {
+  const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
     restored: () => takeUpRestore(app),

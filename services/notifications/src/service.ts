@@ -68,7 +68,7 @@ export async function startNotifications(
   ];
   for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
   const eraser = undo.adopt(startEraser(app, { log }), (one) => one.stop());
-  const service = await startService(runtime, manifest, {
+  const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
     background: [eraser, ...sweeps, relay],

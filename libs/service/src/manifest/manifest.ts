@@ -73,7 +73,7 @@ export function serviceManifest<App>() {
     Stores extends ServiceBackup | undefined = undefined,
   >(
     declared: Declared<App, Name, Config, Handlers, Stores>,
-  ) => declared as unknown as ServiceManifest<App> & { readonly name: Name; readonly config: Config };
+  ) => declared as unknown as ServiceManifest & { readonly name: Name; readonly config: Config };
 }
 
 /** Starts a service by its manifest, in either form: its bus lets it do what the manifest lists. */
