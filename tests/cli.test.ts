@@ -92,6 +92,21 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(await done('users', 'restore', user.id, '--project', id)).toMatch(/ active\n$/);
   });
 
+  it('changes what operators set of a user', async () => {
+    const { id } = await platform.createProject();
+    const user = await platform.createUser(id);
+    const update = (...words: string[]) => json('users', 'update', user.id, '--project', id, ...words);
+    const given = ['--role', 'moderator', '--reputation=-2.5', '--verified', 'yes'];
+    const changed = { id: user.id, role: 'moderator', reputation: -2.5, isVerified: true };
+    expect(await update(...given)).toMatchObject([changed]);
+    expect(await update('--verified', 'no')).toMatchObject([{ ...changed, isVerified: false }]);
+    const about = [user.id, '--project', id];
+    for (const words of [about, [...about, '--reputation', 'much'], [...about, '--verified', 'maybe']]) {
+      const said = await runKith(['users', 'update', ...words], accessOf(platform));
+      expect([said.code, said.stderr]).toEqual([2, expect.stringMatching(/^kith: .*See --help\.\n$/)]);
+    }
+  });
+
   it('rotates keys', async () => {
     const keys = await json<{ state: string }[]>('keys', 'rotate');
     // Other suites on this platform may have rotated before.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   blockUser,
+  changeUser,
   getUser,
   listProjectUsers,
   listSessions,
@@ -9,6 +10,7 @@ import {
   rebuildConnectionsProfiles,
   rebuildIdentityBlocks,
   rebuildNotificationsProfiles,
+  requestNewAccessToken,
   restoreUser,
   signIn,
   suspendUser,
@@ -58,6 +60,40 @@ export const operators = surfaceSuite('operators', (world) => {
     }
   });
 
+  it('a user’s role, reputation and verification are set; what is not given stays', async () => {
+    const user = await world.user();
+    const change = async (body: object) => (await world.ok(changeUser, { ...about(user), body })).body;
+    const changed = { ...user.user, role: 'moderator', reputation: -2.5, updatedAt: expect.any(String) };
+    const before = await change({ role: ' moderator ', reputation: -2.5 });
+    expect(before).toEqual(changed);
+    expect(await change({ isVerified: true })).toEqual({ ...changed, isVerified: true });
+    expect(await change({ isVerified: false, reputation: 0, name: 'Nobody' })).toEqual({
+      ...changed,
+      reputation: 0,
+    });
+    const own = await world.ok(getUser, { params: { userId: user.id }, token: user.accessToken });
+    expect(await change({ role: 'moderator' })).toEqual(own.body);
+    const given = { token: user.accessToken, body: { refreshToken: user.refreshToken } };
+    const { body } = await world.ok(requestNewAccessToken, given);
+    expect(
+      JSON.parse(atob(body.accessToken.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/'))),
+    ).toMatchObject({
+      role: 'moderator',
+    });
+  });
+
+  it.each([
+    ['role', ''],
+    ['role', 'x'.repeat(65)],
+    ['role', null],
+    ['reputation', '1'],
+    ['isVerified', 'yes'],
+  ])('a change is refused for %s: %j, before whose it is', async (field, value) => {
+    const params = { projectId: world.projectId, userId: randomUUID() };
+    const body = { [field]: value };
+    await world.refused(changeUser, { token, params, body }, 'user/invalid-body', { field });
+  });
+
   it('a suspended user’s tokens stop, until it is restored and signs in again', async () => {
     const user = await world.user();
     const given = { token: user.accessToken };
@@ -75,6 +111,7 @@ export const operators = surfaceSuite('operators', (world) => {
   });
 
   it.each([
+    ['change', changeUser],
     ['suspend', suspendUser],
     ['restore', restoreUser],
   ] as [string, OperationSpec][])('%s finds a user of the named project alone', async (_, spec) => {

@@ -154,6 +154,8 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
   const { projectId } = recorder;
   const query = { page: '1', limit: '20', query: 'ada' };
   await recorder.send('identity.list-project-users', { token, params: { projectId }, query });
+  const standing = { role: 'moderator', reputation: 10, isVerified: true };
+  await recorder.send('identity.change-user', { token, params: { projectId, userId }, body: standing });
   await recorder.send('identity.suspend-user', { token, params: { projectId, userId } });
   await recorder.send('identity.restore-user', { token, params: { projectId, userId } });
   for (const copy of [

@@ -85,6 +85,7 @@ export const features = {
   ),
   operators: whole(
     contracts.listProjectUsers,
+    contracts.changeUser,
     contracts.suspendUser,
     contracts.restoreUser,
     contracts.rebuildConnectionsProfiles,

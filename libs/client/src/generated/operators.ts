@@ -77,6 +77,12 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<{ copied: number; next: string | null }>;
   /**
+   * Changes the part of a user that only operators may set. Answers the user. Access tokens carry the role they were issued with, until the session is refreshed.
+   *
+   * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
+   */
+  change(input: Methods['users.change']['input'], options?: CallOptions): Promise<OwnUser>;
+  /**
    * Suspends a user: its tokens stop at once and its sessions end. Answers the user; repeating changes nothing.
    *
    * Errors of its own: `user/not-found`, `user/server-error`.
@@ -205,6 +211,13 @@ export const operations = {
     rebuildBlocks: {
       method: 'POST',
       path: '/admin/copies/identity-blocks',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    change: {
+      method: 'PATCH',
+      path: '/admin/projects/:projectId/users/:userId',
       auth: 'operator',
       isGlobal: true,
       takesInput: true,

@@ -771,6 +771,18 @@ export interface Methods {
     output: Array<OwnUser>;
     errors: 'project/not-found' | 'project/server-error' | 'project/invalid-query';
   };
+  'users.change': {
+    operation: 'identity.change-user';
+    input: {
+      projectId: string;
+      userId: string;
+      role?: string | undefined;
+      reputation?: number | undefined;
+      isVerified?: boolean | undefined;
+    };
+    output: OwnUser;
+    errors: 'user/not-found' | 'user/server-error' | 'user/invalid-body';
+  };
   'users.suspend': {
     operation: 'identity.suspend-user';
     input: { projectId: string; userId: string };

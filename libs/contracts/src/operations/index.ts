@@ -1,4 +1,5 @@
 import type { OperationSpec } from '../operation.ts';
+import { adminUserOperations } from './admin-users.ts';
 import { authOperations, signingKeyOperations } from './auth.ts';
 import { blockOperations } from './blocks.ts';
 import { collectionOperations } from './collections.ts';
@@ -13,6 +14,7 @@ import { projectOperations, projectUpkeepOperations } from './projects.ts';
 import { suspensionOperations } from './suspension.ts';
 import { userOperations } from './users.ts';
 
+export * from './admin-users.ts';
 export * from './auth.ts';
 export * from './blocks.ts';
 export * from './collections.ts';
@@ -40,6 +42,7 @@ const all = [
   ...projectOperations,
   ...copyOperations,
   ...projectUpkeepOperations,
+  ...adminUserOperations,
   ...suspensionOperations,
   ...importOperations,
   ...signingKeyOperations,

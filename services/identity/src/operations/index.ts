@@ -1,5 +1,6 @@
 // Every operation of the service, by its short name.
 export { changePasswordHandler as 'change-password' } from './change-password.ts';
+export { changeUserHandler as 'change-user' } from './change-user.ts';
 export { checkUsernameHandler as 'check-username' } from './check-username.ts';
 export { createProjectHandler as 'create-project' } from './create-project.ts';
 export { deleteSessionHandler as 'delete-session' } from './delete-session.ts';

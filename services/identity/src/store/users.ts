@@ -39,6 +39,17 @@ export class Users {
     return outcome === 'stored' || outcome === 'stale' ? outcome : 'username-taken';
   }
 
+  /** Stores what operators set of a user (`role`, `reputation`, `isVerified`) in the same way as `update`. */
+  async updateStanding(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
+    const { role, reputation, isVerified, rev, seq } = user;
+    const updatedAt = user.updatedAt.getTime();
+    const outcome = await changeUser(this.#documents, { ...user, rev: rev - 1 }, (doc) => ({
+      set: { ...doc, role, reputation, isVerified, updatedAt, rev, seq },
+      events: [event],
+    }));
+    return outcome === 'stored' ? 'stored' : 'stale';
+  }
+
   /** Notes a sign-in. Not a change of the user: neither `rev` nor an event. */
   async touch(projectId: string, userId: string, at: Date): Promise<void> {
     const copy = {

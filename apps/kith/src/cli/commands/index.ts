@@ -22,6 +22,7 @@ import { stopCommand } from './stop.ts';
 import { listUsersCommand } from './users-list.ts';
 import { restoreUserCommand } from './users-restore.ts';
 import { suspendUserCommand } from './users-suspend.ts';
+import { updateUserCommand } from './users-update.ts';
 
 /** Every command, in the order of the list that `kith` prints. Help, completion and tests are made from it. */
 export const commands: readonly Command[] = [
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   showProjectCommand,
   updateProjectCommand,
   listUsersCommand,
+  updateUserCommand,
   suspendUserCommand,
   restoreUserCommand,
   rotateKeysCommand,

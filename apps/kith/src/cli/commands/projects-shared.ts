@@ -4,17 +4,16 @@ import { type Given, type Option, type Result, type Surroundings, textOf, type W
 import { resolvePath } from '../data-folder.ts';
 import { unreadable } from '../file-error.ts';
 import { tableOf } from '../table.ts';
+import { yesOrNo, yesOrNoChoices } from './yes-or-no.ts';
 
 export const projectWord: Word = { value: 'ID', what: 'project id' };
-
-const yesOrNo = ['yes', 'no'];
 
 /** What creating and updating a project take beside its name. */
 export const settingOptions = {
   'public-key': { value: 'FILE', text: 'the key that verifies the project’s own tokens, PEM or JWK' },
   'web-origin': { value: 'URL', text: 'a web origin that may call the API', multiple: true },
-  'public-profiles': { choices: yesOrNo, text: 'whether anybody may read profiles' },
-  'public-connections': { choices: yesOrNo, text: 'whether anybody may list a user’s connections' },
+  'public-profiles': { choices: yesOrNoChoices, text: 'whether anybody may read profiles' },
+  'public-connections': { choices: yesOrNoChoices, text: 'whether anybody may list a user’s connections' },
 } satisfies Record<string, Option>;
 
 /** Reads the settings that were given. */
@@ -24,8 +23,8 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
   return {
     ...(key === undefined ? {} : { publicKey: readKey(resolvePath(key, env)) }),
     ...(origins === undefined ? {} : { webOrigins: origins }),
-    ...isYes(given, 'public-profiles', 'publicProfiles'),
-    ...isYes(given, 'public-connections', 'publicConnections'),
+    ...yesOrNo(given, 'public-profiles', 'publicProfiles'),
+    ...yesOrNo(given, 'public-connections', 'publicConnections'),
   };
 }
 
@@ -40,11 +39,6 @@ export function projectsResult(projects: readonly Project[]): Result {
     'own key': ({ publicKey }) => (publicKey === null ? 'no' : 'yes'),
   });
   return { value: projects, text };
-}
-
-function isYes(given: Given, option: string, field: string): Record<string, boolean> {
-  const value = textOf(given, option);
-  return value === undefined ? {} : { [field]: value === 'yes' };
 }
 
 function readKey(file: string): string {

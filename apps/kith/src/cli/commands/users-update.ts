@@ -1,0 +1,36 @@
+import type { OwnUser } from '@kith/contracts';
+import { type Command, textOf, UsageError } from '../command.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
+import { userPath, usersOptions, usersResult, userWord } from './users-shared.ts';
+import { yesOrNo, yesOrNoChoices } from './yes-or-no.ts';
+
+/** Changes what operators set of a user; what is not given stays. */
+export const updateUserCommand: Command = {
+  name: 'users update',
+  summary: 'change a user’s role, reputation or verification',
+  text: 'What is not given stays unchanged. Access tokens carry the role they were issued with; the next one has the new role.',
+  reads: accessConfig,
+  options: {
+    role: { value: 'ROLE', text: 'the role that access tokens carry' },
+    reputation: { value: 'NUMBER', text: 'write --reputation=-5 for a negative number' },
+    verified: { choices: yesOrNoChoices, text: 'whether the e-mail address is the user’s own' },
+    ...usersOptions,
+  },
+  words: [userWord],
+  async run(given, around) {
+    const [role, reputation] = [textOf(given, 'role'), textOf(given, 'reputation')];
+    const body = {
+      ...(role === undefined ? {} : { role }),
+      ...(reputation === undefined ? {} : { reputation: numberOf(reputation) }),
+      ...yesOrNo(given, 'verified', 'isVerified'),
+    };
+    if (Object.keys(body).length === 0) throw new UsageError('Name at least one thing to change.');
+    return usersResult([await accessPlatform(given, around).call<OwnUser>('PATCH', userPath(given), body)]);
+  },
+};
+
+function numberOf(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new UsageError('--reputation must be a number.');
+  return value;
+}

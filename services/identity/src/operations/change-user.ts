@@ -1,0 +1,41 @@
+import { ApiError, untilMade } from '@kith/base';
+import { changeUser, userUpdated } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import type { User } from '../store/index.ts';
+import { userEvent } from '../user-events.ts';
+import { ownUserOf } from '../user-views.ts';
+
+/**
+ * Changes a user's role, reputation or verification for an operator (spec#admin-users-update). A request that changes
+ * nothing stores nothing and makes no event.
+ */
+export const changeUserHandler = handler(changeUser, async (request, app: AppContext) => {
+  const { projectId, userId } = request.params;
+  const { role, reputation, isVerified } = request.body;
+  const attempt = async () => {
+    const before = await app.store.users.find(projectId, userId);
+    if (!before) throw new ApiError('user/not-found');
+    const standing = {
+      role: role ?? before.role,
+      reputation: reputation ?? before.reputation,
+      isVerified: isVerified ?? before.isVerified,
+    };
+    const isChanged = (Object.keys(standing) as (keyof typeof standing)[]).some(
+      (field) => standing[field] !== before[field],
+    );
+    if (!isChanged) return { result: ownUserOf(before) };
+    const after: User = {
+      ...before,
+      ...standing,
+      updatedAt: new Date(),
+      rev: before.rev + 1,
+      seq: before.seq + 1,
+    };
+    const event = userEvent(userUpdated, after, null);
+    if ((await app.store.users.updateStanding(after, event)) === 'stale') return undefined;
+    app.relay.kick();
+    return { result: ownUserOf(after) };
+  };
+  return untilMade(attempt, request);
+});

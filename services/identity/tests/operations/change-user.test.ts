@@ -1,0 +1,54 @@
+import { changeUser, eventFilter, getUser, publicUser, userUpdated } from '@kith/contracts';
+import { handlerEngines, waitFor } from '@kith/testing';
+import { describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import type { TestIdentity } from '../support/identity.ts';
+import { callerOf, signUpUser } from '../support/people.ts';
+import { startForSuite } from '../support/suite.ts';
+
+describe.each(handlerEngines())('what operators set of users on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  startForSuite(engine, (started, project) => {
+    [identity, projectId] = [started, project];
+  });
+
+  test('is stored and told of by an event of nobody’s; what changes nothing is neither', async () => {
+    const { bus } = identity;
+    // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+    const events: any[] = [];
+    await bus.consume(
+      { durable: 'test-changes', subjects: [eventFilter(bus.prefix, userUpdated)] },
+      async ({ body }) => {
+        events.push(JSON.parse(new TextDecoder().decode(body)));
+      },
+    );
+    const { user } = await signUpUser(bus, projectId);
+    const params = { projectId, userId: user.id };
+    const change = async (body: object) => (await call(bus, changeUser, { params, body })).body;
+    expect(await change({})).toEqual(user);
+    expect(await change({ role: user.role, reputation: user.reputation, isVerified: false })).toEqual(user);
+    const changed = await change({ role: 'editor', reputation: 7 });
+    expect(changed).toMatchObject({ role: 'editor', reputation: 7, isVerified: false });
+    const verified = await change({ isVerified: true });
+    const read = await call(bus, getUser, { projectId, params, caller: callerOf(user) });
+    expect(read.body).toEqual(verified);
+
+    await waitFor(() => events.length >= 2);
+    expect(events.map(({ actorId, aggregate, data }) => [actorId, aggregate.seq, data])).toEqual([
+      [null, 2, publicUser.parse(changed)],
+      [null, 3, publicUser.parse(verified)],
+    ]);
+  });
+
+  test('stays of changes at the same time', async () => {
+    const { bus } = identity;
+    const { user } = await signUpUser(bus, projectId);
+    const params = { projectId, userId: user.id };
+    const changes = [{ role: 'editor' }, { reputation: 3 }, { isVerified: true }];
+    const answers = await Promise.all(changes.map((body) => call(bus, changeUser, { params, body })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const read = await call(bus, getUser, { projectId, params, caller: callerOf(user) });
+    expect(read.body).toMatchObject({ role: 'editor', reputation: 3, isVerified: true });
+  });
+});
