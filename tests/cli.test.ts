@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
-import type { OwnUser, Project } from '@kith/contracts';
+import type { OwnUser, Project, ProjectUser } from '@kith/contracts';
 import { openDataFolder } from '@kith/platform';
 import { commands } from '@kith/platform/cli';
 import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
@@ -105,6 +105,29 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       const said = await runKith(['users', 'update', ...words], accessOf(platform));
       expect([said.code, said.stderr]).toEqual([2, expect.stringMatching(/^kith: .*See --help\.\n$/)]);
     }
+  });
+
+  it('suspends for a time, sets a password, lists and ends sessions', async () => {
+    const { id } = await platform.createProject();
+    const user = await platform.createUser(id);
+    const about = [user.id, '--project', id];
+    const said = ['--until', '2999-01-01T00:00:00Z', '--reason', 'spam'];
+    const [suspended] = await json<ProjectUser[]>('users', 'suspend', ...about, ...said);
+    expect(suspended?.suspension).toMatchObject({ until: '2999-01-01T00:00:00.000Z', reason: 'spam' });
+    expect(await done('users', 'list', '--project', id)).toContain('suspended until 2999-01-01');
+    await done('users', 'restore', ...about);
+    await writeFile(join(folder, 'password'), 'told by the operator\n');
+    await done('users', 'set-password', ...about, '--password-file', 'password');
+    const body = { email: user.email, password: 'told by the operator' };
+    await platform.call('POST', `/v7/${id}/auth/sign-in`, { body });
+    expect(await json('users', 'sessions', ...about)).toMatchObject([{ id: expect.any(String) }]);
+    expect(await json('users', 'end-sessions', ...about)).toEqual([{ id: user.id, sessions: 'ended' }]);
+    expect(await json('users', 'sessions', ...about)).toEqual([]);
+    const missing = await runKith(['users', 'set-password', ...about, '--password-file', 'none'], {
+      ...accessOf(platform),
+      KITH_CWD: folder,
+    });
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
   });
 
   it('rotates keys', async () => {

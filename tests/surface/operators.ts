@@ -2,9 +2,13 @@ import { randomUUID } from 'node:crypto';
 import {
   blockUser,
   changeUser,
+  type ErrorCode,
+  endUserSessions,
   getUser,
+  importUsers,
   listProjectUsers,
   listSessions,
+  listUserSessions,
   type OperationSpec,
   operations,
   rebuildConnectionsProfiles,
@@ -12,6 +16,7 @@ import {
   rebuildNotificationsProfiles,
   requestNewAccessToken,
   restoreUser,
+  setPassword,
   signIn,
   suspendUser,
 } from '@kith/contracts';
@@ -43,7 +48,7 @@ export const operators = surfaceSuite('operators', (world) => {
   it('a project’s users are listed whole, newest first, and searched', async () => {
     const given = { token, params: { projectId: world.projectId } };
     const { body } = await world.ok(listProjectUsers, given);
-    expect(body.data).toEqual([grace.user, ada.user]);
+    expect(body.data).toEqual([grace, ada].map(({ user }) => ({ ...user, suspension: null })));
     const found = async (query: string) =>
       (await world.ok(listProjectUsers, { ...given, query })).body.data.map(({ id }) => id);
     expect(await found('query=ADA.ONE')).toEqual([ada.id]);
@@ -63,7 +68,10 @@ export const operators = surfaceSuite('operators', (world) => {
   it('a user’s role, reputation and verification are set; what is not given stays', async () => {
     const user = await world.user();
     const change = async (body: object) => (await world.ok(changeUser, { ...about(user), body })).body;
-    const changed = { ...user.user, role: 'moderator', reputation: -2.5, updatedAt: expect.any(String) };
+    const changed = {
+      ...{ ...user.user, suspension: null, role: 'moderator', reputation: -2.5 },
+      updatedAt: expect.any(String),
+    };
     const before = await change({ role: ' moderator ', reputation: -2.5 });
     expect(before).toEqual(changed);
     expect(await change({ isVerified: true })).toEqual({ ...changed, isVerified: true });
@@ -72,7 +80,7 @@ export const operators = surfaceSuite('operators', (world) => {
       reputation: 0,
     });
     const own = await world.ok(getUser, { params: { userId: user.id }, token: user.accessToken });
-    expect(await change({ role: 'moderator' })).toEqual(own.body);
+    expect(await change({ role: 'moderator' })).toEqual({ ...own.body, suspension: null });
     const given = { token: user.accessToken, body: { refreshToken: user.refreshToken } };
     const { body } = await world.ok(requestNewAccessToken, given);
     expect(
@@ -98,11 +106,14 @@ export const operators = surfaceSuite('operators', (world) => {
     const user = await world.user();
     const given = { token: user.accessToken };
     const suspended = await world.ok(suspendUser, about(user));
-    expect(suspended.body).toEqual({ ...user.user, isActive: false, updatedAt: expect.any(String) });
+    expect(suspended.body).toEqual({
+      ...{ ...user.user, isActive: false, updatedAt: expect.any(String) },
+      suspension: { at: expect.any(String), until: null, reason: null },
+    });
     expect((await world.ok(suspendUser, about(user))).body).toEqual(suspended.body);
     await waitFor(() => world.refused(listSessions, given, 'auth/suspended'), { what: 'the suspension' });
     const restored = await world.ok(restoreUser, about(user));
-    expect(restored.body).toEqual({ ...user.user, updatedAt: expect.any(String) });
+    expect(restored.body).toEqual({ ...user.user, updatedAt: expect.any(String), suspension: null });
     expect((await world.ok(restoreUser, about(user))).body).toEqual(restored.body);
     await waitFor(() => world.refused(listSessions, given, 'auth/unauthorized'), { what: 'the end' });
     const { email, password } = user;
@@ -110,7 +121,88 @@ export const operators = surfaceSuite('operators', (world) => {
     await world.ok(listSessions, { token: body.accessToken });
   });
 
+  it('a suspension has a reason and ends by itself', async () => {
+    const user = await world.user();
+    const until = new Date(Date.now() + 1_500).toISOString();
+    const suspendFor = async (body: object) => (await world.ok(suspendUser, { ...about(user), body })).body;
+    const first = await suspendFor({ reason: ' spam ', until: '2999-01-01T00:00:00+01:00' });
+    const { suspension } = first;
+    expect(suspension).toEqual({
+      at: expect.any(String),
+      until: '2998-12-31T23:00:00.000Z',
+      reason: 'spam',
+    });
+    const shorter = await suspendFor({ until });
+    expect(shorter.suspension).toEqual({ at: suspension!.at, until, reason: null });
+    const { email, password } = user;
+    const signingIn = () => world.ok(signIn, { body: { email, password } });
+    await world.refused(signIn, { body: { email, password } }, 'auth/suspended');
+    const { body } = await waitFor(() => signingIn().catch(() => false as const), { what: 'the end' });
+    await world.ok(listSessions, { token: body.accessToken });
+    const { data } = (await world.ok(listProjectUsers, { token, params: { projectId: world.projectId } }))
+      .body;
+    expect(data.find(({ id }) => id === user.id)).toMatchObject({ isActive: true, suspension: null });
+  });
+
   it.each([
+    ['reason', 7],
+    ['reason', 'x'.repeat(1001)],
+    ['until', 'tomorrow'],
+    ['until', '2020-01-01T00:00:00.000Z'],
+  ])('a suspension is refused for %s: %j, before whose it is', async (field, value) => {
+    const params = { projectId: world.projectId, userId: randomUUID() };
+    const given = { token, params, body: { [field]: value } };
+    await world.refused(suspendUser, given, 'user/invalid-body', { field });
+  });
+
+  it('a password is set, and all sessions of before end', async () => {
+    const user = await world.user();
+    const password = 'told by the operator';
+    const set = await world.ok(setPassword, { ...about(user), body: { password } });
+    expect(set.body).toEqual({ ...user.user, updatedAt: expect.any(String), suspension: null });
+    await waitFor(() => world.refused(listSessions, { token: user.accessToken }, 'auth/unauthorized'));
+    const old = { email: user.email, password: user.password };
+    await world.refused(signIn, { body: old }, 'auth/invalid-credentials');
+    await world.ok(signIn, { body: { email: user.email, password } });
+    const nobody = { token, params: { projectId: world.projectId, userId: randomUUID() } };
+    const refuse = (body: object, code: ErrorCode) =>
+      world.refused(setPassword, { ...nobody, body }, code, { field: 'password' });
+    await refuse({}, 'auth/invalid-body');
+    await refuse({ password: 'x'.repeat(257) }, 'auth/invalid-body');
+    await refuse({ password: '1234567 ' }, 'auth/weak-password');
+    const params = { projectId: world.projectId, userId: randomUUID() };
+    await world.ok(importUsers, { token, params, body: { rows: [{ id: params.userId, name: 'Without' }] } });
+    await world.refused(setPassword, { token, params, body: { password } }, 'auth/not-password-user');
+  });
+
+  it('a user’s sessions are listed and ended', async () => {
+    const user = await world.user();
+    const { email, password } = user;
+    await world.ok(signIn, { body: { email, password } });
+    const { body: own } = await world.ok(listSessions, { token: user.accessToken });
+    const read = (query = '') => world.ok(listUserSessions, { ...about(user), query });
+    expect((await read()).body).toEqual({
+      data: own.data.map(({ current: _, ...session }) => session),
+      pagination: own.pagination,
+    });
+    await walksList(world, listUserSessions, about(user), { rows: ({ data }) => data, max: 100 });
+    await refusesTwice(world, listUserSessions, about(user));
+    await world.ok(endUserSessions, about(user));
+    await waitFor(() => world.refused(listSessions, { token: user.accessToken }, 'auth/unauthorized'));
+    expect((await read()).body.data).toEqual([]);
+    await world.ok(endUserSessions, about(user));
+    await world.refused(
+      requestNewAccessToken,
+      { body: { refreshToken: user.refreshToken } },
+      'auth/unauthorized',
+    );
+    await world.ok(signIn, { body: { email, password } });
+  });
+
+  it.each([
+    ['set-password', setPassword],
+    ['list-sessions', listUserSessions],
+    ['end-sessions', endUserSessions],
     ['change', changeUser],
     ['suspend', suspendUser],
     ['restore', restoreUser],
@@ -122,7 +214,14 @@ export const operators = surfaceSuite('operators', (world) => {
       { projectId, userId: randomUUID() },
       { projectId, userId: world.stranger.id },
     ];
-    for (const params of wrong) await world.refused(spec, { token, params }, 'user/not-found');
+    for (const params of wrong) {
+      const body = { password: 'long enough' };
+      await world.refused(
+        spec,
+        { token, params, ...(spec === setPassword ? { body } : {}) },
+        'user/not-found',
+      );
+    }
     expect((await world.ok(getUser, { params: { userId: ada.id }, token: ada.accessToken })).body).toEqual(
       ada.user,
     );

@@ -156,8 +156,14 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
   await recorder.send('identity.list-project-users', { token, params: { projectId }, query });
   const standing = { role: 'moderator', reputation: 10, isVerified: true };
   await recorder.send('identity.change-user', { token, params: { projectId, userId }, body: standing });
-  await recorder.send('identity.suspend-user', { token, params: { projectId, userId } });
+  const first = { page: '1', limit: '20' };
+  await recorder.send('identity.list-user-sessions', { token, params: { projectId, userId }, query: first });
+  const suspension = { reason: 'Sends advertisements', until: '2099-01-01T00:00:00.000Z' };
+  await recorder.send('identity.suspend-user', { token, params: { projectId, userId }, body: suspension });
   await recorder.send('identity.restore-user', { token, params: { projectId, userId } });
+  const body = { password: 'a password told by phone' };
+  await recorder.send('identity.set-password', { token, params: { projectId, userId }, body });
+  await recorder.send('identity.end-user-sessions', { token, params: { projectId, userId } });
   for (const copy of [
     'connections.rebuild-profiles',
     'notifications.rebuild-profiles',

@@ -130,6 +130,10 @@ export const errorMeanings = {
     when: 'The new password has fewer than 8 characters.',
     remedy: 'Ask for a longer one; `field` says which input it was.',
   },
+  'auth/not-password-user': {
+    when: 'A password is to be set for an account that has no e-mail address: its user is signed in by the application’s own backend.',
+    remedy: 'Nothing to do: this user needs no password here.',
+  },
   'auth/suspended': {
     when: 'An operator has suspended this account. Its tokens have stopped at once.',
     remedy: 'Sign out here and say so. Trying again changes nothing.',

@@ -32,6 +32,7 @@ export const errors = {
   'auth/invalid-body': { status: 400, message: 'The body is not valid.' },
   'auth/invalid-query': { status: 400, message: 'The query is not valid.' },
   'auth/weak-password': { status: 400, message: 'The password needs at least 8 characters.' },
+  'auth/not-password-user': { status: 400, message: 'This account has no e-mail address to sign in with.' },
   'auth/suspended': { status: 403, message: 'This account is suspended.' },
   'auth/server-error': { status: 500, message: 'Something went wrong.' },
   'user/not-found': { status: 404, message: 'No such user.' },

@@ -1,12 +1,13 @@
 import { type EventOf, sessionRevoked, userDeleted } from '@kith/contracts';
 import type { ServiceBackup } from '@kith/store/backup';
-import { blocks, declared, deletedUsers, sessions, users } from './store/collections.ts';
+import { blocks, declared, deletedUsers, sessions, suspensions, users } from './store/collections.ts';
 import { lastIn, userKey, within } from './store/keys-of.ts';
 
 /** Identity's data in a backup. */
 export const identityBackup: ServiceBackup = {
   service: 'identity',
   declared,
+  follows: [{ rows: suspensions, target: users, of: ({ id }) => [id] }],
   insteadOf: [{ rows: deletedUsers, target: users }],
   // Connections, which owns them, is read before identity.
   early: [blocks],
@@ -33,6 +34,10 @@ export const identityBackup: ServiceBackup = {
       const { id: _, ...rest } = user;
       const passwordHash = doc.passwordHash && made.passwordHash;
       return { id, doc: { ...rest, email, passwordHash, keptSession: null } };
+    },
+    suspensions(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      return { id, doc: { ...doc, reason: null } };
     },
     seen: (stored, made) => made.mapped(stored),
     deletedUsers: (stored, made) => made.mapped(stored),

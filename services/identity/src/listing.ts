@@ -22,7 +22,7 @@ export function placeOf(row: { createdAt: Date; id: string }): string {
   return `${String(lastMs - row.createdAt.getTime()).padStart(13, '0')}|${row.id}`;
 }
 
-interface ListRequest {
+export interface ListRequest {
   query: { page: number; limit: number; cursor?: string | undefined };
   linkNext(cursor: string): void;
 }

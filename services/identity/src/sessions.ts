@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import { type ErrorCode, sessionRevoked } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
 import type { AppContext } from './app.ts';
-import type { Ending, RevocationReason, Session, User } from './store/index.ts';
+import type { Ending, EndingReason, RevocationReason, Session, User } from './store/index.ts';
 import { accessLifetimeMs } from './tokens/signing-keys.ts';
 
 const batch = 100;
@@ -12,6 +12,13 @@ const batch = 100;
  * that revoked it and of the one that is asked what is revoked, and of the gateway that judges it. And a minute to spare.
  */
 const clocksDifferMs = 5 * 60_000;
+
+/** What the event says of an ending that is not of the user's own making. */
+const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
+  suspended: 'suspended',
+  'ended-by-operator': 'ended',
+  'password-set': 'password-changed',
+};
 
 /** When the last access token that was issued before `at` is over for every gateway. */
 export function tokensEnd(at: Date): Date {
@@ -35,16 +42,20 @@ function isOfNow(session: Session, user: User): boolean {
 export async function revokeSession(
   app: AppContext,
   session: Session,
-  reason: RevocationReason,
+  reason: EndingReason,
   judged?: string,
 ): Promise<boolean> {
   const at = new Date();
   const until = tokensEnd(at);
   const event = makeEvent(sessionRevoked, {
     projectId: session.projectId,
-    actorId: reason === 'suspended' ? null : session.userId,
+    actorId: byOperators[reason] ? null : session.userId,
     aggregate: { type: 'session', id: session.sid, seq: 1 },
-    data: { sessionId: session.sid, userId: session.userId, reason },
+    data: {
+      sessionId: session.sid,
+      userId: session.userId,
+      reason: byOperators[reason] ?? (reason as RevocationReason),
+    },
     occurredAt: at,
   });
   // A suspended user is told so as long as its refresh token would have lived.
@@ -97,4 +108,26 @@ export async function confirmSession(app: AppContext, session: Session, code: Er
   if (user && isOfNow(session, user)) return;
   await revokeSession(app, session, 'ended');
   throw new ApiError(user && !user.isActive ? 'auth/suspended' : code);
+}
+
+/**
+ * Stores a user, read at its present `rev`, with all its sessions ended, and revokes them. Gives the user as stored;
+ * `undefined` if it was changed meanwhile.
+ */
+export async function endAllSessions(
+  app: AppContext,
+  user: User,
+  reason: EndingReason,
+): Promise<User | undefined> {
+  const after: User = {
+    ...user,
+    sessionEpoch: user.sessionEpoch + 1,
+    keptSession: null,
+    updatedAt: new Date(),
+    rev: user.rev + 1,
+  };
+  if ((await app.store.accounts.update(after, { event: null, ending: reason })) === 'stale') return undefined;
+  const { projectId, id: userId, sessionEpoch: epoch } = after;
+  await finishEnding(app, { projectId, userId, epoch, reason });
+  return after;
 }

@@ -1,7 +1,7 @@
 // Made from the contracts by tools/client.ts.
 import type { List } from '../list.ts';
 import type { CallOptions, OperationTable } from '../operation.ts';
-import type { ImportResult, Methods, OwnUser, Project, SigningKey } from './types.ts';
+import type { ImportResult, Methods, Project, ProjectUser, SigningKey } from './types.ts';
 
 export interface ProjectsMethods {
   /**
@@ -33,7 +33,7 @@ export interface ProjectsMethods {
    *
    * Errors of its own: `project/not-found`, `project/server-error`, `project/invalid-query`.
    */
-  listUsers(input: Methods['projects.listUsers']['input'], options?: CallOptions): List<OwnUser>;
+  listUsers(input: Methods['projects.listUsers']['input'], options?: CallOptions): List<ProjectUser>;
 }
 
 export interface ConnectionsMethods {
@@ -81,25 +81,64 @@ export interface UsersMethods {
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
-  change(input: Methods['users.change']['input'], options?: CallOptions): Promise<OwnUser>;
+  change(input: Methods['users.change']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Suspends a user: its tokens stop at once and its sessions end. Answers the user; repeating changes nothing.
+   * Suspends a user: its tokens stop at once and its sessions end. The suspension ends by itself at `until`. Answers the user. Repeating it changes nothing; with another reason or time it sets those.
    *
-   * Errors of its own: `user/not-found`, `user/server-error`.
+   * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
-  suspend(input: Methods['users.suspend']['input'], options?: CallOptions): Promise<OwnUser>;
+  suspend(input: Methods['users.suspend']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
    * Lets a suspended user sign in again. Answers the user; repeating changes nothing.
    *
    * Errors of its own: `user/not-found`, `user/server-error`.
    */
-  restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<OwnUser>;
+  restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
    * Imports users of another backend; a row of one who is there changes nothing (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
    */
   import(input: Methods['users.import']['input'], options?: CallOptions): Promise<ImportResult>;
+}
+
+export interface AuthMethods {
+  /**
+   * Sets a user's password and ends all sessions. Answers the user.
+   *
+   * Errors of its own: `auth/weak-password`, `auth/not-password-user`, `user/not-found`, `auth/server-error`, `auth/invalid-body`.
+   */
+  setPassword(input: Methods['auth.setPassword']['input'], options?: CallOptions): Promise<ProjectUser>;
+  /**
+   * A user's sessions, newest first.
+   *
+   * Errors of its own: `user/not-found`, `auth/server-error`, `auth/invalid-query`.
+   */
+  listUserSessions(
+    input: Methods['auth.listUserSessions']['input'],
+    options?: CallOptions,
+  ): List<{ id: string; createdAt: string; lastUsedAt: string; userAgent: string | null; ip: string | null }>;
+  /**
+   * Ends all sessions of a user, whose access tokens stop at once.
+   *
+   * Errors of its own: `user/not-found`, `auth/server-error`.
+   */
+  endUserSessions(input: Methods['auth.endUserSessions']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is answered as it is. Nothing that was signed before stops holding.
+   *
+   * Errors of its own: `auth/server-error`.
+   */
+  rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
+  /**
+   * Takes a key out of use at once: no gateway takes a token of it any more, so that everybody signs in or refreshes anew. A key that signs is replaced in the same step. Repeating changes nothing.
+   *
+   * Errors of its own: `auth/key-not-found`, `auth/server-error`, `auth/invalid-body`.
+   */
+  revokeKey(
+    input: Methods['auth.revokeKey']['input'],
+    options?: CallOptions,
+  ): Promise<{ keys: Array<SigningKey> }>;
 }
 
 export interface CollectionsMethods {
@@ -120,32 +159,14 @@ export interface CollectionsMethods {
   ): Promise<ImportResult>;
 }
 
-export interface AuthMethods {
-  /**
-   * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is answered as it is. Nothing that was signed before stops holding.
-   *
-   * Errors of its own: `auth/server-error`.
-   */
-  rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
-  /**
-   * Takes a key out of use at once: no gateway takes a token of it any more, so that everybody signs in or refreshes anew. A key that signs is replaced in the same step. Repeating changes nothing.
-   *
-   * Errors of its own: `auth/key-not-found`, `auth/server-error`, `auth/invalid-body`.
-   */
-  revokeKey(
-    input: Methods['auth.revokeKey']['input'],
-    options?: CallOptions,
-  ): Promise<{ keys: Array<SigningKey> }>;
-}
-
 /** All groups of methods. */
 export interface MethodGroups {
   readonly projects: ProjectsMethods;
   readonly connections: ConnectionsMethods;
   readonly notifications: NotificationsMethods;
   readonly users: UsersMethods;
-  readonly collections: CollectionsMethods;
   readonly auth: AuthMethods;
+  readonly collections: CollectionsMethods;
 }
 
 export const operations = {
@@ -244,6 +265,38 @@ export const operations = {
       takesInput: true,
     },
   },
+  auth: {
+    setPassword: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/users/:userId/set-password',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    listUserSessions: {
+      method: 'GET',
+      path: '/admin/projects/:projectId/users/:userId/sessions',
+      auth: 'operator',
+      isGlobal: true,
+      list: 'data',
+      takesInput: true,
+    },
+    endUserSessions: {
+      method: 'DELETE',
+      path: '/admin/projects/:projectId/users/:userId/sessions',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    rotateKeys: { method: 'POST', path: '/admin/keys/rotate', auth: 'operator', isGlobal: true },
+    revokeKey: {
+      method: 'POST',
+      path: '/admin/keys/revoke',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+  },
   collections: {
     import: {
       method: 'POST',
@@ -255,16 +308,6 @@ export const operations = {
     importEntities: {
       method: 'POST',
       path: '/admin/projects/:projectId/import/entities',
-      auth: 'operator',
-      isGlobal: true,
-      takesInput: true,
-    },
-  },
-  auth: {
-    rotateKeys: { method: 'POST', path: '/admin/keys/rotate', auth: 'operator', isGlobal: true },
-    revokeKey: {
-      method: 'POST',
-      path: '/admin/keys/revoke',
       auth: 'operator',
       isGlobal: true,
       takesInput: true,

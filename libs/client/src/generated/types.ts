@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'auth/invalid-body'
   | 'auth/invalid-query'
   | 'auth/weak-password'
+  | 'auth/not-password-user'
   | 'auth/server-error'
   | 'user/not-found'
   | 'user/invalid-body'
@@ -209,6 +210,30 @@ export interface Project {
   publicConnections: boolean;
   createdAt: string;
   updatedAt: string;
+}
+
+export interface ProjectUser {
+  id: string;
+  foreignId: string | null;
+  projectId: string;
+  role: string;
+  name: string | null;
+  username: string | null;
+  avatar: string | null;
+  bannerFileId: string | null;
+  avatarFileId: string | null;
+  bio: string | null;
+  birthdate: string | null;
+  location: string | null;
+  metadata: Record<string, Json>;
+  reputation: number;
+  createdAt: string;
+  email: string | null;
+  isVerified: boolean;
+  isActive: boolean;
+  lastActive: string | null;
+  updatedAt: string;
+  suspension: { at: string; until: string | null; reason: string | null } | null;
 }
 
 export interface ImportedUser {
@@ -768,7 +793,7 @@ export interface Methods {
       cursor?: string | undefined;
       query?: string | undefined;
     };
-    output: Array<OwnUser>;
+    output: Array<ProjectUser>;
     errors: 'project/not-found' | 'project/server-error' | 'project/invalid-query';
   };
   'users.change': {
@@ -780,20 +805,60 @@ export interface Methods {
       reputation?: number | undefined;
       isVerified?: boolean | undefined;
     };
-    output: OwnUser;
+    output: ProjectUser;
     errors: 'user/not-found' | 'user/server-error' | 'user/invalid-body';
   };
   'users.suspend': {
     operation: 'identity.suspend-user';
-    input: { projectId: string; userId: string };
-    output: OwnUser;
-    errors: 'user/not-found' | 'user/server-error';
+    input: {
+      projectId: string;
+      userId: string;
+      reason?: string | null | undefined;
+      until?: string | null | undefined;
+    };
+    output: ProjectUser;
+    errors: 'user/not-found' | 'user/server-error' | 'user/invalid-body';
   };
   'users.restore': {
     operation: 'identity.restore-user';
     input: { projectId: string; userId: string };
-    output: OwnUser;
+    output: ProjectUser;
     errors: 'user/not-found' | 'user/server-error';
+  };
+  'auth.setPassword': {
+    operation: 'identity.set-password';
+    input: { projectId: string; userId: string; password: string };
+    output: ProjectUser;
+    errors:
+      | 'auth/weak-password'
+      | 'auth/not-password-user'
+      | 'user/not-found'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.listUserSessions': {
+    operation: 'identity.list-user-sessions';
+    input: {
+      projectId: string;
+      userId: string;
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+    };
+    output: Array<{
+      id: string;
+      createdAt: string;
+      lastUsedAt: string;
+      userAgent: string | null;
+      ip: string | null;
+    }>;
+    errors: 'user/not-found' | 'auth/server-error' | 'auth/invalid-query';
+  };
+  'auth.endUserSessions': {
+    operation: 'identity.end-user-sessions';
+    input: { projectId: string; userId: string };
+    output: undefined;
+    errors: 'user/not-found' | 'auth/server-error';
   };
   'users.import': {
     operation: 'identity.import-users';

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { generalList, listQuery } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { text, uuid } from '../scalars.ts';
+import { clearableText, text, uuid } from '../scalars.ts';
+import { passwordBody, sessionInfo } from './auth.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
-import { ownUser } from './users.ts';
+import { projectUser } from './users.ts';
 
 /** What operators' endpoints about one user have in common. */
 const oneUser = {
@@ -32,7 +34,87 @@ export const changeUser = operation({
     reputation: z.number().optional(),
     isVerified: z.boolean().optional(),
   }),
-  output: ownUser,
+  output: projectUser,
 });
 
-export const adminUserOperations = [changeUser] as const;
+const suspending = {
+  ...oneUser,
+  feature: 'user',
+  method: 'POST',
+  output: projectUser,
+} as const;
+
+/**
+ * Suspends a user: its tokens stop at once and its sessions end. The suspension ends by itself at `until`. Answers the
+ * user. Repeating it changes nothing; with another reason or time it sets those (spec#admin-users-suspend).
+ */
+export const suspendUser = operation({
+  ...suspending,
+  name: 'identity.suspend-user',
+  summary: 'Suspend a user',
+  path: '/admin/projects/:projectId/users/:userId/suspend',
+  body: z.object({
+    /** Shown to operators alone. */
+    reason: clearableText(1000),
+    until: z.iso
+      .datetime({ offset: true, error: 'It must be an ISO 8601 time with an offset.' })
+      .refine((value) => Date.parse(value) < 253_402_300_800_000, 'It must be before the year 10000.')
+      .nullish(),
+  }),
+});
+
+/** Lets a suspended user sign in again. Answers the user; repeating changes nothing (spec#admin-users-restore). */
+export const restoreUser = operation({
+  ...suspending,
+  name: 'identity.restore-user',
+  summary: 'Restore a suspended user',
+  path: '/admin/projects/:projectId/users/:userId/restore',
+  body: nothing,
+});
+
+const account = { ...oneUser, feature: 'auth' } as const;
+
+/** Sets a user's password and ends all sessions. Answers the user (spec#admin-users-set-password). */
+export const setPassword = operation({
+  ...account,
+  name: 'identity.set-password',
+  summary: "Set a user's password",
+  method: 'POST',
+  path: '/admin/projects/:projectId/users/:userId/set-password',
+  body: passwordBody,
+  output: projectUser,
+  errors: ['auth/weak-password', 'auth/not-password-user', 'user/not-found'],
+});
+
+/** A user's sessions, newest first (spec#admin-users-sessions). */
+export const listUserSessions = operation({
+  ...account,
+  name: 'identity.list-user-sessions',
+  summary: "List a user's sessions",
+  method: 'GET',
+  path: '/admin/projects/:projectId/users/:userId/sessions',
+  query: listQuery({ limit: 20, max: 100 }),
+  body: nothing,
+  output: generalList(sessionInfo.omit({ current: true })),
+});
+
+/** Ends all sessions of a user, whose access tokens stop at once (spec#admin-users-end-sessions). */
+export const endUserSessions = operation({
+  ...account,
+  name: 'identity.end-user-sessions',
+  summary: "End a user's sessions",
+  method: 'DELETE',
+  path: '/admin/projects/:projectId/users/:userId/sessions',
+  body: nothing,
+  output: z.undefined(),
+  status: 204,
+});
+
+export const adminUserOperations = [
+  changeUser,
+  suspendUser,
+  restoreUser,
+  setPassword,
+  listUserSessions,
+  endUserSessions,
+] as const;

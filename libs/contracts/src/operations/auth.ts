@@ -30,6 +30,11 @@ const password = z
   .refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.')
   .meta({ format: 'password', maxLength: longestPassword });
 const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
+/** A body with nothing but a new password. */
+export const passwordBody = z.object({ password }).refine(strongEnough, {
+  path: ['password'],
+  params: { code: 'auth/weak-password' },
+});
 const common = { feature: 'auth', scope: 'project', auth: 'none' } as const;
 
 /** Creates an account with e-mail address and password, and its first session (spec#accounts-sign-up). */
@@ -164,6 +169,8 @@ export const sessionInfo = z.object({
   ip: shownText(45).nullable(),
   current: z.boolean(),
 });
+
+export type SessionInfo = z.output<typeof sessionInfo>;
 
 /** The caller's sessions, newest first (spec#accounts-sessions-list). */
 export const listSessions = operation({

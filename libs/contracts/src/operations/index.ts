@@ -11,7 +11,6 @@ import { exportOperations } from './export.ts';
 import { importOperations } from './imports.ts';
 import { notificationOperations } from './notifications.ts';
 import { projectOperations, projectUpkeepOperations } from './projects.ts';
-import { suspensionOperations } from './suspension.ts';
 import { userOperations } from './users.ts';
 
 export * from './admin-users.ts';
@@ -26,7 +25,6 @@ export * from './export.ts';
 export * from './imports.ts';
 export * from './notifications.ts';
 export * from './projects.ts';
-export * from './suspension.ts';
 export * from './users.ts';
 
 const all = [
@@ -43,7 +41,6 @@ const all = [
   ...copyOperations,
   ...projectUpkeepOperations,
   ...adminUserOperations,
-  ...suspensionOperations,
   ...importOperations,
   ...signingKeyOperations,
 ] as const;

@@ -3,7 +3,7 @@ import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
 import { jsonObject, shownText, sized, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
-import { ownUser } from './users.ts';
+import { projectUser } from './users.ts';
 
 const limit = z.object({
   max: z.int().min(1),
@@ -157,7 +157,7 @@ export const listProjectUsers = operation({
   path: '/admin/projects/:projectId/users',
   query: listQuery({ limit: 20, max: 100 }).extend({ query: text({ max: 100 }).optional() }),
   body: nothing,
-  output: generalList(ownUser),
+  output: generalList(projectUser),
 });
 
 /** What older client libraries read of a project before anybody has signed in (spec#existing-clients-lean). */

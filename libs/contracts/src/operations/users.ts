@@ -33,6 +33,14 @@ export const ownUser = publicUser.extend({
 });
 export type OwnUser = z.output<typeof ownUser>;
 
+/** A user as operators see it: with the suspension, if there is one (spec#admin-users-suspension). */
+export const projectUser = ownUser.extend({
+  suspension: z
+    .object({ at: timestamp, until: timestamp.nullable(), reason: shownText(1000).nullable() })
+    .nullable(),
+});
+export type ProjectUser = z.output<typeof projectUser>;
+
 export const username = z
   .string()
   .transform((value) => value.trim())

@@ -2,9 +2,9 @@ import { ApiError, untilMade } from '@kith/base';
 import { changeUser, userUpdated } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { projectUserOf } from '../project-user-views.ts';
 import type { User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
-import { ownUserOf } from '../user-views.ts';
 
 /**
  * Changes a user's role, reputation or verification for an operator (spec#admin-users-update). A request that changes
@@ -24,7 +24,7 @@ export const changeUserHandler = handler(changeUser, async (request, app: AppCon
     const isChanged = (Object.keys(standing) as (keyof typeof standing)[]).some(
       (field) => standing[field] !== before[field],
     );
-    if (!isChanged) return { result: ownUserOf(before) };
+    if (!isChanged) return { result: await projectUserOf(app, before) };
     const after: User = {
       ...before,
       ...standing,
@@ -35,7 +35,7 @@ export const changeUserHandler = handler(changeUser, async (request, app: AppCon
     const event = userEvent(userUpdated, after, null);
     if ((await app.store.users.updateStanding(after, event)) === 'stale') return undefined;
     app.relay.kick();
-    return { result: ownUserOf(after) };
+    return { result: await projectUserOf(app, after) };
   };
   return untilMade(attempt, request);
 });

@@ -3,7 +3,7 @@ import { generalPaginationOf, listProjectUsers } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
-import { ownUserOf } from '../user-views.ts';
+import { projectUsersOf } from '../project-user-views.ts';
 
 /** Lists a project's users for operators, newest first, by page or by cursor (spec#admin-users-list). */
 export const listProjectUsersHandler = handler(listProjectUsers, async (request, app: AppContext) => {
@@ -16,5 +16,5 @@ export const listProjectUsersHandler = handler(listProjectUsers, async (request,
     read: (range) => app.store.people.list(projectId, search, range),
   });
   const users = await app.store.users.withSignIns(found.rows);
-  return { data: users.map(ownUserOf), pagination: generalPaginationOf(found) };
+  return { data: await projectUsersOf(app, users), pagination: generalPaginationOf(found) };
 });

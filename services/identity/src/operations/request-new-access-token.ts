@@ -5,6 +5,7 @@ import type { AppContext } from '../app.ts';
 import { sessionAnswer, useOf } from '../open-session.ts';
 import { isOpen, revokeSession } from '../sessions.ts';
 import type { Rotation } from '../store/index.ts';
+import { notSuspended } from '../suspension.ts';
 import {
   hashFamily,
   hashRefreshToken,
@@ -32,9 +33,9 @@ export const requestNewAccessTokenHandler = handler(
       const now = new Date();
       const session = await app.store.sessions.findFamily(request.projectId, family);
       if (!session || session.expiresAt <= now) throw new ApiError('auth/unauthorized');
-      const user = await app.store.users.find(session.projectId, session.userId);
-      if (!user) throw new ApiError('auth/unauthorized');
-      if (!user.isActive) throw new ApiError('auth/suspended');
+      const found = await app.store.users.find(session.projectId, session.userId);
+      if (!found) throw new ApiError('auth/unauthorized');
+      const user = await notSuspended(app, found, request.deadline);
       if (!isOpen(session, user, now)) throw new ApiError('auth/unauthorized');
       const hash = hashRefreshToken(refreshToken);
       if (hash === session.tokenHash) {

@@ -3,6 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { tokensEnd } from '../sessions.ts';
 import { revokedPlace } from '../store/index.ts';
+import { refusedUntil } from '../suspension.ts';
 
 const pageSize = 10_000;
 
@@ -15,7 +16,10 @@ export const revocationsHandler = internalHandler(getRevocations, async ({ after
   return {
     sessions: found.map(({ sid, at }) => ({ sessionId: sid, until: tokensEnd(at).toISOString() })),
     keys: after === null ? await app.store.keys.revoked() : [],
-    suspended: suspended.map(({ userId, at }) => ({ userId, until: tokensEnd(at).toISOString() })),
+    suspended: suspended.map(({ userId, at, until }) => ({
+      userId,
+      until: refusedUntil(at, until).toISOString(),
+    })),
     next: found.length === pageSize ? (found.at(-1)?.place ?? null) : null,
   };
 });

@@ -5,6 +5,7 @@ import type { AppContext } from '../app.ts';
 import { importedHash } from '../imported-hash.ts';
 import { openSession } from '../open-session.ts';
 import type { User } from '../store/index.ts';
+import { notSuspended } from '../suspension.ts';
 
 /** Opens a session; an unknown address gets the answer of a wrong password, after the same time (spec#accounts-sign-in). */
 export const signInHandler = handler(
@@ -12,14 +13,14 @@ export const signInHandler = handler(
   async (request, app: AppContext) => {
     const { projectId, body, deadline } = request;
     if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
-    const user = await app.store.users.findByEmail(projectId, body.email);
-    const right = await app.passwords.verify(body.password, user?.passwordHash ?? null, deadline);
-    if (!user || !right) {
+    const found = await app.store.users.findByEmail(projectId, body.email);
+    const right = await app.passwords.verify(body.password, found?.passwordHash ?? null, deadline);
+    if (!found || !right) {
       const kinds = await app.store.imports.hashKinds(projectId);
-      await app.passwords.spendOthers(body.password, user?.passwordHash ?? null, { kinds, deadline });
+      await app.passwords.spendOthers(body.password, found?.passwordHash ?? null, { kinds, deadline });
       throw new ApiError('auth/invalid-credentials');
     }
-    if (!user.isActive) throw new ApiError('auth/suspended');
+    const user = await notSuspended(app, found, deadline);
     await replaceImportedHash(app, user, request);
     const now = new Date();
     await app.store.users.touch(projectId, user.id, now);

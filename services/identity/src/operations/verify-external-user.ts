@@ -6,6 +6,7 @@ import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
 import { changesProfile, type GivenProfile, withProfile } from '../profile.ts';
 import type { User } from '../store/index.ts';
+import { notSuspended } from '../suspension.ts';
 import { type ExternalUser, verifyExternalToken } from '../tokens/external-token.ts';
 import { userEvent } from '../user-events.ts';
 
@@ -44,8 +45,8 @@ async function upsert(
 ): Promise<User | null> {
   const { foreignId, userData } = external;
   const given = profileOf(userData);
-  const before = await app.store.people.findByForeignId(projectId, foreignId);
-  if (before && !before.isActive) throw new ApiError('auth/suspended');
+  const found = await app.store.people.findByForeignId(projectId, foreignId);
+  const before = found && (await notSuspended(app, found));
   if (before) return update(app, before, given, now);
   const user = newUser({ projectId, foreignId, email: null, passwordHash: null }, withProfile(given), now);
   return create(app, user);

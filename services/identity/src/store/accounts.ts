@@ -1,16 +1,16 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { type Documents, timeKey } from '@kith/store';
-import { users } from './collections.ts';
-import { everything } from './keys-of.ts';
-import type { RevocationReason, User } from './records.ts';
-import { changeUser, userOf } from './user-document.ts';
+import { suspensions, users } from './collections.ts';
+import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
+import type { EndingReason, Suspension, User } from './records.ts';
+import { changeUser, dateOf, userOf } from './user-document.ts';
 
 /** Sessions of a user that its last change made outdated, and that may not all be revoked yet. */
 export interface Ending {
   projectId: string;
   userId: string;
   epoch: number;
-  reason: RevocationReason;
+  reason: EndingReason;
 }
 
 /** Maximum number of users suspended within the lifetime of a token. */
@@ -27,11 +27,15 @@ export class Accounts {
   /**
    * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, with
    * the event where there is one, if `rev` is one above the stored one; else it is `stale`. With `ending` the user
-   * stays among `endings` until `ended`.
+   * stays among `endings` until `ended`. `suspension`, where it is given, is what is known of the suspension from then on.
    */
   async update(
     user: User,
-    { event, ending }: { event: EventEnvelope | null; ending: RevocationReason | null },
+    {
+      event,
+      ending,
+      suspension,
+    }: { event: EventEnvelope | null; ending: EndingReason | null; suspension?: Suspension | null },
   ): Promise<'stored' | 'stale'> {
     const { passwordHash, isActive, sessionEpoch, keptSession, rev, seq } = user;
     const account = { passwordHash, isActive, sessionEpoch, keptSession, rev, seq };
@@ -40,6 +44,7 @@ export class Accounts {
     const outcome = await changeUser(this.#documents, { ...user, rev: rev - 1 }, (doc) => ({
       set: { ...doc, ...account, suspendedAt, updatedAt, ending: ending ?? doc.ending },
       events: event ? [event] : [],
+      ...(suspension === undefined ? {} : { rows: [suspensionRow(user, suspension)] }),
     }));
     return outcome === 'stored' ? 'stored' : 'stale';
   }
@@ -59,12 +64,41 @@ export class Accounts {
     );
   }
 
-  /** Who was suspended since `since` and still is. */
-  async suspendedSince(since: Date): Promise<{ userId: string; at: Date }[]> {
-    const range = { ...everything, above: timeKey(since.getTime()), limit: most };
-    return (await this.#documents.range(users, range, 'suspended')).map((one) => {
-      const { id: userId, suspendedAt } = userOf(one);
-      return { userId, at: suspendedAt ?? since };
-    });
+  /** What operators have said of the suspensions of users, by user id. */
+  async suspensions(some: readonly User[]): Promise<Map<string, Suspension>> {
+    const ids = some.filter(({ isActive }) => !isActive).map(({ projectId, id }) => userKey(projectId, id));
+    const found = ids.length > 0 ? await this.#documents.get(suspensions, ids) : new Map<string, never>();
+    return new Map(
+      [...found.values()].map(({ id, doc: { until, reason } }) => [
+        lastIn(id),
+        { until: dateOf(until), reason },
+      ]),
+    );
   }
+
+  /** Users whose suspension was to end before `at`, first those for whom it is longest over. */
+  async suspendedUntil(at: Date, limit: number): Promise<{ projectId: string; userId: string }[]> {
+    const range = { ...everything, below: timeKey(at.getTime()), limit };
+    const found = await this.#documents.range(suspensions, range, 'until');
+    return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
+  }
+
+  /** Who was suspended since `since` and still is. */
+  async suspendedSince(since: Date): Promise<{ userId: string; at: Date; until: Date | null }[]> {
+    const range = { ...everything, above: timeKey(since.getTime()), limit: most };
+    const some = (await this.#documents.range(users, range, 'suspended')).map(userOf);
+    const said = await this.suspensions(some);
+    return some.map(({ id: userId, suspendedAt }) => ({
+      userId,
+      at: suspendedAt ?? since,
+      until: said.get(userId)?.until ?? null,
+    }));
+  }
+}
+
+function suspensionRow({ projectId, id }: User, suspension: Suspension | null) {
+  const { until = null, reason = null } = suspension ?? {};
+  const isEmpty = until === null && reason === null;
+  const put = isEmpty ? null : { until: until?.getTime() ?? null, reason };
+  return { in: suspensions, id: userKey(projectId, id), put };
 }

@@ -4,7 +4,7 @@ import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
 import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';
-import type { Project, RevocationReason, Session, SigningKey, User } from './records.ts';
+import type { EndingReason, Project, Session, SigningKey, User } from './records.ts';
 
 /** The stored form: without the fields that the id holds, and with times in Unix ms. */
 type AsStored<T, Ids extends keyof T> = {
@@ -19,7 +19,7 @@ export type StoredProject = AsStored<Project, 'id'>;
 /** `lastActive` is the first sign-in; `seen` holds the last one. */
 export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
   /** Why outdated sessions of the user are to be revoked; `null` when none are left. */
-  ending: RevocationReason | null;
+  ending: EndingReason | null;
 };
 export type StoredSession = AsStored<Session, 'sid' | 'projectId' | 'userId'>;
 export type StoredKey = AsStored<SigningKey, 'ordinal'>;
@@ -79,7 +79,7 @@ export const users: Collection<StoredUser> = collection<StoredUser>({
     updatedAt: time,
     rev: z.int(),
     seq: z.int(),
-    ending: z.custom<RevocationReason>().nullable(),
+    ending: z.custom<EndingReason>().nullable(),
   }),
   indexes: {
     // One user has an id, whatever the project: other services name users by it alone.
@@ -110,6 +110,18 @@ export const seen: Collection<{ at: number }> = collection<{ at: number }>({
   kind: 'copy',
   version: 1,
   schema: z.object({ at: time }),
+});
+
+/** What operators have said of suspensions that stand, by `userKey`; none where they have said nothing. */
+export const suspensions: Collection<{ until: number | null; reason: string | null }> = collection<{
+  until: number | null;
+  reason: string | null;
+}>({
+  name: 'suspensions',
+  kind: 'row',
+  version: 1,
+  schema: z.object({ until: time.nullable(), reason: text.nullable() }),
+  indexes: { until: { key: ({ until }, id) => (until === null ? null : `${timeKey(until)}|${id}`) } },
 });
 
 /** Deleted users whose erasure is not finished, by `userKey`. */
@@ -202,7 +214,7 @@ export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: st
 /** Everything that identity stores. */
 export const declared: Declared = {
   collections: [
-    ...[projects, users, seen, deletedUsers, endedUsers, sessions],
+    ...[projects, users, seen, suspensions, deletedUsers, endedUsers, sessions],
     ...[keys, revokedKeys, blocks, hashKinds],
   ],
 };

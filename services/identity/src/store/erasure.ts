@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
-import { deletedUsers, endedUsers, seen, users } from './collections.ts';
+import { deletedUsers, endedUsers, seen, suspensions, users } from './collections.ts';
 import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser } from './user-document.ts';
@@ -38,7 +38,14 @@ export class Erasure {
       // Before the deletion: for a user who still exists the mark has no effect.
       await this.#noteEnd(user.projectId, endedIds(user));
       const id = userKey(user.projectId, user.id);
-      return { set: null, rows: [{ in: deletedUsers, id, put: mark }], events: [event] };
+      return {
+        set: null,
+        rows: [
+          { in: deletedUsers, id, put: mark },
+          { in: suspensions, id, put: null },
+        ],
+        events: [event],
+      };
     });
     return outcome === 'stored' ? 'stored' : 'stale';
   }

@@ -17,12 +17,14 @@ export { type DeletedUser, keepEndedMs } from './erasure.ts';
 export type { ImportOutcome } from './imports.ts';
 export { revokedPlace } from './keys-of.ts';
 export type {
+  EndingReason,
   Profile,
   Project,
   ProjectSettings,
   RevocationReason,
   Session,
   SigningKey,
+  Suspension,
   User,
 } from './records.ts';
 export type { Rotation } from './sessions.ts';

@@ -92,6 +92,16 @@ export interface RotatedToken {
 /** Why sessions of a user have ended, as its event tells. */
 export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
 
+/** Why sessions of a user are to end. Of those that an operator ends the event says so by its actor, nobody. */
+export type EndingReason = RevocationReason | 'ended-by-operator' | 'password-set';
+
+/** What an operator has said of a suspension. */
+export interface Suspension {
+  reason: string | null;
+  /** When it ends by itself; null for never. */
+  until: Date | null;
+}
+
 /** A key of access tokens. It signs from `signsFrom` until another one does, and verifies until its tokens are gone. */
 export interface SigningKey {
   /** Counts from 1; two replicas that make the same one get one key. */

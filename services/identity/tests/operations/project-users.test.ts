@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listProjectUsers, type OwnUser } from '@kith/contracts';
+import { listProjectUsers, type ProjectUser } from '@kith/contracts';
 import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
@@ -11,7 +11,7 @@ import { expectInvalid } from '../support/refusals.ts';
 describe.each(handlerEngines())("the list of a project's users on %s", (engine) => {
   let identity: TestIdentity;
   let projectId: string;
-  const users: OwnUser[] = [];
+  const users: ProjectUser[] = [];
   const list = (query = '', of = projectId) =>
     call(identity.bus, listProjectUsers, { params: { projectId: of }, query });
 
@@ -20,7 +20,8 @@ describe.each(handlerEngines())("the list of a project's users on %s", (engine) 
     projectId = await makeProject(identity.bus);
     for (let count = 0; count < 5; count++) {
       const fields = { username: `user.${count}`, name: count === 2 ? 'Ünal' : null };
-      users.push((await signUpUser(identity.bus, projectId, fields)).user);
+      const { user } = await signUpUser(identity.bus, projectId, fields);
+      users.push({ ...user, suspension: null });
     }
     await signUpUser(identity.bus, await makeProject(identity.bus));
     users.sort(newestFirst);

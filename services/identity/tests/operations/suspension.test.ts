@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   eventFilter,
+  getRevocations,
   getUser,
   noticeSubject,
   requestNewAccessToken,
@@ -13,7 +14,7 @@ import {
 } from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call } from '../support/call.ts';
+import { call, callInternal } from '../support/call.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { callerOf, makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
 
@@ -26,7 +27,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
   const notices: any[] = [];
 
   beforeAll(async () => {
-    identity = await startTestIdentity(engine);
+    identity = await startTestIdentity(engine, { sweepEveryMs: 100 });
     const { bus } = identity;
     projectId = await makeProject(bus);
     const subjects = [userUpdated, userSuspended].map((spec) => eventFilter(bus.prefix, spec));
@@ -49,7 +50,8 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     const { user } = session;
     const { status, body } = await suspend(user.id);
     expect(status).toBe(200);
-    expect(body).toEqual({ ...user, isActive: false, updatedAt: expect.any(String) });
+    const suspension = { at: expect.any(String), until: null, reason: null };
+    expect(body).toEqual({ ...user, isActive: false, updatedAt: expect.any(String), suspension });
     const again = await suspend(user.id);
     expect([again.status, again.body]).toEqual([200, body]);
 
@@ -96,6 +98,46 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     const sid = sessionIdOf(session.accessToken);
     expect(notices.flatMap(({ sessions }) => sessions).map(({ sessionId }) => sessionId)).toContain(sid);
     expect(Date.parse(told[0].suspended[0].until) - Date.now()).toBeGreaterThan(30 * 60_000);
+  });
+
+  test('ends by itself, also while nobody signs in, and tells gateways no longer than it stands', async () => {
+    const { user } = await signUpUser(identity.bus, projectId);
+    const params = { projectId, userId: user.id };
+    const until = new Date(Date.now() + 1_000).toISOString();
+    const { body } = await call(identity.bus, suspendUser, { params, body: { until, reason: 'spam' } });
+    expect(body.suspension).toMatchObject({ until, reason: 'spam' });
+    const told = () => notices.filter((notice) => JSON.stringify(notice).includes(user.id));
+    await waitFor(() => told().length === 2, { what: 'the end' });
+    expect(Date.now()).toBeGreaterThan(Date.parse(until));
+    expect(told()).toMatchObject([{ suspended: [{ userId: user.id, until }] }, { restored: [user.id] }]);
+    const read = await call(identity.bus, getUser, { projectId, params, caller: callerOf(user) });
+    expect(read.body.isActive).toBe(true);
+    const own = await waitFor(() => {
+      const found = events.filter(({ aggregate }) => aggregate.id === user.id);
+      return found.length === 2 && found;
+    });
+    expect(own.map(({ type, actorId, aggregate }) => [type, actorId, aggregate.seq])).toEqual([
+      ['user.suspended', null, 2],
+      ['user.updated', null, 3],
+    ]);
+  });
+
+  test('stands as long as was said last, and a gateway that asks is told so', async () => {
+    const { user } = await signUpUser(identity.bus, projectId);
+    const params = { projectId, userId: user.id };
+    const suspendUntil = async (until: string | null) =>
+      (await call(identity.bus, suspendUser, { params, body: { until } })).body.suspension;
+    const soon = new Date(Date.now() + 60_000).toISOString();
+    const first = await suspendUntil(soon);
+    const asked = async () => {
+      const answer = JSON.parse(await callInternal(identity.bus, getRevocations, { after: null }));
+      return answer.suspended.find(({ userId }: { userId: string }) => userId === user.id)?.until;
+    };
+    expect(await asked()).toBe(soon);
+    expect(await suspendUntil(null)).toEqual({ at: first.at, until: null, reason: null });
+    expect(Date.parse(await asked())).toBeGreaterThan(Date.parse(soon));
+    expect((await restore(user.id)).body.suspension).toBe(null);
+    expect(await asked()).toBeUndefined();
   });
 
   test('is not found for nobody, of nowhere', async () => {

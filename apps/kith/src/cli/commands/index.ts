@@ -19,8 +19,11 @@ import { restoredCommand } from './restored.ts';
 import { startCommand } from './start.ts';
 import { statusCommand } from './status.ts';
 import { stopCommand } from './stop.ts';
+import { endUserSessionsCommand } from './users-end-sessions.ts';
 import { listUsersCommand } from './users-list.ts';
 import { restoreUserCommand } from './users-restore.ts';
+import { listUserSessionsCommand } from './users-sessions.ts';
+import { setPasswordCommand } from './users-set-password.ts';
 import { suspendUserCommand } from './users-suspend.ts';
 import { updateUserCommand } from './users-update.ts';
 
@@ -38,6 +41,9 @@ export const commands: readonly Command[] = [
   updateUserCommand,
   suspendUserCommand,
   restoreUserCommand,
+  setPasswordCommand,
+  listUserSessionsCommand,
+  endUserSessionsCommand,
   rotateKeysCommand,
   revokeKeyCommand,
   importCommand,

@@ -1,4 +1,4 @@
-import type { OwnUser } from '@kith/contracts';
+import type { ProjectUser } from '@kith/contracts';
 import { type Command, textOf } from '../command.ts';
 import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { walkList } from '../walk-list.ts';
@@ -17,6 +17,6 @@ export const listUsersCommand: Command = {
     const path = `/admin/projects/${encodeURIComponent(textOf(given, 'project') ?? '')}/users`;
     const query = textOf(given, 'query');
     const filter = query === undefined ? undefined : { query };
-    return usersResult(await walkList<OwnUser>(accessPlatform(given, around), path, filter));
+    return usersResult(await walkList<ProjectUser>(accessPlatform(given, around), path, filter));
   },
 };

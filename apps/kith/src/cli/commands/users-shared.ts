@@ -1,6 +1,6 @@
-import type { OwnUser } from '@kith/contracts';
-import { type Command, type Given, type Option, type Result, textOf, type Word } from '../command.ts';
-import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
+import type { ProjectUser } from '@kith/contracts';
+import { type Given, type Option, type Result, textOf, type Word } from '../command.ts';
+import { accessOptions } from '../platform-access.ts';
 import { tableOf } from '../table.ts';
 
 export const usersOptions = {
@@ -12,7 +12,7 @@ export const usersOptions = {
 export const userWord: Word = { value: 'ID', what: 'user id' };
 
 /** Shows users. */
-export function usersResult(users: readonly OwnUser[]): Result {
+export function usersResult(users: readonly ProjectUser[]): Result {
   const text = tableOf(users, {
     id: ({ id }) => id,
     username: ({ username }) => username ?? '',
@@ -20,7 +20,8 @@ export function usersResult(users: readonly OwnUser[]): Result {
     email: ({ email }) => email ?? '',
     'foreign id': ({ foreignId }) => foreignId ?? '',
     created: ({ createdAt }) => createdAt,
-    state: ({ isActive }) => (isActive ? 'active' : 'suspended'),
+    state: ({ isActive, suspension }) =>
+      isActive ? 'active' : suspension?.until ? `suspended until ${suspension.until}` : 'suspended',
   });
   return { value: users, text };
 }
@@ -29,19 +30,4 @@ export function usersResult(users: readonly OwnUser[]): Result {
 export function userPath(given: Given): string {
   const [projectId, userId] = [textOf(given, 'project') ?? '', given.words[0] ?? ''].map(encodeURIComponent);
   return `/admin/projects/${projectId}/users/${userId}`;
-}
-
-/** Makes a command that does one thing to one user. */
-export function userCommand(action: 'suspend' | 'restore', summary: string): Command {
-  return {
-    name: `users ${action}`,
-    summary,
-    reads: accessConfig,
-    options: usersOptions,
-    words: [userWord],
-    async run(given, around) {
-      const path = `${userPath(given)}/${action}`;
-      return usersResult([await accessPlatform(given, around).call<OwnUser>('POST', path, {})]);
-    },
-  };
 }

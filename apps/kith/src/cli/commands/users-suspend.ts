@@ -1,7 +1,23 @@
-import { userCommand } from './users-shared.ts';
+import type { ProjectUser } from '@kith/contracts';
+import { type Command, textOf } from '../command.ts';
+import { accessConfig, accessPlatform } from '../platform-access.ts';
+import { userPath, usersOptions, usersResult, userWord } from './users-shared.ts';
 
 /** Suspends a user: its tokens stop at once. */
-export const suspendUserCommand = userCommand(
-  'suspend',
-  'suspend a user; the user’s tokens stop working at once',
-);
+export const suspendUserCommand: Command = {
+  name: 'users suspend',
+  summary: 'suspend a user; the user’s tokens stop working at once',
+  text: 'Repeat it to change the time or the reason.',
+  reads: accessConfig,
+  options: {
+    until: { value: 'TIME', text: 'when the suspension ends by itself, for example 2026-12-31T18:00:00Z' },
+    reason: { value: 'TEXT', text: 'shown to operators alone' },
+    ...usersOptions,
+  },
+  words: [userWord],
+  async run(given, around) {
+    const path = `${userPath(given)}/suspend`;
+    const body = { until: textOf(given, 'until'), reason: textOf(given, 'reason') };
+    return usersResult([await accessPlatform(given, around).call<ProjectUser>('POST', path, body)]);
+  },
+};

@@ -1,4 +1,4 @@
-import type { OwnUser } from '@kith/contracts';
+import type { ProjectUser } from '@kith/contracts';
 import { type Command, textOf, UsageError } from '../command.ts';
 import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { userPath, usersOptions, usersResult, userWord } from './users-shared.ts';
@@ -25,7 +25,9 @@ export const updateUserCommand: Command = {
       ...yesOrNo(given, 'verified', 'isVerified'),
     };
     if (Object.keys(body).length === 0) throw new UsageError('Name at least one thing to change.');
-    return usersResult([await accessPlatform(given, around).call<OwnUser>('PATCH', userPath(given), body)]);
+    return usersResult([
+      await accessPlatform(given, around).call<ProjectUser>('PATCH', userPath(given), body),
+    ]);
   },
 };
 

@@ -1,0 +1,25 @@
+import { ApiError, untilMade } from '@kith/base';
+import { setPassword } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { projectUserOf } from '../project-user-views.ts';
+import { endAllSessions } from '../sessions.ts';
+
+/** Sets a user's password for an operator; all its sessions end with the same write (spec#admin-users-set-password). */
+export const setPasswordHandler = handler(
+  setPassword,
+  async (request, app: AppContext) => {
+    const { params, body, deadline } = request;
+    let passwordHash: string | undefined;
+    const attempt = async () => {
+      const before = await app.store.users.find(params.projectId, params.userId);
+      if (!before) throw new ApiError('user/not-found');
+      if (before.email === null) throw new ApiError('auth/not-password-user');
+      passwordHash ??= await app.passwords.hash(body.password, deadline);
+      const after = await endAllSessions(app, { ...before, passwordHash }, 'password-set');
+      return after && { result: await projectUserOf(app, after) };
+    };
+    return untilMade(attempt, { deadline });
+  },
+  { places: 'own' },
+);

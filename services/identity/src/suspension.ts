@@ -1,0 +1,128 @@
+import { ApiError, untilMade } from '@kith/base';
+import { userSuspended, userUpdated } from '@kith/contracts';
+import type { AppContext } from './app.ts';
+import { finishEnding, tokensEnd } from './sessions.ts';
+import type { Suspension, User } from './store/index.ts';
+import { userEvent } from './user-events.ts';
+
+interface Whose {
+  projectId: string;
+  userId: string;
+  deadline?: number;
+}
+
+/** Suspensions that one sweep ends at most. */
+const batch = 1_000;
+
+/** Until when gateways have to refuse a suspended user: as long as its tokens may live, at most as long as it is suspended. */
+export function refusedUntil(at: Date, until: Date | null): Date {
+  const end = tokensEnd(at);
+  return until !== null && until < end ? until : end;
+}
+
+/**
+ * Suspends a user: gateways are told at once, and its sessions end with the same write. One who is suspended already gets
+ * this reason and time. Throws `user/not-found`.
+ */
+export async function suspend(app: AppContext, whose: Whose, suspension: Suspension): Promise<User> {
+  const { user, isChanged } = await untilMade(() => suspendOnce(app, whose, suspension), whose);
+  if (isChanged && user.suspendedAt) {
+    const { projectId, id: userId, sessionEpoch: epoch } = user;
+    const until = refusedUntil(user.suspendedAt, suspension.until).toISOString();
+    app.notices.tell({ suspended: [{ userId, until }] });
+    await finishEnding(app, { projectId, userId, epoch, reason: 'suspended' });
+  }
+  return user;
+}
+
+async function suspendOnce(app: AppContext, { projectId, userId }: Whose, suspension: Suspension) {
+  const before = await app.store.users.find(projectId, userId);
+  if (!before) throw new ApiError('user/not-found');
+  if (!before.isActive && isSame(await saidOf(app, before), suspension)) {
+    return { result: { user: before, isChanged: false } };
+  }
+  const updatedAt = new Date();
+  const changed = { ...before, updatedAt, rev: before.rev + 1 };
+  const after: User = before.isActive
+    ? {
+        ...changed,
+        isActive: false,
+        suspendedAt: updatedAt,
+        sessionEpoch: before.sessionEpoch + 1,
+        keptSession: null,
+        seq: before.seq + 1,
+      }
+    : changed;
+  const event = before.isActive ? userEvent(userSuspended, after, null) : null;
+  const ending = before.isActive ? ('suspended' as const) : null;
+  if ((await app.store.accounts.update(after, { event, ending, suspension })) === 'stale') return undefined;
+  app.relay.kick();
+  return { result: { user: after, isChanged: true } };
+}
+
+/**
+ * Lets a user sign in again; what was ended stays so. Throws `user/not-found`.
+ * @param how.ifOver Only where the suspension's time is over.
+ */
+export async function restore(app: AppContext, whose: Whose, how: { ifOver?: boolean } = {}): Promise<User> {
+  const { user, isChanged } = await untilMade(() => restoreOnce(app, whose, how), whose);
+  if (isChanged) app.notices.tell({ restored: [user.id] });
+  return user;
+}
+
+async function restoreOnce(app: AppContext, { projectId, userId }: Whose, how: { ifOver?: boolean }) {
+  const before = await app.store.users.find(projectId, userId);
+  if (!before) throw new ApiError('user/not-found');
+  const stays = before.isActive || (how.ifOver && !isOver(await saidOf(app, before)));
+  if (stays) return { result: { user: before, isChanged: false } };
+  const after: User = {
+    ...before,
+    isActive: true,
+    suspendedAt: null,
+    updatedAt: new Date(),
+    rev: before.rev + 1,
+    seq: before.seq + 1,
+  };
+  const event = userEvent(userUpdated, after, null);
+  const stored = await app.store.accounts.update(after, { event, ending: null, suspension: null });
+  if (stored === 'stale') return undefined;
+  app.relay.kick();
+  return { result: { user: after, isChanged: true } };
+}
+
+/** A user who wants to sign in: restored, if the time of a suspension is over. Throws `auth/suspended`. */
+export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User> {
+  if (user.isActive) return user;
+  if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
+  const whose = {
+    projectId: user.projectId,
+    userId: user.id,
+    ...(deadline === undefined ? {} : { deadline }),
+  };
+  const restored = await restore(app, whose, { ifOver: true });
+  if (!restored.isActive) throw new ApiError('auth/suspended');
+  return restored;
+}
+
+/** Ends the suspensions whose time is over (spec#admin-users-suspend-until). Repeatable; run by a sweep. */
+export async function endSuspensions(app: AppContext): Promise<void> {
+  for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch)) {
+    await restore(app, whose, { ifOver: true }).catch((error: unknown) => {
+      // Deleted meanwhile.
+      if (!(error instanceof ApiError && error.code === 'user/not-found')) throw error;
+    });
+  }
+}
+
+async function saidOf(app: AppContext, user: User): Promise<Suspension | undefined> {
+  return (await app.store.accounts.suspensions([user])).get(user.id);
+}
+
+function isOver(suspension: Suspension | undefined): boolean {
+  return suspension !== undefined && suspension.until !== null && suspension.until.getTime() < Date.now();
+}
+
+function isSame(one: Suspension | undefined, other: Suspension): boolean {
+  const { until = null, reason = null } = one ?? {};
+  return until?.getTime() === other.until?.getTime() && reason === other.reason;
+}
