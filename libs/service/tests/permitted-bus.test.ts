@@ -119,7 +119,8 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
   it.each(uses)('may use it as its manifest says: `%s`, %s', async (_line, _what, does) => {
     const bus = await busOf(runtime, permitted);
     // Where a durable is to be known first.
-    const consumed = await bus.consume({ durable, subjects: [`${bus.prefix}.event.>`] }, async () => {});
+    const subjects = [eventFilter(bus.prefix, connectionAccepted)];
+    const consumed = await bus.consume({ durable, subjects }, async () => {});
     await consumed.drain();
     await expect(does(bus)).resolves.not.toThrow();
   });
@@ -145,7 +146,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
     await runtime.bus.serve(rpcSubject(runtime.bus.prefix, getJwks), 'identity', answer);
     const forward = (bus: Bus) => bus.request(rpcSubject(bus.prefix, getJwks), message, 5_000);
     const gateway = new PermittedBus(runtime.bus, { name: 'gateway', forwards: true });
-    expect((await forward(gateway)).body).toEqual(nobody);
+    expect((await forward(gateway)).body).toHaveLength(0);
     const service = await busOf(runtime, permitted);
     expect(() => forward(service)).toThrow(`identity may not ask ${service.prefix}.rpc.identity.jwks`);
   });
