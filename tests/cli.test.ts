@@ -103,7 +103,10 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     const about = [user.id, '--project', id];
     for (const words of [about, [...about, '--reputation', 'much'], [...about, '--verified', 'maybe']]) {
       const said = await runKith(['users', 'update', ...words], accessOf(platform));
-      expect([said.code, said.stderr]).toEqual([2, expect.stringMatching(/^kith: .*See --help\.\n$/)]);
+      expect([said.code, said.stderr]).toEqual([
+        2,
+        expect.stringMatching(/^kith: .*See kith users update --help\.\n$/),
+      ]);
     }
   });
 

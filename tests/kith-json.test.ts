@@ -56,6 +56,12 @@ describe('--json', () => {
     expect(await call<OwnUser[]>('users list', ['--project', demo])).toHaveLength(2);
     expect(await call('users suspend', [userId, '--project', demo])).toMatchObject([{ isActive: false }]);
     expect(await call('users restore', [userId, '--project', demo])).toMatchObject([{ isActive: true }]);
+    const about = [userId, '--project', demo];
+    expect(await call('users update', [...about, '--role', 'editor'])).toMatchObject([{ role: 'editor' }]);
+    await writeFile(join(folder, 'password'), 'told by the operator\n');
+    await call('users set-password', [...about, '--password-file', 'password']);
+    expect(await call('users sessions', about)).toEqual([]);
+    expect(await call('users end-sessions', about)).toEqual([{ id: userId, sessions: 'ended' }]);
     const [key] = await call<{ kid: string }[]>('keys rotate');
     expect(await call('keys revoke', [key!.kid])).toHaveLength(1);
     await writeFile(join(folder, 'users.jsonl'), '{"foreignId":"1"}\n');

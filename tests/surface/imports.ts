@@ -278,7 +278,9 @@ export const imports = surfaceSuite('imports', (world) => {
       const row = importedRow(spec);
       await world.refused(spec, given([row, 7]), code, { field: 'rows.1' });
       const misspelt = { ...row, password_hash: 'x' };
-      await world.refused(spec, given([row, misspelt]), code, { field: 'rows.1.password_hash' });
+      await world.refused(spec, given([row, misspelt]), 'request/unknown-field', {
+        field: 'rows.1.password_hash',
+      });
       for (const projectId of ['nonsense', randomUUID()])
         await world.refused(spec, given([row], projectId), 'project/not-found');
     },

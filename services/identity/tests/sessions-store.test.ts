@@ -199,7 +199,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     const ending = { projectId: user.projectId, userId: user.id, epoch: 1, reason: 'suspended' };
     expect(await store.accounts.endings(10)).toEqual([ending]);
     expect(await store.accounts.suspendedSince(new Date(start))).toEqual([
-      { userId: user.id, at: new Date(start) },
+      { userId: user.id, at: new Date(start), until: null },
     ]);
     expect(await store.accounts.suspendedSince(new Date(start + 1))).toEqual([]);
 
