@@ -280,6 +280,7 @@ export const imports = surfaceSuite('imports', (world) => {
       const misspelt = { ...row, password_hash: 'x' };
       await world.refused(spec, given([row, misspelt]), 'request/unknown-field', {
         field: 'rows.1.password_hash',
+        message: 'rows.1.password_hash is not a field of this endpoint.',
       });
       for (const projectId of ['nonsense', randomUUID()])
         await world.refused(spec, given([row], projectId), 'project/not-found');
