@@ -1,5 +1,5 @@
 // Quick counterpart: tests/docs-add-a-service.test.ts
-// Starts at most 0 platforms and 1 process.
+// Starts at most 0 platforms and 20 processes.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { caller } from '@kith/platform';
@@ -34,6 +34,12 @@ describe(`docs/${guide}`, () => {
     'leads to a container of the distributed form, with its rights on NATS and its metrics',
     async () => {
       await using project = await startComposeProject({ version: '2.4' }, copy.path);
+      const answers = () =>
+        fetch(`${project.url}/.well-known/jwks.json`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await waitFor(answers, { timeoutMs: 120_000, what: 'the gateway' });
       const kept = await project.call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token');
       const token = kept.trim();
       const call = caller(project.url);
