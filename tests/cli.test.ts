@@ -202,12 +202,12 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       ],
       [
         1,
-        /^kith: --public-key: It [^\n]* \(project\/invalid-body\)\n$/,
+        /^kith: --public-key must [^\n]* \(project\/invalid-body\)\n$/,
         ['projects', 'create', '--name', 'x', '--public-key', 'bad.pem'],
       ],
       [
         1,
-        /^kith: webOrigins\.0: It [^\n]* \(project\/invalid-body\)\n$/,
+        /^kith: webOrigins\.0 must [^\n]* \(project\/invalid-body\)\n$/,
         ['projects', 'create', '--name', 'x', '--web-origin', 'nonsense'],
       ],
       [

@@ -185,12 +185,12 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(counts(said)).toEqual([{ kind: 'users', imported: 2, unchanged: 0, rejected: 7 }]);
     expect(await rejectedOf('users')).toEqual([
       { line: 2, reason: 'The line is not JSON in UTF-8.' },
-      { line: 3, reason: 'email: It must be an e-mail address.' },
+      { line: 3, reason: 'email must be an e-mail address.' },
       { line: 4, reason: 'foreignId: foreignId or id is needed.' },
-      { line: 5, reason: 'passwordHash: It is too costly to verify.' },
+      { line: 5, reason: 'passwordHash is too costly to verify.' },
       { line: 7, reason: 'email-taken' },
       { line: 8, reason: 'Each line must be a JSON object.' },
-      { line: 10, reason: 'password_hash: There is no such field; it may be passwordHash.' },
+      { line: 10, reason: 'password_hash is not a field of a row; it may be passwordHash.' },
     ]);
     for (const name of (await readdir(folder)).filter((one) => one !== 'users.jsonl')) {
       expect((await stat(join(folder, name))).mode & 0o777, name).toBe(0o600);
@@ -239,7 +239,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       { kind: 'connections', rejected: 2, inAll: { rejected: 2 } },
     ]);
     expect(await rejectedOf('connections')).toEqual([
-      { line: 1, reason: 'requestedAt: It is missing.' },
+      { line: 1, reason: 'requestedAt is required.' },
       { line: 2, reason: 'Each line must be a JSON object.' },
     ]);
     // Without a rejected line there is no such file.

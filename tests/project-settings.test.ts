@@ -128,7 +128,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
         await everywhere(path, ({ status }) => status === 401);
         for (const url of urls) {
           expect((await http(url, { path })).json()).toEqual({
-            error: 'A valid access token is required.',
+            error: 'No token was sent. Send one as Authorization: Bearer <token>.',
             code: 'auth/unauthorized',
           });
           const refused = await http(url, { path, token: foreign.accessToken });

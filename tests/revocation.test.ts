@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthWorld, operatorToken, startAuthWorld } from './support/auth-world.ts';
 import { http } from './support/http.ts';
 
-const unauthorized = { error: 'A valid access token is required.', code: 'auth/unauthorized' };
+const unauthorized = { error: 'The access token was revoked. Sign in again.', code: 'auth/unauthorized' };
 const suspended = { error: 'This account is suspended.', code: 'auth/suspended' };
 /** The contract's second, ten times for a busy machine; gateways ask by themselves after thirty. */
 const within = { timeoutMs: 10_000, what: 'the refusal' };

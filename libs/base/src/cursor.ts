@@ -25,7 +25,15 @@ export function decodeCursor(cursor: string, binding: readonly string[], code: E
   } catch {
     // Answered below, as every other bad cursor.
   }
-  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+  throw foreignCursor(code);
+}
+
+/** The refusal of a cursor that is not one of the list (spec#lists-invalid-cursor). */
+export function foreignCursor(code: ErrorCode): ApiError {
+  return new ApiError(code, {
+    message: 'cursor is not a cursor of this list; begin the list anew.',
+    field: 'cursor',
+  });
 }
 
 function digest(binding: readonly string[]): string {

@@ -1,19 +1,27 @@
-import { type ErrorCode, errors } from '@kith/contracts';
+import { type ErrorCode, errors, type FieldError } from '@kith/contracts';
 
 /** An answer other than success that the contract knows: thrown by a handler, made an envelope by the adapter. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
   readonly field: string | undefined;
+  readonly errors: readonly FieldError[] | undefined;
   readonly details: string | undefined;
 
   constructor(
     code: ErrorCode,
-    options: { message?: string; field?: string; details?: string; cause?: unknown } = {},
+    options: {
+      message?: string;
+      field?: string;
+      errors?: readonly FieldError[];
+      details?: string;
+      cause?: unknown;
+    } = {},
   ) {
     super(options.message ?? errors[code].message, { cause: options.cause });
     this.code = code;
     this.field = options.field;
+    this.errors = options.errors;
     this.details = options.details;
   }
 }

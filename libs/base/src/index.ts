@@ -1,5 +1,5 @@
 export { flag, readConfig, wholeNumber } from './config/read-config.ts';
-export { decodeCursor, encodeCursor, type ListPosition } from './cursor.ts';
+export { decodeCursor, encodeCursor, foreignCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { fold } from './fold.ts';

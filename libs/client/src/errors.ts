@@ -12,6 +12,12 @@ export type ErrorCodeOf<Name extends keyof Methods> =
   | CommonErrorCode
   | ClientErrorCode;
 
+/** What is wrong with one input. */
+export interface FieldError {
+  field: string;
+  error: string;
+}
+
 /** An answer outside 2xx. `code` tells which, and stays the same while texts may change. */
 export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error {
   override readonly name = 'KithError';
@@ -19,6 +25,8 @@ export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error
   readonly code: Code;
   /** The input that is wrong, `payload.id`. */
   readonly field: string | undefined;
+  /** All inputs that are wrong, each with its sentence. Empty where no input is named. */
+  readonly errors: readonly FieldError[];
   readonly details: string | undefined;
   /** Names the request in the platform's logs. */
   readonly requestId: string | undefined;
@@ -31,6 +39,7 @@ export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error
       status: number;
       code: Code;
       field?: string | undefined;
+      errors?: readonly FieldError[] | undefined;
       details?: string | undefined;
       requestId?: string | undefined;
       retryAfterMs?: number | undefined;
@@ -41,6 +50,7 @@ export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error
     this.status = of.status;
     this.code = of.code;
     this.field = of.field;
+    this.errors = of.errors ?? (of.field === undefined ? [] : [{ field: of.field, error: message }]);
     this.details = of.details;
     this.requestId = of.requestId;
     this.retryAfterMs = of.retryAfterMs;

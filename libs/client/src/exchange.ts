@@ -1,5 +1,5 @@
 import type { Outgoing } from './build-request.ts';
-import { KithError, type KithErrorCode, KithNetworkError } from './errors.ts';
+import { type FieldError, KithError, type KithErrorCode, KithNetworkError } from './errors.ts';
 
 /** `fetch`, as far as it is needed here. */
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
@@ -102,10 +102,24 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
+interface ErrorAnswer {
+  error: string;
+  code: string;
+  field: string;
+  errors: readonly FieldError[];
+  details: string;
+}
+
 function errorOf(response: Response, body: unknown): KithError {
-  const { error, code, field, details } = (body ?? {}) as Record<string, string | undefined>;
+  const { error, code, field, errors, details } = (body ?? {}) as Partial<ErrorAnswer>;
   if (typeof error !== 'string' || typeof code !== 'string') return unexpected(response);
-  return new KithError(error, { ...tellingOf(response), code: code as KithErrorCode, field, details });
+  return new KithError(error, {
+    ...tellingOf(response),
+    code: code as KithErrorCode,
+    field,
+    errors,
+    details,
+  });
 }
 
 function unexpected(response: Response): KithError {

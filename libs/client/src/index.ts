@@ -2,6 +2,7 @@ export { type ClientOptions, createClient, type KithClient } from './client.ts';
 export {
   type ClientErrorCode,
   type ErrorCodeOf,
+  type FieldError,
   isKithError,
   KithError,
   type KithErrorCode,

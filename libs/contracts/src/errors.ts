@@ -95,7 +95,15 @@ export interface ErrorBody {
   error: string;
   code: string;
   field?: string;
+  /** Of several fields that are wrong, all (spec#errors-several). */
+  errors?: readonly FieldError[];
   details?: string;
+}
+
+/** What is wrong with one field. */
+export interface FieldError {
+  field: string;
+  error: string;
 }
 
 /** Tells the HTTP status of a code. */
@@ -108,26 +116,24 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errors, code);
 }
 
-/** Builds the error envelope of a code; `field` and `details` are left out when not given (spec#errors-envelope). */
+/** Builds the error envelope of a code; what is not given is left out (spec#errors-envelope). */
 export function errorBody(
   code: ErrorCode,
-  extra: { message?: string; field?: string; details?: string } = {},
+  extra: { message?: string; field?: string; errors?: readonly FieldError[]; details?: string } = {},
 ): ErrorBody {
   const body: ErrorBody = { error: extra.message ?? errors[code].message, code };
   if (extra.field !== undefined) body.field = extra.field;
+  if (extra.errors !== undefined) body.errors = extra.errors;
   if (extra.details !== undefined) body.details = extra.details;
   return body;
 }
 
-/** An error as RFC 9457 has it; `code`, `field` and `details` are extension members. */
-export interface Problem {
+/** An error as RFC 9457 has it; what the envelope has are extension members (spec#errors-problem-error). */
+export interface Problem extends ErrorBody {
   type: string;
   title: string;
   status: number;
   detail: string;
-  code: string;
-  field?: string;
-  details?: string;
 }
 
 /** Where the error catalogue describes a code: the `type` of its problems, the same on every server. */
@@ -137,7 +143,7 @@ export function problemType(code: string): string {
 
 /** Says an error envelope as a problem (RFC 9457). */
 export function problemOf(body: ErrorBody, status: number): Problem {
-  const { error: detail, code, ...rest } = body;
-  const title = isErrorCode(code) ? errors[code].message : detail;
-  return { type: problemType(code), title, status, detail, code, ...rest };
+  const { error, code } = body;
+  const title = isErrorCode(code) ? errors[code].message : error;
+  return { type: problemType(code), title, status, detail: error, ...body };
 }

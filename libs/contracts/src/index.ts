@@ -5,6 +5,7 @@ export {
   errorBody,
   errors,
   type Feature,
+  type FieldError,
   isErrorCode,
   type Problem,
   problemOf,
@@ -49,5 +50,6 @@ export {
 } from './operation.ts';
 export * from './operations/index.ts';
 export { passwordHashCost, passwordHashKind } from './operations/password-hash.ts';
+export { type Fault, nameOf, readInput, unknownFault } from './read-input.ts';
 export { positiveInteger, text, timestamp, uuid } from './scalars.ts';
 export { type ServiceName, type ServiceOf, serviceOf } from './service-name.ts';

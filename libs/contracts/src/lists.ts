@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { positiveInteger, wholeNumber } from './scalars.ts';
+import { clampedInteger, positiveInteger, wholeNumber } from './scalars.ts';
 
 /** Opaque: what `Link` gave (spec#lists-cursor). */
 export const cursor = z
@@ -15,8 +15,7 @@ export const cursor = z
 export function listQuery(defaults: { limit: number; max: number }) {
   return z.object({
     page: positiveInteger.default(1).describe('The page, from 1.'),
-    limit: positiveInteger
-      .transform((value) => Math.min(value, defaults.max))
+    limit: clampedInteger(defaults.max)
       .default(defaults.limit)
       .describe(`Items of a page; more than ${defaults.max} count as ${defaults.max}.`),
     cursor,

@@ -39,13 +39,13 @@ export function text(bounds: { min?: number; max: number }) {
   return z
     .string()
     .transform((value) => value.trim())
-    .refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.')
+    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')
     .refine(
       (value) => {
         const length = codePoints(value);
         return length >= min && length <= max;
       },
-      min > 0 ? `It must be ${min} to ${max} characters.` : `It must be at most ${max} characters.`,
+      min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
     )
     .meta(min > 0 ? { minLength: min, maxLength: max } : { maxLength: max });
 }
@@ -80,7 +80,7 @@ export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) =
 
 /** A JSON object of at most `bytes` bytes as UTF-8 JSON. */
 export function jsonObject(bytes: number) {
-  const tooLarge = `It must be at most ${bytes} bytes of JSON.`;
+  const tooLarge = `must be at most ${bytes} bytes of JSON.`;
   return sized(z.record(z.string(), z.json()), (value) => (sizeOf(value) > bytes ? tooLarge : undefined));
 }
 
@@ -88,10 +88,17 @@ function sizeOf(value: object): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
+/** A positive whole number in a query string; past `max` it counts as `max`. */
+export function clampedInteger(max: number) {
+  const isSafe = max === Number.MAX_SAFE_INTEGER;
+  const message = isSafe ? 'must be a number of at least 1.' : `must be a number from 1 to ${max}.`;
+  return z
+    .string()
+    .regex(/^\d+$/, message)
+    .transform((digits) => Math.min(Number(digits), max))
+    .refine((value) => value > 0, message)
+    .meta({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+}
+
 /** A positive whole number in a query string; past the safe integers it counts as the largest of them. */
-export const positiveInteger = z
-  .string()
-  .regex(/^\d+$/, 'It must be a positive integer.')
-  .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
-  .refine((value) => value > 0, 'It must be a positive integer.')
-  .meta({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const positiveInteger = clampedInteger(Number.MAX_SAFE_INTEGER);

@@ -4,8 +4,19 @@ import { type JsonObject, pascalCase, ref } from './json.ts';
 
 const sentence = { type: 'string', maxLength: 1000 };
 const shared = {
+  error: { ...sentence, description: 'What went wrong, and what to send instead.' },
   code: ref('schemas', 'ErrorCode'),
   field: { type: 'string', maxLength: 200, description: 'The input that is wrong.' },
+  errors: {
+    type: 'array',
+    maxItems: 100,
+    description: 'All that are wrong, in the order of the contract, where several are; the first is `field`.',
+    items: {
+      type: 'object',
+      properties: { field: { type: 'string', maxLength: 200 }, error: sentence },
+      required: ['field', 'error'],
+    },
+  },
   details: {
     type: 'string',
     maxLength: 1000,
@@ -19,7 +30,7 @@ export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   Error: {
     type: 'object',
     description: 'Every answer outside 2xx and 304.',
-    properties: { error: { ...sentence, description: 'What went wrong, for people.' }, ...shared },
+    properties: shared,
     required: ['error', 'code'],
   },
   Problem: {
@@ -34,10 +45,10 @@ export const errorSchemas: Readonly<Record<string, JsonObject>> = {
       },
       title: { ...sentence, description: 'What went wrong, the same for a code each time.' },
       status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
-      detail: { ...sentence, description: 'What went wrong this time.' },
+      detail: { ...sentence, description: 'The same as `error`.' },
       ...shared,
     },
-    required: ['type', 'title', 'status', 'detail', 'code'],
+    required: ['type', 'title', 'status', 'detail', 'error', 'code'],
   },
 };
 

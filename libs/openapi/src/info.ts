@@ -11,9 +11,9 @@ with no version at all (\`/{projectId}/…\`), and with a version behind the pro
 **Tokens.** Sign up or in, and send \`Authorization: Bearer <accessToken>\`. Access tokens last 30 minutes;
 \`POST …/auth/request-new-access-token\` exchanges the refresh token for new ones.
 
-**Errors.** Every answer outside 2xx and 304 is \`{ "error", "code", "field"?, "details"? }\`. A client that names
+**Errors.** Every answer outside 2xx and 304 is \`{ "error", "code", "field"?, "errors"?, "details"? }\`. A client that names
 \`application/problem+json\` in \`Accept\`, and does not prefer plain JSON, gets the same as a problem (RFC 9457), with
-\`code\`. [All codes](/docs/errors).
+\`error\` and \`code\`. [All codes](/docs/errors).
 
 **Limits.** Each endpoint has its own, counted for a project and a client address, and told in \`RateLimit-Policy\`,
 \`RateLimit\` and \`X-RateLimit-*\`. Above it the answer is 429 with \`Retry-After\`.

@@ -224,7 +224,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
       /"code":"collection\/invalid-body","field":"name"/,
     );
     expect((await call({ query: 'limit=1&limit=2' })).text).toBe(
-      '{"error":"limit: It is given twice.","code":"collection/invalid-query","field":"limit"}',
+      '{"error":"limit must be given only once.","code":"collection/invalid-query","field":"limit"}',
     );
     expect(asked).toBe(0);
   });

@@ -1,4 +1,4 @@
-import { ApiError, decodeCursor, encodeCursor, type ListPosition, type Logger } from '@kith/base';
+import { decodeCursor, encodeCursor, foreignCursor, type ListPosition, type Logger } from '@kith/base';
 import type { OperationSpec, PublicUser } from '@kith/contracts';
 import { askForUsers } from '@kith/service';
 import type { AppContext } from './app.ts';
@@ -105,7 +105,7 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
   const code = 'connection/invalid-query';
   const position = decodeCursor(cursor, binding, code);
   if (isPlace(position.after)) return position;
-  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+  throw foreignCursor(code);
 }
 
 /** The users of a page; identity being away leaves out those only it knows, and does not fail the list. */

@@ -30,7 +30,7 @@ const accept = 'application/problem+json, application/json';
 function expectProblem(
   answer: Answer,
   code: ErrorCode,
-  extra: { detail?: string; field?: string } = {},
+  { error, ...extra }: { error?: string; field?: string } = {},
 ): void {
   const { status, message } = errors[code];
   expect(answer.headers['content-type']).toBe('application/problem+json');
@@ -39,7 +39,8 @@ function expectProblem(
     type: `/docs/errors#${code}`,
     title: message,
     status,
-    detail: message,
+    detail: error ?? message,
+    error: error ?? message,
     code,
     ...extra,
   });
@@ -80,7 +81,8 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
     expectProblem(wrong, 'route/method-not-allowed');
     expect(wrong.headers.allow).toBe('GET, HEAD, OPTIONS');
     const unknown = await call('GET', `${scope}/connections`);
-    expectProblem(unknown, 'auth/unauthorized');
+    const error = 'No token was sent. Send one as Authorization: Bearer <token>.';
+    expectProblem(unknown, 'auth/unauthorized', { error });
     expect(unknown.headers['www-authenticate']).toBe('Bearer');
     const text = { 'content-type': 'text/plain' };
     expectProblem(await call('POST', `${scope}/auth/sign-in`, text, 'x'), 'request/unsupported-media-type');
@@ -92,7 +94,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
   it('come from services that answer, that are not there, and that are silent', async () => {
     const authorization = `Bearer ${token}`;
     const taken = await call('PATCH', `${scope}/users/u`, { authorization });
-    expectProblem(taken, 'DUPLICATE_USERNAME', { detail: 'Ada has it.', field: 'username' });
+    expectProblem(taken, 'DUPLICATE_USERNAME', { error: 'Ada has it.', field: 'username' });
     const away = await call('GET', `${scope}/connections`, { authorization });
     expectProblem(away, 'gateway/unavailable');
     expect(away.headers['retry-after']).toBe('1');

@@ -1,4 +1,4 @@
-import { ApiError, decodeCursor, encodeCursor } from '@kith/base';
+import { decodeCursor, encodeCursor, foreignCursor } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
 
 /** Which rows of a list are asked for: those after `skip` others, or after the row at a place. */
@@ -42,7 +42,7 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
   const { limit, cursor } = request.query;
   const position = cursor === undefined ? undefined : decodeCursor(cursor, list.binding, list.code);
   if (position && !placePattern.test(position.after)) {
-    throw new ApiError(list.code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+    throw foreignCursor(list.code);
   }
   const page = position?.page ?? request.query.page;
   const from = position ? { after: position.after } : { skip: (page - 1) * limit };

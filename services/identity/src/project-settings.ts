@@ -26,7 +26,7 @@ function ofOperations(limits: Project['limits']): Project['limits'] {
   const unknown = Object.keys(limits).find((name) => !operations.some((one) => one.name === name));
   if (unknown === undefined) return limits;
   const field = 'limits';
-  throw new ApiError('project/invalid-body', { message: `${field}: An operation is not known.`, field });
+  throw new ApiError('project/invalid-body', { message: 'limits must name operations of this API.', field });
 }
 
 /** A project as the contract has it. */

@@ -15,10 +15,10 @@ export function readPublicKey(given: string | Record<string, unknown>): string {
     typeof value === 'string'
       ? value.includes('PRIVATE KEY')
       : privateMembers.some((member) => member in value);
-  if (isPrivate) throw refused('It is a private key: keep it, and register the public one.');
+  if (isPrivate) throw refused('is a private key: keep it, and register the public one.');
   const key = parse(value);
-  if (!key) throw refused('It must be a public key as PEM or JWK.');
-  if (!isStrong(key)) throw refused('It must be RSA from 2,048 bits, EC P-256 or Ed25519.');
+  if (!key) throw refused('must be a public key as PEM or JWK.');
+  if (!isStrong(key)) throw refused('must be RSA from 2,048 bits, EC P-256 or Ed25519.');
   return key.export({ type: 'spki', format: 'pem' }) as string;
 }
 
@@ -55,5 +55,5 @@ function isStrong(key: KeyObject): boolean {
 }
 
 function refused(reason: string): ApiError {
-  return new ApiError('project/invalid-body', { message: `publicKey: ${reason}`, field: 'publicKey' });
+  return new ApiError('project/invalid-body', { message: `publicKey ${reason}`, field: 'publicKey' });
 }

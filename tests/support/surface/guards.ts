@@ -32,7 +32,7 @@ export async function refusesTwice(world: SurfaceWorld, spec: OperationSpec, giv
     const code = spec.invalid?.[`query.${field}`] ?? (`${spec.feature}/invalid-query` as const);
     const unknown = spec.auth === 'operator' ? '' : 'unknown=1&unknown=2&';
     const query = `${before}${unknown}${field}=1&${field}=1`;
-    const refusal = { field, message: `${field}: It is given twice.` };
+    const refusal = { field, message: `${field} must be given only once.` };
     await world.refused(spec, { ...given, query }, code, refusal);
   }
 }

@@ -18,22 +18,34 @@ export function expectRefusal(answer: Answer, of: Refusal & { operation: string;
   const { status, message: own } = errors[code];
   const body = read(answer);
   const said = body?.error;
-  const ofField = field !== undefined && typeof said === 'string' && said.startsWith(`${field}: `);
+  const ofField = field !== undefined && typeof said === 'string' && said.startsWith(`${field} `);
+  const saysWhy = ofField || code === 'auth/unauthorized';
+  const several = body?.errors;
+  if (several) expectSeveral(several, { field, error: said });
   expect([operation, answer.status, body]).toEqual([
     operation,
     status,
     {
-      error: message ?? (ofField ? said : own),
+      error: message ?? (saysWhy ? said : own),
       code,
       ...(field === undefined ? {} : { field }),
+      ...(several ? { errors: several } : {}),
       ...(details ? { details: expect.stringMatching(/./) } : {}),
     },
   ]);
 }
 
-function read(answer: Answer): { error?: unknown } | undefined {
+/** Checks what an error says of several fields: the first is the one that it says itself (spec#errors-several). */
+function expectSeveral(errors: unknown[], first: unknown): void {
+  expect(errors.length).toBeGreaterThan(1);
+  expect(errors[0]).toEqual(first);
+  const one = { field: expect.any(String), error: expect.stringMatching(/^\S.*\.$/) };
+  expect(errors).toEqual(errors.map(() => one));
+}
+
+function read(answer: Answer): { error?: unknown; errors?: unknown[] } | undefined {
   try {
-    return answer.json() as { error?: unknown };
+    return answer.json() as { error?: unknown; errors?: unknown[] };
   } catch {
     // Shown as it came, by the comparison that fails.
     return { error: answer.text };

@@ -137,7 +137,7 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
 
 /** A sentence about a field, by the option that gave it. */
 function asOption(sentence: string, given: Given | undefined): string {
-  const [field = ''] = sentence.split(':', 1);
+  const [field = ''] = sentence.split(' ', 1);
   const option = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return given?.options[option] === undefined ? sentence : `--${option}${sentence.slice(field.length)}`;
 }

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { useKith } from '../hooks/use-kith.ts';
 import { useUsernameCheck } from '../hooks/use-username-check.ts';
-import { fieldOf, sentenceOf } from '../lib/sentences.ts';
+import { fieldOf, sentenceFor, sentenceOf } from '../lib/sentences.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 
@@ -17,10 +17,10 @@ export function SignUpForm() {
   const field = (name: keyof typeof empty) => ({
     name,
     value: values[name],
-    error: fieldOf(error) === name ? sentenceOf(error) : undefined,
+    error: sentenceFor(error, name),
     onChange: (event: { target: { value: string } }) => {
       setValues({ ...values, [name]: event.target.value });
-      if (fieldOf(error) === name) setError(undefined);
+      if (sentenceFor(error, name)) setError(undefined);
     },
   });
   const signUp = async (event: FormEvent) => {

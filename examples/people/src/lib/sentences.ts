@@ -40,6 +40,12 @@ export function sentenceOf(error: unknown): string {
   return sentences[error.code] ?? fields[error.field ?? ''] ?? 'Something went wrong. Try again.';
 }
 
+/** What an error says of one input of a form; undefined where it says nothing of it. */
+export function sentenceFor(error: unknown, field: string): string | undefined {
+  if (!isKithError(error) || !error.errors.some((one) => one.field === field)) return undefined;
+  return field === error.field ? sentenceOf(error) : (fields[field] ?? sentenceOf(error));
+}
+
 /** The input an error is about; undefined where it is about none of those of a form. */
 export function fieldOf(error: unknown): string | undefined {
   return isKithError(error) ? error.field : undefined;

@@ -25,9 +25,9 @@ const password = z
   .string()
   .refine(
     (value) => codePoints(value) <= longestPassword,
-    `It must have at most ${longestPassword} characters.`,
+    `must be at most ${longestPassword} characters long.`,
   )
-  .refine((value) => value.isWellFormed(), 'It must be well-formed Unicode.')
+  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')
   .meta({ format: 'password', maxLength: longestPassword });
 const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
 /** A body with nothing but a new password. */

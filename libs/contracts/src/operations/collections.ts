@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursor, generalList, listQuery } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { jsonObject, positiveInteger, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
+import { clampedInteger, jsonObject, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
 /** `updatedAt` moves with the name and with what is saved, not with what changes in sub-collections. */
@@ -65,7 +65,7 @@ export const listSubCollections = operation({
   limit: perFiveMinutes(100),
   params: byId,
   query: z.object({
-    limit: positiveInteger.transform((value) => Math.min(value, 1000)).default(1000),
+    limit: clampedInteger(1000).default(1000),
     cursor,
   }),
   body: nothing,

@@ -3,17 +3,18 @@ import { operation } from '../operation.ts';
 import { longestString, shownText } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-const filled = (message: string) =>
+const filled = (message?: string) =>
   z
-    .string({ error: message })
-    .refine((value) => value.trim() !== '', message)
+    .string(message)
+    .refine((value) => value.trim() !== '', message ?? 'must not be empty.')
     .meta({ minLength: 1, maxLength: longestString });
 
-const userIdMissing = 'The user id is missing from the payload.';
-const key = {
-  projectId: filled('The project id is missing.'),
-  privateKey: filled('The private key is missing.'),
-};
+/** An object that has to name its user. */
+const userIn = (key: string) =>
+  z.looseObject({
+    id: filled(`The user id is missing from the payload: ${key}.id must be a string, not empty.`),
+  });
+const key = { projectId: filled(), privateKey: filled() };
 
 /**
  * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). The order of the keys is the order of the
@@ -31,10 +32,7 @@ export const signTestingJwt = operation({
   params: nothing,
   query: nothing,
   body: z.object({
-    payload: z.looseObject(
-      { id: filled(userIdMissing) },
-      { error: 'The payload is missing or is not an object.' },
-    ),
+    payload: userIn('payload'),
     ...key,
   }),
   output: z.object({ token: shownText(2 * longestString) }),
@@ -54,10 +52,7 @@ export const signTestingJwtV2 = operation({
   summary: 'Sign a token for tests, answered as text',
   path: '/crypto/sign-testing-jwt/v2',
   body: z.object({
-    userData: z.looseObject(
-      { id: filled(userIdMissing) },
-      { error: 'The user data is missing or is not an object.' },
-    ),
+    userData: userIn('userData'),
     ...key,
   }),
   output: shownText(2 * longestString),

@@ -4,5 +4,5 @@ import { z } from 'zod';
 export const email = z
   .string()
   .transform((value) => value.trim().toLowerCase())
-  .pipe(z.email('It must be an e-mail address.').max(254))
+  .pipe(z.email().max(254))
   .meta({ format: 'email', maxLength: 254 });

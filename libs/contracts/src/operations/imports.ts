@@ -11,18 +11,18 @@ export const importRows = 1_000;
 
 /** An instant of another backend: ISO 8601 with any offset, from 1970 on; kept as UTC with milliseconds. */
 const instant = z.iso
-  .datetime({ offset: true, error: 'It must be an ISO 8601 time with an offset.' })
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' })
   .refine((value) => {
     const ms = Date.parse(value);
     return ms >= 0 && ms < 9_999_999_999_999;
-  }, 'It must be a time from 1970 on.')
+  }, 'must be a time from 1970 on.')
   .transform((value) => new Date(value).toISOString());
 /** An id as the other backend has it. */
 const foreignId = text({ min: 1, max: 512 });
 const ofUser = { userId: uuid.optional(), userForeignId: foreignId.optional() };
 const namesUser = (row: { userId?: string | undefined; userForeignId?: string | undefined }) =>
   row.userId !== undefined || row.userForeignId !== undefined;
-const userMissing = { path: ['userId'], error: 'userId or userForeignId is needed.' };
+const userMissing = { path: ['userId'], error: 'Give userId or userForeignId.' };
 
 /**
  * A user to import. Its id is `id`, or follows from the project and `foreignId`: the same row is always the same user. A
@@ -42,7 +42,7 @@ export const importedUser = z
   })
   .refine((row) => row.id !== undefined || row.foreignId !== undefined, {
     path: ['foreignId'],
-    error: 'foreignId or id is needed.',
+    error: 'Give foreignId or id.',
   });
 export type ImportedUser = z.output<typeof importedUser>;
 
@@ -64,8 +64,8 @@ export const importedConnection = z
     requestedAt: instant,
     connectedAt: instant.optional(),
   })
-  .refine(isRequester, { path: ['requesterId'], error: 'requesterId or requesterForeignId is needed.' })
-  .refine(isReceiver, { path: ['receiverId'], error: 'receiverId or receiverForeignId is needed.' });
+  .refine(isRequester, { path: ['requesterId'], error: 'Give requesterId or requesterForeignId.' })
+  .refine(isReceiver, { path: ['receiverId'], error: 'Give receiverId or receiverForeignId.' });
 export type ImportedConnection = z.output<typeof importedConnection>;
 
 /**

@@ -77,5 +77,5 @@ function isBearable(hash: string): boolean {
 export const passwordHash = z
   .string()
   .max(300)
-  .refine((value) => passwordHashKind(value) !== null, 'It must be argon2id, scrypt (PHC) or bcrypt.')
-  .refine((value) => isBearable(value), 'It is too costly to verify.');
+  .refine((value) => passwordHashKind(value) !== null, 'must be argon2id, scrypt (PHC) or bcrypt.')
+  .refine((value) => isBearable(value), 'is too costly to verify.');

@@ -21,7 +21,7 @@ const webOrigin = z
   .refine((value) => {
     const url = URL.canParse(value) ? new URL(value) : null;
     return url !== null && /^https?:$/.test(url.protocol) && url.origin === value;
-  }, 'It must be an origin: https://app.example.org.');
+  }, 'must be an origin, such as https://app.example.org.');
 
 /** A project as operators see it (spec#projects). */
 export const project = z.object({
@@ -56,11 +56,11 @@ const name = text({ min: 1, max: 200 });
 /** What an operator may set of a project. Absent leaves it as it is (PATCH) or at its default. */
 const settings = {
   publicKey: z
-    .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'It must be a public key as PEM or JWK.')
+    .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'must be a public key as PEM or JWK.')
     .nullable()
     .optional(),
   limits: sized(z.record(z.string(), limit.strict().nullable()), (limits) =>
-    Object.keys(limits).length > 200 ? 'It must name at most 200 operations.' : undefined,
+    Object.keys(limits).length > 200 ? 'must name at most 200 operations.' : undefined,
   ).optional(),
   webOrigins: z
     .array(webOrigin)

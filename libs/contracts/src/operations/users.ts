@@ -44,7 +44,10 @@ export type ProjectUser = z.output<typeof projectUser>;
 export const username = z
   .string()
   .transform((value) => value.trim())
-  .refine((value) => /^[A-Za-z0-9._]{3,30}$/.test(value), 'It must be 3 to 30 of A-Z a-z 0-9 . _')
+  .refine(
+    (value) => /^[A-Za-z0-9._]{3,30}$/.test(value),
+    'must be 3 to 30 letters from A to Z, digits, dots or underscores.',
+  )
   .meta({ pattern: '^[A-Za-z0-9._]{3,30}$', maxLength: 30 });
 
 /** The profile fields a user may set. Absent leaves a field as it is (PATCH) or empty (sign-up); null empties it. */
@@ -55,9 +58,9 @@ export const profileFields = {
   bio: clearableText(300),
   location: clearableText(1024).refine(
     (value) => new TextEncoder().encode(value ?? '').length <= 1024,
-    'It must be at most 1,024 bytes.',
+    'must be at most 1024 bytes long.',
   ),
-  birthdate: z.iso.date('It must be a date: YYYY-MM-DD.').nullish(),
+  birthdate: z.iso.date().nullish(),
   metadata: jsonObject(8 * 1024).nullish(),
 };
 

@@ -27,7 +27,7 @@ export function successReply(
 /** The error envelope as a reply. */
 export function errorReply(
   code: ErrorCode,
-  error?: Pick<ApiError, 'message' | 'field' | 'details'>,
+  error?: Pick<ApiError, 'message' | 'field' | 'details'> & Partial<Pick<ApiError, 'errors'>>,
 ): Message {
   return {
     headers: {
@@ -41,6 +41,7 @@ export function errorReply(
         errorBody(code, {
           ...(error ? { message: error.message } : {}),
           ...(error?.field ? { field: error.field } : {}),
+          ...(error?.errors ? { errors: error.errors } : {}),
           ...(error?.details ? { details: error.details } : {}),
         }),
       ),

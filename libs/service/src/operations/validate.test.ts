@@ -90,6 +90,39 @@ test.each([
   expect(refusal(raw)).toMatchObject({ code, field });
 });
 
+test('tells of all that is wrong, in the order of the contract, where it is more than one field', () => {
+  const several = (raw: Partial<typeof good>) => {
+    try {
+      validateRequest(spec, { ...good, ...raw });
+    } catch (error) {
+      return [(error as ApiError).field, (error as ApiError).message, (error as ApiError).errors];
+    }
+    return undefined;
+  };
+  expect(several({ body: { deep: { list: ['x'] } } as never })).toEqual([
+    'name',
+    'name is required.',
+    [
+      { field: 'name', error: 'name is required.' },
+      { field: 'deep.list.0', error: 'deep.list.0 must be a number.' },
+    ],
+  ]);
+  expect(several({ body: { name: 7 } as never })).toEqual(['name', 'name must be a string.', undefined]);
+  expect(several({ query: 'cursor=a&cursor=b&limit=0' })).toEqual([
+    'limit',
+    'limit must be a number of at least 1.',
+    [
+      { field: 'limit', error: 'limit must be a number of at least 1.' },
+      { field: 'cursor', error: 'cursor must be given only once.' },
+    ],
+  ]);
+  expect(several({ query: 'limit=0&limit=1' })).toEqual([
+    'limit',
+    'limit must be given only once.',
+    undefined,
+  ]);
+});
+
 test('answers a bad path of a contract that names no code as no endpoint', () => {
   expect(refusal({ params: { collectionId: 'x' } }, { ...spec, invalid: {} })?.code).toBe('route/not-found');
 });

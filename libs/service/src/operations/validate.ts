@@ -1,5 +1,14 @@
 import { ApiError } from '@kith/base';
-import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec } from '@kith/contracts';
+import {
+  type ErrorCode,
+  type Fault,
+  isErrorCode,
+  methodsOf,
+  nameOf,
+  type OperationSpec,
+  readInput,
+  unknownFault,
+} from '@kith/contracts';
 import { z } from 'zod';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -41,16 +50,16 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
 
 /**
  * Validates body, then query, then params, the order of spec#errors-check-order. Throws the contract's code with
- * `field`.
+ * `field`, and with `errors` where several are wrong.
  */
 export function validateRequest(
   spec: OperationSpec,
   raw: { body: Record<string, unknown>; query: string; params: Record<string, string> },
 ): { body: unknown; query: unknown; params: unknown } {
-  if (spec.auth === 'operator') refuseUnknown(unreadKeys(spec, raw.body));
+  if (spec.auth === 'operator') refuseUnknown(unknownIn(shapeOf(spec.body), Object.keys(raw.body)));
   const body = check(spec, 'body', spec.body, raw.body);
   if (methodsOf(spec).includes('PATCH')) refuseNothingKnown(spec, raw.body);
-  const query = check(spec, 'query', spec.query, parseQuery(spec, raw.query));
+  const query = checkQuery(spec, new URLSearchParams(raw.query));
   const params = check(spec, 'params', spec.params, raw.params);
   return { body, query, params };
 }
@@ -58,27 +67,28 @@ export function validateRequest(
 /** Keys of a body that its contract does not name: misspelt, or of another API. At most ten, and no more of each than a name is long. */
 export function unreadKeys({ body: schema }: OperationSpec, body: Record<string, unknown>): string[] {
   if (!(schema instanceof z.ZodObject)) return [];
-  return unknownIn(schema.shape, Object.keys(body));
+  return unknownIn(schema.shape, Object.keys(body))
+    .slice(0, 10)
+    .map((key) => nameOf([key]));
 }
 
-function unknownIn(shape: object, names: Iterable<string>): string[] {
-  const unknown = [...names].filter((name) => !Object.hasOwn(shape, name));
-  return unknown.slice(0, 10).map((name) => name.slice(0, 64));
+function shapeOf(schema: z.ZodType): object {
+  return schema instanceof z.ZodObject ? schema.shape : {};
+}
+
+function unknownIn(shape: object, names: readonly string[]): string[] {
+  return names.filter((name) => !Object.hasOwn(shape, name));
 }
 
 /** What an operator sets is stored or refused (spec#requests-admin-unknown). */
-function refuseUnknown([field]: readonly string[]): void {
-  if (field === undefined) return;
-  throw new ApiError('request/unknown-field', { message: unknownField(field), field });
-}
-
-function unknownField(field: string): string {
-  return `${field} is not a field of this endpoint.`;
+function refuseUnknown(names: readonly string[]): void {
+  const [first, ...others] = names.slice(0, 100).map((name) => unknownFault(nameOf([name])));
+  if (first) throw refusal('request/unknown-field', [first, ...others]);
 }
 
 /** Refuses a change of nothing that the operation knows (spec#requests-patch-nothing-known). */
 function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>): void {
-  const fields = spec.body instanceof z.ZodObject ? Object.keys(spec.body.shape) : [];
+  const fields = Object.keys(shapeOf(spec.body));
   const [field] = fields;
   const given = Object.keys(body);
   if (field === undefined || given.length === 0 || given.some((key) => fields.includes(key))) return;
@@ -87,43 +97,63 @@ function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>):
 }
 
 /** Reads the contract's parameters from a query string; refuses one given twice (spec#requests-repeated-parameter). */
-function parseQuery(spec: OperationSpec, query: string): Record<string, string> {
+function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
+  if (spec.auth === 'operator') refuseUnknown(unknownIn(spec.query.shape, [...given.keys()]));
   const values: Record<string, string> = {};
-  const given = new URLSearchParams(query);
-  if (spec.auth === 'operator') refuseUnknown(unknownIn(spec.query.shape, given.keys()));
+  const repeated: Fault[] = [];
   for (const name of Object.keys(spec.query.shape)) {
-    const all = given.getAll(name);
-    if (all.length > 1) {
-      throw new ApiError(codeFor(spec, 'query', name), {
-        message: `${name}: It is given twice.`,
-        field: name,
-      });
-    }
-    if (all[0] !== undefined) values[name] = all[0];
+    const [value, ...others] = given.getAll(name);
+    if (value !== undefined) values[name] = value;
+    if (others.length > 0) repeated.push({ field: name, error: `${name} must be given only once.` });
   }
-  return values;
+  return check(spec, 'query', spec.query, values, repeated);
 }
 
 type Place = 'body' | 'query' | 'params';
 
-function check(spec: OperationSpec, place: Place, schema: z.ZodType, value: unknown): unknown {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  // A name that a schema does not know belongs to the caller: no more of it is answered than any of ours is long.
-  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0]?.slice(0, 64) : undefined;
-  const field = [...(issue?.path ?? []), ...(unknown === undefined ? [] : [unknown])].join('.');
-  const own = issue?.code === 'custom' ? issue.params?.code : undefined;
-  if (unknown !== undefined) refuseUnknown([field]);
-  const code = typeof own === 'string' && isErrorCode(own) ? own : codeFor(spec, place, field);
-  const sentence = issue?.message ?? '';
+/** @param found What was found wrong before the schema is asked. */
+function check(
+  spec: OperationSpec,
+  place: Place,
+  schema: z.ZodType,
+  value: unknown,
+  found: readonly Fault[] = [],
+): unknown {
+  const read = readInput(schema, value);
+  if (!read.faults && found.length === 0) return read.data;
+  const faults = inOrder([...found, ...(read.faults ?? [])], schema);
+  const unknown = faults.filter(({ isUnknown }) => isUnknown);
+  if (hasAny(unknown)) throw refusal('request/unknown-field', unknown);
+  const [{ code, field }] = faults;
   // What a path names is answered as the thing itself not being there, the same for every reason
   // (spec#collections-not-found).
-  if (place === 'params') throw new ApiError(code);
-  if (own) throw new ApiError(code, { field });
-  throw new ApiError(code, {
-    message: field ? `${field}: ${sentence}` : sentence,
-    field,
+  if (place === 'params') throw new ApiError(codeFor(spec, place, field));
+  throw refusal(code ?? codeFor(spec, place, field), faults);
+}
+
+type Faults = readonly [Fault, ...Fault[]];
+
+function hasAny(faults: readonly Fault[]): faults is Faults {
+  return faults.length > 0;
+}
+
+/** Faults in the order of the contract, one a field. */
+function inOrder(faults: Fault[], schema: z.ZodType): Faults {
+  const names = Object.keys(shapeOf(schema));
+  const placeOf = ({ field }: Fault) => names.indexOf(field.split('.', 1)[0] as string);
+  const first = faults.filter(({ field }, at) => faults.findIndex((one) => one.field === field) === at);
+  return first.sort((a, b) => placeOf(a) - placeOf(b)) as unknown as Faults;
+}
+
+/** The refusal of inputs: it tells of the first, and of all where there are several (spec#errors-several). */
+function refusal(code: ErrorCode, faults: Faults): ApiError {
+  const [{ field, error, code: own }] = faults;
+  const all = faults.map((fault) => ({ field: fault.field, error: fault.error }));
+  return new ApiError(code, {
+    // The table's sentence is that of the rule.
+    ...(own ? {} : { message: error }),
+    ...(field ? { field } : {}),
+    ...(faults.length > 1 ? { errors: all } : {}),
   });
 }
 

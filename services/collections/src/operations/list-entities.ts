@@ -1,4 +1,4 @@
-import { ApiError, decodeCursor, encodeCursor, type ListPosition } from '@kith/base';
+import { ApiError, decodeCursor, encodeCursor, foreignCursor, type ListPosition } from '@kith/base';
 import { generalPaginationOf, listEntities as spec } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
@@ -37,5 +37,5 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
   const code = 'collection/invalid-query';
   const position = decodeCursor(cursor, binding, code);
   if (isEntityPosition(position.after)) return position;
-  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+  throw foreignCursor(code);
 }

@@ -161,7 +161,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     ]);
     for (const answer of answers) {
       expect(answer.json).toEqual({
-        error: 'cursor: It is not a cursor of this list.',
+        error: 'cursor is not a cursor of this list; begin the list anew.',
         code: 'collection/invalid-query',
         field: 'cursor',
       });
@@ -179,7 +179,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
   ])('refuse the query %s', async (query, field) => {
     const answer = await user.entities(root.id, query);
     expect(answer.json).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
+      error: expect.stringMatching(new RegExp(`^${field} `)),
       code: 'collection/invalid-query',
       field,
     });
@@ -198,7 +198,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
   ])('refuse the body %#', async (body, field) => {
     const answer = await user.add(root.id, body);
     expect(answer.json).toEqual({
-      error: expect.stringMatching(new RegExp(`^${field}: `)),
+      error: expect.stringMatching(new RegExp(`^${field} `)),
       code: 'collection/invalid-body',
       field,
     });
@@ -210,7 +210,7 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
     async (query) => {
       const answer = await world.call(isEntitySaved, { userId: root.userId, query });
       expect(answer.json).toEqual({
-        error: expect.stringMatching(/^entityId: /),
+        error: expect.stringMatching(/^entityId /),
         code: 'collection/invalid-query',
         field: 'entityId',
       });

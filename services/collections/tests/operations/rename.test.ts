@@ -68,7 +68,7 @@ describe.each(handlerEngines())('renaming a collection (%s)', (engine) => {
     for (const collectionId of [(await make()).id, root.id, randomUUID()]) {
       const answer = await rename(collectionId, name);
       expect(answer.json).toEqual({
-        error: expect.stringMatching(/^name: /),
+        error: expect.stringMatching(/^name /),
         code: 'collection/invalid-name',
         field: 'name',
       });

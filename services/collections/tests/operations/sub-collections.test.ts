@@ -148,7 +148,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     ]);
     for (const answer of refused.slice(0, 5)) {
       expect(answer.json).toEqual({
-        error: 'cursor: It is not a cursor of this list.',
+        error: 'cursor is not a cursor of this list; begin the list anew.',
         code: 'collection/invalid-query',
         field: 'cursor',
       });
@@ -159,7 +159,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
   test.each(['0', '-1', '1.5', 'x', ''])('refuse limit=%s', async (limit) => {
     const answer = await list(root.id, `limit=${limit}`);
     expect(answer.json).toEqual({
-      error: 'limit: It must be a positive integer.',
+      error: 'limit must be a number from 1 to 1000.',
       code: 'collection/invalid-query',
       field: 'limit',
     });

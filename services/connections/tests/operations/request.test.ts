@@ -43,7 +43,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     const message = '🦊'.repeat(1_001);
     expect(await world.request(ann, bob, { message })).toMatchObject(
       refusal(400, 'connection/invalid-message', {
-        message: 'message: It must be at most 1000 characters.',
+        message: 'message must be at most 1000 characters long.',
         field: 'message',
       }),
     );
@@ -54,7 +54,7 @@ describe.each(handlerEngines())('request, %s', (engine) => {
     const answer = await world.request(ann, bob, { message });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
-      error: expect.stringMatching(/^message: /),
+      error: expect.stringMatching(/^message /),
       code: 'connection/invalid-message',
       field: 'message',
     });

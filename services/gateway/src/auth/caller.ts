@@ -3,6 +3,7 @@ import { ApiError } from '@kith/base';
 import type { OperationSpec } from '@kith/contracts';
 import type { Caller } from '@kith/service';
 import type { TokenVerifier } from './token.ts';
+import { unauthorized } from './unauthorized.ts';
 
 /** Who calls, and the project that the token is of. */
 export type ScopedCaller = Caller & { projectId: string };
@@ -49,18 +50,22 @@ export class Callers {
   }
 
   #checkOperator(authorization: string | undefined): void {
-    const given = digest(bearerOf(authorization));
+    const token = bearerOf(authorization);
     // Digests are of one length and compared in constant time: nothing of the token shows in how long it takes.
-    if (!this.#operator || !timingSafeEqual(given, this.#operator)) throw new ApiError('auth/unauthorized');
+    if (this.#operator && timingSafeEqual(digest(token), this.#operator)) return;
+    throw unauthorized(jwtForm.test(token) ? 'not-operator' : 'wrong-operator');
   }
 }
 
 /** The token of an Authorization header; the scheme in any case (RFC 9110 section 11.1). */
 function bearerOf(authorization: string | undefined): string {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) throw new ApiError('auth/unauthorized');
+  if (token === undefined) throw unauthorized(authorization ? 'not-bearer' : 'none');
   return token;
 }
+
+/** What access tokens look like. */
+const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');

@@ -4,6 +4,7 @@ import { askPages } from '../tables/ask-pages.ts';
 import { Following, type FollowingOptions } from '../tables/following.ts';
 import { HeardTable } from '../tables/heard-table.ts';
 import type { AccessToken } from './access-token.ts';
+import { unauthorized } from './unauthorized.ts';
 
 export interface RevocationsOptions extends FollowingOptions {
   /** Called when a key is revoked that was not before. */
@@ -59,10 +60,15 @@ export class Revocations {
   /** Throws `auth/suspended`, or `auth/unauthorized` for a revoked key or session, by what has been loaded and heard. */
   check({ userId, sessionId, keyId }: Pick<AccessToken, 'userId' | 'sessionId' | 'keyId'>): void {
     // First: what a stolen key has signed says nothing of a user.
-    if (this.#keys.has(keyId)) throw new ApiError('auth/unauthorized');
+    if (this.hasKey(keyId)) throw unauthorized('revoked');
     const now = Date.now();
     if ((this.#users.get(userId) ?? 0) > now) throw new ApiError('auth/suspended');
-    if ((this.#sessions.get(sessionId) ?? 0) > now) throw new ApiError('auth/unauthorized');
+    if ((this.#sessions.get(sessionId) ?? 0) > now) throw unauthorized('revoked');
+  }
+
+  /** Whether a signing key was revoked. */
+  hasKey(keyId: string): boolean {
+    return this.#keys.has(keyId);
   }
 
   async stop(): Promise<void> {

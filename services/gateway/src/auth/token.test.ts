@@ -97,6 +97,31 @@ describe('TokenVerifier', () => {
     for (const token of bad) expect(await codeOf(verifier().verify(await token))).toBe('auth/unauthorized');
   });
 
+  it('says why, in the words of spec#errors-unauthorized-reason', async () => {
+    const why = async (token: string, set = verifier()) =>
+      set.verify(token).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+    const anonymous = await new SignJWT(claims())
+      .setProtectedHeader({ alg: tokenAlgorithm })
+      .sign(ours.privateKey);
+    expect(await why(await sign({ ...claims(), exp: now() - 1 }))).toMatch(/has expired/);
+    const foreign = [sign(claims(), theirs.privateKey), sign({ ...claims(), iss: 'other' })];
+    for (const token of foreign) expect(await why(await token)).toMatch(/signed by another/);
+    for (const token of ['null', 'a.b.c', '..']) expect(await why(token)).toMatch(/is malformed/);
+    const others = [anonymous, await sign(without('sid')), 'x'.repeat(68), 'kith_sk_abc'];
+    for (const token of others) expect(await why(token)).toMatch(/another kind of token/);
+    const revocations = {
+      isLoaded: true,
+      loaded: async () => {},
+      check: () => {},
+      hasKey: (keyId: string) => keyId === 'k0',
+    };
+    const gone = await sign(claims(), theirs.privateKey, { kid: 'k0' });
+    expect(await why(gone, verifier({ revocations }))).toMatch(/was revoked/);
+  });
+
   it('refuses other algorithms and forms, and asks for no key for them', async () => {
     const keys = keysOf(undefined);
     const secret = new TextEncoder().encode('x'.repeat(32));
@@ -148,7 +173,9 @@ describe('TokenVerifier', () => {
     const check = ({ sessionId }: Pick<AccessToken, 'sessionId'>) => {
       if (revoked.has(sessionId)) throw new ApiError('auth/suspended');
     };
-    const tokens = verifier({ revocations: { isLoaded: true, loaded: async () => {}, check } });
+    const tokens = verifier({
+      revocations: { isLoaded: true, loaded: async () => {}, check, hasKey: () => false },
+    });
     const token = await sign(claims());
     await tokens.verify(token);
     revoked.add('session-1');
@@ -204,6 +231,24 @@ describe('Callers', () => {
 
   it('ignores a token where none is asked for', async () => {
     expect(await callers().identify('Bearer nonsense', { operation: signIn, projectId })).toBeNull();
+  });
+
+  it('says whether a token is there, and whether it is of the right kind', async () => {
+    const why = (header: string | undefined, operation: typeof listConnections | typeof createProject) =>
+      callers({ operatorToken: 'open-sesame' })
+        .identify(header, { operation, projectId: null })
+        .then(
+          () => undefined,
+          (error: Error) => error.message,
+        );
+    for (const operation of [listConnections, createProject]) {
+      expect(await why(undefined, operation)).toMatch(/^No token/);
+      expect(await why('Basic eA==', operation)).toMatch(/no bearer token/);
+    }
+    expect(await why(`Bearer ${await sign(claims())}`, createProject)).toMatch(
+      /takes the token of an operator/,
+    );
+    expect(await why('Bearer open', createProject)).toMatch(/not that of an operator/);
   });
 
   it("takes an operator by the operator's token alone", async () => {

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { ApiError } from '@kith/base';
 import { uuid } from '@kith/contracts';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { AccessToken } from './access-token.ts';
 import { type KeySet, type Keys, tokenAlgorithm } from './keys.ts';
 import type { Revocations } from './revocations.ts';
+import { unauthorized } from './unauthorized.ts';
 
 /** Ids go into header lines of the bus. */
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/);
@@ -42,7 +42,7 @@ export interface TokenVerifierOptions {
   issuer: string;
   audience: string;
   /** Asked of every token, verified a moment ago or found in the cache (ARCHITECTURE, decision 11). */
-  revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check'>;
+  revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check' | 'hasKey'>;
   /** Tokens the cache holds at most. */
   cacheSize?: number;
   /** The time by which tokens expire, in ms since 1970; the machine's by default. */
@@ -92,7 +92,7 @@ export class TokenVerifier {
   async #verifyAnew(text: string, digest: string): Promise<AccessToken> {
     const keyId = keyIdOf(text);
     const keys = await this.#options.keys.having(keyId);
-    const { issuer, audience } = this.#options;
+    const { issuer, audience, revocations } = this.#options;
     let token: AccessToken;
     try {
       const verified = await jwtVerify(text, keys.find, {
@@ -104,10 +104,12 @@ export class TokenVerifier {
       });
       token = { ...claims.parse(verified.payload), keyId };
     } catch (error) {
-      if (error instanceof errors.JOSEError || error instanceof z.ZodError) throw unauthorized(error);
+      if (error instanceof errors.JOSEError || error instanceof z.ZodError) {
+        throw unauthorized(revocations?.hasKey(keyId) ? 'revoked' : reasonOf(error), error);
+      }
       throw error;
     }
-    if (token.expiresAt - token.issuedAt > longestLifeSeconds) throw unauthorized();
+    if (token.expiresAt - token.issuedAt > longestLifeSeconds) throw unauthorized('other-kind');
     this.#cache.set(digest, { token, keys });
     if (this.#cache.size > this.#cacheSize) this.#cache.delete(this.#cache.keys().next().value as string);
     return token;
@@ -120,12 +122,22 @@ function keyIdOf(text: string): string {
   try {
     header = decodeProtectedHeader(text);
   } catch (error) {
-    throw unauthorized(error);
+    throw unauthorized(otherKinds.test(text) ? 'other-kind' : 'malformed', error);
   }
-  if (header.alg !== tokenAlgorithm || typeof header.kid !== 'string') throw unauthorized();
+  if (header.alg !== tokenAlgorithm) throw unauthorized('foreign');
+  // What a project's own backend signs names no key.
+  if (typeof header.kid !== 'string') throw unauthorized('other-kind');
   return header.kid;
 }
 
-function unauthorized(cause?: unknown): ApiError {
-  return new ApiError('auth/unauthorized', { cause });
+/** Refresh tokens and server keys, by their look. */
+const otherKinds = /^([\w-]{68}|kith_sk_.*)$/;
+
+function reasonOf(error: Error): Parameters<typeof unauthorized>[0] {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return 'malformed';
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return error.claim === 'iss' || error.claim === 'aud' ? 'foreign' : 'other-kind';
+  }
+  return error instanceof z.ZodError ? 'other-kind' : 'foreign';
 }

@@ -23,8 +23,8 @@ export function answerError(request: HttpRequest, response: HttpResponse, error:
     return;
   }
   response.locals.code = code;
-  const extra = known.field === undefined ? {} : { field: known.field };
-  const body = errorBody(code, { message: known.message, ...extra });
+  const { message, field, errors } = known;
+  const body = errorBody(code, { message, ...(field && { field }), ...(errors && { errors }) });
   const headers = headersOf[code] ?? {};
   writeAnswer(request, response, errorAnswer(request, response, { status: statusOf(code), headers, body }));
 }

@@ -14,7 +14,10 @@ export const changePasswordHandler = handler(
     let passwordHash: string | undefined;
     const attempt = async () => {
       const before = await app.store.users.account(projectId, caller.userId);
-      if (!before) throw new ApiError('auth/unauthorized');
+      if (!before)
+        throw new ApiError('auth/unauthorized', {
+          message: 'The account of this access token was deleted.',
+        });
       if (verified === null || before.passwordHash !== verified) {
         const right = await app.passwords.verify(body.password, before.passwordHash, deadline);
         if (!right) throw new ApiError('auth/invalid-credentials');

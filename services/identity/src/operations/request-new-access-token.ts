@@ -26,17 +26,17 @@ export const requestNewAccessTokenHandler = handler(
   async (request, app: AppContext) => {
     const { refreshToken } = request.body;
     const family = hashFamily(refreshToken);
-    if (!family) throw new ApiError('auth/unauthorized');
+    if (!family) throw notRefreshed();
     let wasGood = false;
     // A loss means that the session was rotated or revoked meanwhile.
     const attempt = async () => {
       const now = new Date();
       const session = await app.store.sessions.findFamily(request.projectId, family);
-      if (!session || session.expiresAt <= now) throw new ApiError('auth/unauthorized');
+      if (!session || session.expiresAt <= now) throw notRefreshed();
       const found = await app.store.users.find(session.projectId, session.userId);
-      if (!found) throw new ApiError('auth/unauthorized');
+      if (!found) throw notRefreshed();
       const user = await notSuspended(app, found, request.deadline);
-      if (!isOpen(session, user, now)) throw new ApiError('auth/unauthorized');
+      if (!isOpen(session, user, now)) throw notRefreshed();
       const hash = hashRefreshToken(refreshToken);
       if (hash === session.tokenHash) {
         wasGood = true;
@@ -59,15 +59,21 @@ export const requestNewAccessTokenHandler = handler(
       // The database may have been slow, or silent, while whoever presented it has gone on with its successors: it was good
       // when it came in, and what is told of it reaches nobody, or a tab that is behind.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
-      if (wasGood) throw new ApiError('auth/unauthorized');
+      if (wasGood) throw notRefreshed();
       // What was read may be older than the token that was presented: then it was rotated meanwhile, and is judged anew.
       // A restore takes back rotations since its backup: a token of one of those is unknown, and nobody has stolen it.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (await revokeSession(app, session, isFromBackup ? 'ended' : 'token-reused', session.tokenHash)) {
-        throw new ApiError(isFromBackup ? 'auth/unauthorized' : 'auth/token-reuse-detected');
+        throw isFromBackup ? notRefreshed() : new ApiError('auth/token-reuse-detected');
       }
       return undefined;
     };
     return untilMade(attempt, request);
   },
 );
+
+/** Says the same of a token that is unknown and of one whose session has ended (spec#errors-unauthorized-reason). */
+function notRefreshed(): ApiError {
+  const message = 'The refresh token is unknown, or its session has ended. Sign in again.';
+  return new ApiError('auth/unauthorized', { message });
+}

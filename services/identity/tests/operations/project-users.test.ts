@@ -74,7 +74,7 @@ describe.each(handlerEngines())("the list of a project's users on %s", (engine) 
     ]) {
       expect(answer.status).toBe(400);
       expect(answer.body).toEqual({
-        error: 'cursor: It is not a cursor of this list.',
+        error: 'cursor is not a cursor of this list; begin the list anew.',
         code: 'project/invalid-query',
         field: 'cursor',
       });

@@ -141,7 +141,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     const { status, body } = await post({});
     expect(status).toBe(400);
     expect(body).toEqual({
-      error: expect.stringMatching(/^name: /),
+      error: expect.stringMatching(/^name /),
       code: 'project/invalid-body',
       field: 'name',
     });

@@ -15,7 +15,10 @@ import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
 import { ageRotations, dumpStore } from '../support/raw-store.ts';
 
-const unauthorized = { error: 'A valid access token is required.', code: 'auth/unauthorized' };
+const unauthorized = {
+  error: 'The refresh token is unknown, or its session has ended. Sign in again.',
+  code: 'auth/unauthorized',
+};
 const reused = {
   error: 'This refresh token was used before; its session has ended.',
   code: 'auth/token-reuse-detected',
@@ -184,7 +187,7 @@ describe.each(handlerEngines())('refresh and sign-out on %s', (engine) => {
       const answer = await call(identity.bus, spec, { projectId, body });
       expect(answer.status).toBe(400);
       expect(answer.body).toEqual({
-        error: expect.stringMatching(/^refreshToken: /),
+        error: expect.stringMatching(/^refreshToken /),
         code: 'auth/invalid-body',
         field: 'refreshToken',
       });

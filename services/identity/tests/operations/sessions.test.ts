@@ -75,7 +75,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
     const bad = await list(first, 'cursor=nonsense');
     expect(bad.status).toBe(400);
     expect(bad.body).toEqual({
-      error: 'cursor: It is not a cursor of this list.',
+      error: 'cursor is not a cursor of this list; begin the list anew.',
       code: 'auth/invalid-query',
       field: 'cursor',
     });
@@ -157,6 +157,7 @@ describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
       body: { password, newPassword },
     });
     expect(answer.status).toBe(401);
-    expect(answer.body).toEqual({ error: 'A valid access token is required.', code: 'auth/unauthorized' });
+    const error = 'The account of this access token was deleted.';
+    expect(answer.body).toEqual({ error, code: 'auth/unauthorized' });
   });
 });

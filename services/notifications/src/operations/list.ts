@@ -1,4 +1,4 @@
-import { ApiError, decodeCursor, encodeCursor } from '@kith/base';
+import { decodeCursor, encodeCursor, foreignCursor } from '@kith/base';
 import { generalPaginationOf, listNotifications } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
@@ -36,5 +36,5 @@ function readCursor(cursor: string, binding: readonly string[]): { after: number
   const code = 'app-notification/invalid-query';
   const { after, page } = decodeCursor(cursor, binding, code);
   if (/^[1-9]\d{0,14}$/.test(after)) return { after: Number(after), page };
-  throw new ApiError(code, { message: 'cursor: It is not a cursor of this list.', field: 'cursor' });
+  throw foreignCursor(code);
 }

@@ -73,10 +73,10 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
   });
 
   it.each([
-    ['page=0', 'page', 'page: It must be a positive integer.'],
-    ['limit=-1', 'limit', 'limit: It must be a positive integer.'],
-    ['page=1&page=2', 'page', 'page: It is given twice.'],
-    ['cursor=x', 'cursor', 'cursor: It is not a cursor of this list.'],
+    ['page=0', 'page', 'page must be a number of at least 1.'],
+    ['limit=-1', 'limit', 'limit must be a number from 1 to 50.'],
+    ['page=1&page=2', 'page', 'page must be given only once.'],
+    ['cursor=x', 'cursor', 'cursor is not a cursor of this list; begin the list anew.'],
   ])('refuses the query %s', async (query, field, message) => {
     expect(await world.call(listNotifications, randomUUID(), { query })).toMatchObject({
       status: 400,

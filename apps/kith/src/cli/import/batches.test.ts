@@ -59,7 +59,7 @@ test('lines that are no rows are told, blank ones are not', async () => {
   expect(batch?.end.line).toBe(8);
   expect(batch?.refused).toEqual([
     { line: 3, reason: 'The line is not JSON in UTF-8.' },
-    { line: 4, reason: 'entityId: It is missing.' },
+    { line: 4, reason: 'entityId is required.' },
     { line: 5, reason: 'Each line must be a JSON object.' },
     { line: 8, reason: 'The line is longer than 204800 bytes.' },
   ]);

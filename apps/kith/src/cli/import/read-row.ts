@@ -1,3 +1,4 @@
+import { readInput } from '@kith/contracts';
 import type { z } from 'zod';
 import { reasonOf } from './reason.ts';
 
@@ -23,7 +24,7 @@ export function readRow<Row>(
   } catch {
     return { reason: 'The line is not JSON in UTF-8.' };
   }
-  const parsed = schema.safeParse(value);
+  const read = readInput(schema, value);
   // It is sent as it stands: the platform reads it by the same schema.
-  return parsed.success ? { json, row: parsed.data } : { reason: reasonOf(value, parsed.error, schema) };
+  return read.faults ? { reason: reasonOf(value, read.faults, schema) } : { json, row: read.data };
 }

@@ -5,7 +5,7 @@ import { readRow } from './read-row.ts';
 const shape = {
   foreignId: z.string().min(1),
   passwordHash: z.string().optional(),
-  createdAt: z.iso.datetime({ error: 'It must be an ISO 8601 time.' }),
+  createdAt: z.iso.datetime({ error: 'must be an ISO 8601 time.' }),
   reputation: z.number().optional(),
   place: z.object({ city: z.string() }).optional(),
 };
@@ -19,19 +19,19 @@ const reasonOf = (value: unknown, schema: z.ZodObject = strict) => {
 };
 
 test('a field that is not there is told as missing, not as wrong', () => {
-  expect(reasonOf({ foreignId: '1' })).toBe('createdAt: It is missing.');
-  expect(reasonOf({ ...right, place: {} })).toBe('place.city: It is missing.');
-  expect(reasonOf({ ...right, createdAt: 'soon' })).toBe('createdAt: It must be an ISO 8601 time.');
-  expect(reasonOf({ ...right, reputation: '7' })).toBe('reputation: It must be a number.');
+  expect(reasonOf({ foreignId: '1' })).toBe('createdAt is required.');
+  expect(reasonOf({ ...right, place: {} })).toBe('place.city is required.');
+  expect(reasonOf({ ...right, createdAt: 'soon' })).toBe('createdAt must be an ISO 8601 time.');
+  expect(reasonOf({ ...right, reputation: '7' })).toBe('reputation must be a number.');
   expect(reasonOf(right)).toBeUndefined();
 });
 
 test('what the contract says of one of two fields stays', () => {
   const either = strict.refine(needsName, {
     path: ['passwordHash'],
-    error: 'passwordHash or key is needed.',
+    error: 'Give passwordHash or key.',
   });
-  expect(reasonOf(right, either)).toBe('passwordHash: passwordHash or key is needed.');
+  expect(reasonOf(right, either)).toBe('Give passwordHash or key.');
 });
 
 test('a line that is no object says so', () => {
@@ -40,21 +40,21 @@ test('a line that is no object says so', () => {
 });
 
 test('an unknown field is named, with the one that it may be, however the schema refuses it', () => {
-  const caught = z.object(shape).catchall(z.never({ error: 'There is no such field.' }));
+  const caught = z.object(shape).catchall(z.never());
   for (const schema of [strict, caught]) {
     const told = (field: string) => reasonOf({ ...right, [field]: 'a secret' }, schema);
-    expect(told('password_hash')).toBe('password_hash: There is no such field; it may be passwordHash.');
-    expect(told('PasswordHash')).toBe('PasswordHash: There is no such field; it may be passwordHash.');
-    expect(told('passwordHsh')).toBe('passwordHsh: There is no such field; it may be passwordHash.');
-    expect(told('plan')).toBe('plan: There is no such field.');
-    // It is missing only because it has another name.
+    expect(told('password_hash')).toBe('password_hash is not a field of a row; it may be passwordHash.');
+    expect(told('PasswordHash')).toBe('PasswordHash is not a field of a row; it may be passwordHash.');
+    expect(told('passwordHsh')).toBe('passwordHsh is not a field of a row; it may be passwordHash.');
+    expect(told('plan')).toBe('plan is not a field of a row.');
+    // It is not there only because it has another name.
     expect(reasonOf({ foreignId: '1', created_at: '' }, schema)).toBe(
-      'created_at: There is no such field; it may be createdAt.',
+      'created_at is not a field of a row; it may be createdAt.',
     );
     const many = Object.fromEntries(
       Array.from({ length: 5 }, (_, index) => [`\u001b${index}${'x'.repeat(99)}`, 1]),
     );
     const reason = reasonOf({ ...right, ...many }, schema);
-    expect(reason).toMatch(/^ 0x{62}: There is no such field\. .* Other unknown fields: 2\.$/);
+    expect(reason).toMatch(/^ 0x{62} is not a field of a row\. .* Other unknown fields: 2\.$/);
   }
 });

@@ -1,0 +1,128 @@
+import type { z } from 'zod';
+import type { ErrorCode } from './errors.ts';
+
+/** One input that is not what its contract asks for. */
+export interface Fault {
+  /** The path to the input, `payload.id`; empty where it is the whole. */
+  field: string;
+  /** A sentence in words of the request, which says what to send (spec#errors-sentence). */
+  error: string;
+  /** The code that the broken rule itself names. */
+  code?: ErrorCode;
+  /** The contract has no such field. */
+  isUnknown?: true;
+}
+
+export type ReadInput<Data> =
+  | { data: Data; faults?: undefined }
+  | { data?: undefined; faults: readonly [Fault, ...Fault[]] };
+
+/** As many faults are told; a body has room for a hundred thousand. */
+const mostFaults = 100;
+/** Names may be the caller's own, of any length; ours are shorter. */
+const longestName = 64;
+
+/**
+ * Reads an input by its schema. This is the one place that says in sentences what is wrong with one: at most one fault a field,
+ * in the order of the contract (spec#errors-sentence, spec#errors-several).
+ *
+ * A schema's own message is either a whole sentence, with a capital, or goes on after the field's name: `must be a UUID.`
+ */
+export function readInput<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): ReadInput<z.output<Schema>> {
+  const parsed = schema.safeParse(value, { error: words });
+  if (parsed.success) return { data: parsed.data };
+  const faults = new Map<string, Fault>();
+  for (const issue of parsed.error.issues) {
+    for (const fault of faultsOf(issue, value)) {
+      if (!faults.has(fault.field)) faults.set(fault.field, fault);
+    }
+    if (faults.size >= mostFaults) break;
+  }
+  return { faults: [...faults.values()] as [Fault, ...Fault[]] };
+}
+
+function faultsOf(issue: z.core.$ZodIssue, value: unknown): Fault[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, mostFaults).map((key) => unknownFault(nameOf([...issue.path, key])));
+  }
+  const field = nameOf(issue.path);
+  const code = issue.code === 'custom' ? (issue.params?.code as ErrorCode | undefined) : undefined;
+  const isMissing = issue.code !== 'custom' && valueAt(value, issue.path) === undefined;
+  return [
+    { field, error: sentenceOf(field, isMissing ? required : issue.message), ...(code ? { code } : {}) },
+  ];
+}
+
+/** The fault of a field that a contract does not have. */
+export function unknownFault(field: string): Fault {
+  return { field, error: `${field} is not a field of this endpoint.`, isUnknown: true };
+}
+
+/** Joins a path to the name of a field, no longer than is told of a caller's own names. */
+export function nameOf(path: readonly PropertyKey[]): string {
+  return path.map((name) => String(name).slice(0, longestName)).join('.');
+}
+
+function sentenceOf(field: string, message: string): string {
+  return /^\p{Lu}/u.test(message) ? message : `${field || 'The input'} ${message}`;
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const name of path) at = (at as Record<PropertyKey, unknown> | null | undefined)?.[name];
+  return at;
+}
+
+const required = 'is required.';
+
+const types: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a JSON object',
+  record: 'a JSON object',
+};
+
+const formats: Readonly<Record<string, string>> = {
+  guid: 'a UUID',
+  email: 'an e-mail address',
+  date: 'a date, YYYY-MM-DD',
+  datetime: 'an ISO 8601 time',
+};
+
+/** What follows the field's name, where a schema has no message of its own. */
+function words(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${types[issue.expected] ?? 'of another type'}.`;
+    case 'invalid_format':
+      return `must be ${formats[issue.format] ?? 'of another form'}.`;
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of: ' : ''}${issue.values.join(', ')}.`;
+    case 'too_small':
+      return atLeast(issue.origin, Number(issue.minimum));
+    case 'too_big':
+      return atMost(issue.origin, Number(issue.maximum));
+    default:
+      return 'is not valid.';
+  }
+}
+
+function atLeast(origin: string, least: number): string {
+  if (origin === 'string') {
+    return least === 1 ? 'must not be empty.' : `must be at least ${least} characters long.`;
+  }
+  return origin === 'array'
+    ? `must have at least ${least === 1 ? 'one item' : `${least} items`}.`
+    : `must be a number of at least ${least}.`;
+}
+
+function atMost(origin: string, most: number): string {
+  if (origin === 'string') return `must be at most ${most} characters long.`;
+  return origin === 'array' ? `must have at most ${most} items.` : `must be a number of at most ${most}.`;
+}

@@ -1,0 +1,18 @@
+import { ApiError } from '@kith/base';
+
+/** Why a token is not taken (spec#errors-unauthorized-reason). The code is the same for all. */
+const sentences = {
+  none: 'No token was sent. Send one as Authorization: Bearer <token>.',
+  'not-bearer': 'The Authorization header has no bearer token. Send Authorization: Bearer <token>.',
+  malformed: 'The access token is malformed. Send it as it was issued.',
+  expired: 'The access token has expired. Refresh the session.',
+  revoked: 'The access token was revoked. Sign in again.',
+  foreign: 'The access token was signed by another than this server. Sign in here.',
+  'other-kind': 'This is another kind of token. Send the access token of a session.',
+  'not-operator': 'This endpoint takes the token of an operator, not an access token.',
+  'wrong-operator': 'The token is not that of an operator of this server.',
+} as const;
+
+export function unauthorized(reason: keyof typeof sentences, cause?: unknown): ApiError {
+  return new ApiError('auth/unauthorized', { message: sentences[reason], cause });
+}
