@@ -100,7 +100,7 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
     expect([refused.status, refused.json()]).toEqual([
       400,
       {
-        error: 'userData.id: The user id is missing from the payload.',
+        error: 'The user id is missing from the payload: userData.id must be a string, not empty.',
         code: 'crypto/missing-params',
         field: 'userData.id',
       },

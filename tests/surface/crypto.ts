@@ -49,7 +49,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     '%s names what is missing, the user’s id first, then in the order of the text',
     async (_, spec, user) => {
       const code = 'crypto/missing-params';
-      const missing = `${user}.id: The user id is missing from the payload.`;
+      const missing = `The user id is missing from the payload: ${user}.id must be a string, not empty.`;
       for (const held of [{}, { id: '' }, { id: 7 }]) {
         await world.refused(spec, { body: { [user]: held } }, code, {
           field: `${user}.id`,

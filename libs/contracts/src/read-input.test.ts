@@ -99,6 +99,18 @@ test('says what is missing, of another type, or out of bounds', () => {
   expect(said([])).toEqual(['The input must be a JSON object.']);
 });
 
+test('a whole sentence of the contract stays, also where its field is missing', () => {
+  const named = z.object({ user: z.string('Name the user.'), day: z.iso.date('must be a day.') });
+  expect(readInput(named, {}).faults?.map(({ error }) => error)).toEqual([
+    'Name the user.',
+    'day is required.',
+  ]);
+  expect(readInput(named, { user: 1, day: 1 }).faults?.map(({ error }) => error)).toEqual([
+    'Name the user.',
+    'day must be a day.',
+  ]);
+});
+
 test('tells one fault a field, at most a hundred, and no more of a caller’s names than ours are long', () => {
   const twice = z.object({
     name: z

@@ -51,9 +51,8 @@ function faultsOf(issue: z.core.$ZodIssue, value: unknown): Fault[] {
   const field = nameOf(issue.path);
   const code = issue.code === 'custom' ? (issue.params?.code as ErrorCode | undefined) : undefined;
   const isMissing = issue.code !== 'custom' && valueAt(value, issue.path) === undefined;
-  return [
-    { field, error: sentenceOf(field, isMissing ? required : issue.message), ...(code ? { code } : {}) },
-  ];
+  const message = isMissing && !isWhole(issue.message) ? required : issue.message;
+  return [{ field, error: sentenceOf(field, message), ...(code ? { code } : {}) }];
 }
 
 /** The fault of a field that a contract does not have. */
@@ -67,7 +66,11 @@ export function nameOf(path: readonly PropertyKey[]): string {
 }
 
 function sentenceOf(field: string, message: string): string {
-  return /^\p{Lu}/u.test(message) ? message : `${field || 'The input'} ${message}`;
+  return isWhole(message) ? message : `${field || 'The input'} ${message}`;
+}
+
+function isWhole(message: string): boolean {
+  return /^\p{Lu}/u.test(message);
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -60,7 +60,7 @@ export const profileFields = {
     (value) => new TextEncoder().encode(value ?? '').length <= 1024,
     'must be at most 1024 bytes long.',
   ),
-  birthdate: z.iso.date().nullish(),
+  birthdate: z.iso.date('must be a date, YYYY-MM-DD.').nullish(),
   metadata: jsonObject(8 * 1024).nullish(),
 };
 
