@@ -164,7 +164,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
       },
     });
     expect(answer.status).toBe(204);
-    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect(answer.headers['access-control-allow-origin']).toBe('https://app.example.com');
     expect(answer.headers['access-control-allow-headers']).toContain('authorization');
     expect(answer.headers['access-control-allow-methods']).toContain('PATCH');
   });

@@ -15,7 +15,10 @@ const count = (description: string, example: number): JsonObject => ({
 /** Every header that an answer of the API may carry. */
 export const headers: Readonly<Record<string, JsonObject>> = {
   'X-Request-Id': line('The id of the request in the logs: the one that was sent, or a new one.', 'a1b2c3'),
-  'Access-Control-Allow-Origin': line('The web origins whose pages may read the answer.', '*'),
+  'Access-Control-Allow-Origin': line(
+    'The web origin of the page that asked, where it may read the answer.',
+    'https://app.example.org',
+  ),
   'RateLimit-Policy': line(
     'The limit: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).',
     '"connections.list";q=100;w=300',

@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResponse } from './http/exchange.ts';
 import { checkHttpRules } from './http/http-rules.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { traceRequests } from './http/trace-requests.ts';
-import { projectIn, readAddress } from './routes/address.ts';
+import { isAdmin, projectIn, readAddress } from './routes/address.ts';
 import type { RouteTable } from './routes/routes.ts';
 
 export type EntryParts = HandleParts & {
@@ -55,7 +55,10 @@ export function createEntry(
         origins.preflight(request, response, answer);
         return;
       }
-      origins.allow(request, response, isOperation ? address.projectId : projectIn(request.url));
+      const at = isOperation
+        ? { projectId: address.projectId, isAdmin: address.operation.auth === 'operator' }
+        : { projectId: projectIn(request.url), isAdmin: isAdmin(request.url) };
+      origins.allow(request, response, at);
       answer();
     } catch (error) {
       fail(request, response, error);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError, projectId, send, serveEcho, startTestGateway, type TestGateway } from './harness.ts';
 
 const exposed =
-  'Link,Retry-After,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id';
+  'Link,Retry-After,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id,Idempotency-Replayed';
 
 describe.each(availableEngines())('CORS on %s', (engine) => {
   let test: TestGateway;
@@ -29,7 +29,9 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
       });
       expect(answer).toMatchObject({ status: 204, text: '' });
       expect(answer.headers).toMatchObject({
-        'access-control-allow-origin': '*',
+        'access-control-allow-origin': origin,
+        'access-control-allow-credentials': 'true',
+        vary: expect.stringContaining('Origin'),
         'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE',
         'access-control-allow-headers': 'authorization,content-type',
         'access-control-max-age': '7200',
@@ -47,8 +49,31 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
   it('lets pages read the headers of spec#cors-exposed, on errors, too', async () => {
     for (const target of [path, '/nothing']) {
       const { headers } = await send(test.gateway.port, { path: target, headers: { origin } });
-      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-allow-origin']).toBe(origin);
+      expect(headers['access-control-allow-credentials']).toBe('true');
+      expect(headers.vary).toContain('Origin');
       expect(headers['access-control-expose-headers']).toBe(exposed);
+    }
+  });
+
+  it('tells caches that an answer depends on the origin, also where none is sent', async () => {
+    const { headers } = await send(test.gateway.port, { path });
+    expect(headers.vary).toBe('Origin');
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+  });
+
+  it('lets no page of another origin at the endpoints of operators', async () => {
+    for (const target of ['/admin/projects', '/%61dmin/projects', '/admin/nothing', '/admin']) {
+      for (const method of ['GET', 'OPTIONS']) {
+        const { headers } = await send(test.gateway.port, {
+          method,
+          path: target,
+          headers: { origin, 'access-control-request-method': 'GET' },
+        });
+        expect(headers['access-control-allow-origin']).toBeUndefined();
+        expect(headers['access-control-allow-credentials']).toBeUndefined();
+        expect(headers.vary).toContain('Origin');
+      }
     }
   });
 

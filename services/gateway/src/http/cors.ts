@@ -1,9 +1,9 @@
 import cors from 'cors';
-import { projectIn } from '../routes/address.ts';
+import { isAdmin, projectIn } from '../routes/address.ts';
 import type { ProjectSettings } from '../tables/project-settings.ts';
-import { type HttpRequest, type HttpResponse, vary } from './exchange.ts';
+import type { HttpRequest, HttpResponse } from './exchange.ts';
 
-/** What a page of another origin may read of an answer (spec#cors-exposed). */
+/** What a page of another origin may read of an answer (spec#cors-exposed, spec#cors-exposed-replayed). */
 const exposedHeaders = [
   'Link',
   'Retry-After',
@@ -13,17 +13,24 @@ const exposedHeaders = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
+  'Idempotency-Replayed',
 ];
 const exposed = exposedHeaders.join(',');
 const allowOrigin = 'Access-Control-Allow-Origin';
+const allowCredentials = 'Access-Control-Allow-Credentials';
 const preflightSeconds = 7200;
+
+type Origins = '*' | readonly string[];
+/** The console will be at an origin of its own; there is none yet (spec#cors-admin). */
+const ofConsole: Origins = [];
 
 /**
  * Tells browsers which pages may call: those of the web origins that the address's project lists, else those of the
- * server's own list, where `*` is any (spec#cors-origins).
+ * server's own list, where `*` is any (spec#cors-origins). An origin that may is echoed: for requests with credentials browsers
+ * take no `*` (spec#cors-credentials).
  */
 export class AllowedOrigins {
-  readonly #others: '*' | readonly string[];
+  readonly #others: Origins;
   readonly #projects: Pick<ProjectSettings, 'of'>;
   /** Answers OPTIONS, of a preflight or not, as the library does. */
   readonly preflight;
@@ -32,9 +39,11 @@ export class AllowedOrigins {
     this.#others = options.origins.includes('*') ? '*' : options.origins;
     this.#projects = options.projects;
     this.preflight = cors<HttpRequest>((request, done) => {
-      const origins = this.#originsOf(projectIn(request.url));
+      const origins = isAdmin(request.url) ? ofConsole : this.#originsOf(projectIn(request.url));
+      const isAllowed = allows(origins, request.headers.origin);
       done(null, {
-        origin: origins === '*' ? '*' : [...origins],
+        origin: isAllowed ? true : [],
+        credentials: isAllowed,
         methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
         exposedHeaders,
         maxAge: preflightSeconds,
@@ -43,26 +52,31 @@ export class AllowedOrigins {
     });
   }
 
-  /** Sets the headers of any other answer, at an address of this project. */
-  allow(request: HttpRequest, response: HttpResponse, projectId: string | null): void {
+  /** Sets the headers of any other answer, at an address of this project, or of operators. */
+  allow(
+    request: HttpRequest,
+    response: HttpResponse,
+    at: { projectId: string | null; isAdmin: boolean },
+  ): void {
     const { headers } = response.locals;
+    headers.Vary = 'Origin';
+    const { origin } = request.headers;
+    // Whoever sends no origin is no page of another one.
+    if (origin === undefined) return;
     headers['Access-Control-Expose-Headers'] = exposed;
-    const origins = this.#originsOf(projectId);
-    if (origins === '*') headers[allowOrigin] = '*';
-    else allowOne(request, response, origins);
+    if (!allows(at.isAdmin ? ofConsole : this.#originsOf(at.projectId), origin)) return;
+    headers[allowOrigin] = origin;
+    headers[allowCredentials] = 'true';
   }
 
-  #originsOf(projectId: string | null): '*' | readonly string[] {
+  #originsOf(projectId: string | null): Origins {
     const { webOrigins } = this.#projects.of(projectId);
     return webOrigins.length > 0 ? webOrigins : this.#others;
   }
 }
 
-function allowOne(request: HttpRequest, response: HttpResponse, origins: readonly string[]): void {
-  vary(response, 'Origin');
-  const { origin } = request.headers;
-  if (origin !== undefined && origins.includes(origin)) response.locals.headers[allowOrigin] = origin;
-  else delete response.locals.headers[allowOrigin];
+function allows(origins: Origins, origin: string | undefined): boolean {
+  return origin !== undefined && (origins === '*' || origins.includes(origin));
 }
 
 /**
@@ -74,5 +88,12 @@ export function narrowOrigins(
   response: HttpResponse,
   webOrigins: readonly string[],
 ): void {
-  if (webOrigins.length > 0) allowOne(request, response, webOrigins);
+  const { origin } = request.headers;
+  if (webOrigins.length === 0 || origin === undefined) return;
+  const { headers } = response.locals;
+  delete headers[allowOrigin];
+  delete headers[allowCredentials];
+  if (!webOrigins.includes(origin)) return;
+  headers[allowOrigin] = origin;
+  headers[allowCredentials] = 'true';
 }

@@ -69,6 +69,12 @@ export function projectIn(target: string): string | null {
   return uuidForm.test(first) ? first : null;
 }
 
+/** Whether a target is an address of operators, also where no endpoint is. */
+export function isAdmin(target: string): boolean {
+  const [, first = ''] = splitTarget(target)[0].split('/', 2);
+  return decodeSegment(first) === 'admin';
+}
+
 /** Picks the most exact route that takes the method, among those the path fits. */
 function choose(
   found: readonly Route[],
