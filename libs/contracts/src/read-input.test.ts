@@ -59,8 +59,8 @@ test.each(inputs)('%s: what is wrong is said in words of the request', (_, schem
   const keys = Object.keys((schema as z.ZodObject).shape);
   const faults = badInputs(schema).flatMap((bad) => readInput(schema, bad).faults ?? []);
   if (keys.length > 0) expect(faults.length).toBeGreaterThan(keys.length);
-  for (const { field, error, code } of faults) {
-    expect(error).not.toMatch(code ? / / : validators);
+  for (const { field, error } of faults) {
+    expect(error).not.toMatch(validators);
     expect(error).toMatch(/^\S.*\.$/);
     const isWhole = /^\p{Lu}/u.test(error);
     expect(isWhole || error.startsWith(`${field} `), `${field}: ${error}`).toBe(true);

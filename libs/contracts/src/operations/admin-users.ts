@@ -57,8 +57,8 @@ export const suspendUser = operation({
     /** Shown to operators alone. */
     reason: clearableText(1000),
     until: z.iso
-      .datetime({ offset: true, error: 'It must be an ISO 8601 time with an offset.' })
-      .refine((value) => Date.parse(value) < 253_402_300_800_000, 'It must be before the year 10000.')
+      .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' })
+      .refine((value) => Date.parse(value) < 253_402_300_800_000, 'must be before the year 10000.')
       .nullish(),
   }),
 });

@@ -30,10 +30,12 @@ const password = z
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')
   .meta({ format: 'password', maxLength: longestPassword });
 const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
+const tooShort = 'must have at least 8 characters.';
 /** A body with nothing but a new password. */
 export const passwordBody = z.object({ password }).refine(strongEnough, {
   path: ['password'],
   params: { code: 'auth/weak-password' },
+  error: tooShort,
 });
 const common = { feature: 'auth', scope: 'project', auth: 'none' } as const;
 
@@ -52,6 +54,7 @@ export const signUp = operation({
   body: z.object({ email, password, ...profileFields }).refine(strongEnough, {
     path: ['password'],
     params: { code: 'auth/weak-password' },
+    error: tooShort,
   }),
   output: session,
   status: 201,
@@ -154,6 +157,7 @@ export const changePassword = operation({
     .refine((body) => strongEnough({ password: body.newPassword }), {
       path: ['newPassword'],
       params: { code: 'auth/weak-password' },
+      error: tooShort,
     }),
   output: z.object({ success: z.literal(true), message: shownText(200) }),
   status: 200,

@@ -137,12 +137,13 @@ function hasAny(faults: readonly Fault[]): faults is Faults {
   return faults.length > 0;
 }
 
-/** Faults in the order of the contract, one a field. */
+/** Faults in the order of the contract, one a field. Those of a rule with a code of its own come last: what is malformed answers first. */
 function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   const names = Object.keys(shapeOf(schema));
   const placeOf = ({ field }: Fault) => names.indexOf(field.split('.', 1)[0] as string);
   const first = faults.filter(({ field }, at) => faults.findIndex((one) => one.field === field) === at);
-  return first.sort((a, b) => placeOf(a) - placeOf(b)) as unknown as Faults;
+  const rankOf = ({ code }: Fault) => Number(code !== undefined);
+  return first.sort((a, b) => rankOf(a) - rankOf(b) || placeOf(a) - placeOf(b)) as unknown as Faults;
 }
 
 /** The refusal of inputs: it tells of the first, and of all where there are several (spec#errors-several). */
