@@ -186,7 +186,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(await rejectedOf('users')).toEqual([
       { line: 2, reason: 'The line is not JSON in UTF-8.' },
       { line: 3, reason: 'email must be an e-mail address.' },
-      { line: 4, reason: 'foreignId: foreignId or id is needed.' },
+      { line: 4, reason: 'Give foreignId or id.' },
       { line: 5, reason: 'passwordHash is too costly to verify.' },
       { line: 7, reason: 'email-taken' },
       { line: 8, reason: 'Each line must be a JSON object.' },

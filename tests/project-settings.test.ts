@@ -82,7 +82,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
     const answer = await patch(id, { limits: { ...limits, 'identity.fly': { max: 1, windowSeconds: 1 } } });
     expect([answer.status, answer.json()]).toEqual([
       400,
-      { error: 'limits: An operation is not known.', code: 'project/invalid-body', field: 'limits' },
+      { error: 'limits must name operations of this API.', code: 'project/invalid-body', field: 'limits' },
     ]);
     const path = `/v7/${id}/users/check-username?username=someone`;
     await everywhere(path, ({ headers }) => headers['x-ratelimit-limit'] === '9');
