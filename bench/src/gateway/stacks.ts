@@ -120,6 +120,8 @@ const gatewaySettings = {
   PORT: '0',
   INTERNAL_PORT: '0',
   LOG_LEVEL: 'warn',
+  // No balancer is waited for: the process would be killed before it has written its profile.
+  DRAIN_MS: '0',
 };
 
 function beside(file: string): string {
