@@ -115,6 +115,13 @@ export const users = surfaceSuite('users', (world) => {
     const empty = Object.fromEntries(Object.keys(profile).map((field) => [field, null]));
     const emptied = { ...body, ...empty, metadata: {}, updatedAt: expect.any(String) };
     expect((await world.ok(updateUser, { ...given, body: empty })).body).toEqual(emptied);
+    const wrapped = { update: { name: 'Wrapped', role: 'admin' } };
+    const named = { ...emptied, name: 'Wrapped' };
+    expect((await world.ok(updateUser, { ...given, body: wrapped })).body).toEqual(named);
+    await world.refused(updateUser, { ...given, body: { update: { name: 7 } } }, 'user/invalid-body', {
+      field: 'name',
+    });
+    await world.ok(updateUser, { ...given, body: { update: { name: null } } });
 
     for (const [field, value] of badProfile) {
       const wrong = { ...given, params: { userId: 'nonsense' }, body: { [field]: value } };

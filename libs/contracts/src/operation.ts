@@ -42,6 +42,8 @@ export interface OperationSpec {
   status: 200 | 201 | 204;
   /** Codes the handler may answer with, beside those of validation and `<feature>/server-error`. */
   errors: readonly ErrorCode[];
+  /** A field that older clients put the whole body in (spec#existing-clients-update). */
+  wrapped?: string;
   /** What a validation failure answers, by place (`body.name`, `params`, `body`, `query`); most exact wins. */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**

@@ -45,7 +45,7 @@ export interface AuthMethods {
   /**
    * Signs in who the project's own backend vouches for, by a JWT of the project's key.
    *
-   * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `auth/server-error`, `auth/invalid-body`.
    */
   verifyExternalUser(
     input: Methods['auth.verifyExternalUser']['input'],

@@ -365,7 +365,6 @@ export interface Methods {
       | 'auth/missing-keys'
       | 'auth/invalid-token'
       | 'auth/suspended'
-      | 'DUPLICATE_USERNAME'
       | 'auth/server-error'
       | 'auth/invalid-body';
   };

@@ -77,11 +77,14 @@ export const signIn = operation({
   errors: ['auth/invalid-credentials', 'auth/suspended', 'project/not-found'],
 });
 
-const refreshToken = z.string().min(1).max(512);
+/** A refresh token of a client that may have none. */
+const perhapsToken = z.string().max(512).nullish();
+/** What a client that is signed out is told when it asks for a new token (spec#existing-clients-refresh). */
+const signedOut = z.object({ user: z.null(), accessToken: z.null() });
 
 /**
- * Ends the session of a refresh token, whole family. Answers the same for a token it does not know
- * (spec#accounts-sign-out).
+ * Ends the session of a refresh token, whole family. Answers the same for a token it does not know, and without one
+ * (spec#accounts-sign-out, spec#accounts-sign-out-always).
  */
 export const signOut = operation({
   ...common,
@@ -92,13 +95,16 @@ export const signOut = operation({
   limit: perFiveMinutes(50),
   params: nothing,
   query: nothing,
-  body: z.object({ refreshToken }),
+  body: z.object({ refreshToken: perhapsToken }),
   output: z.undefined(),
   status: 204,
   errors: [],
 });
 
-/** Exchanges a refresh token for a new session's tokens; the presented one is used up (spec#accounts-refresh). */
+/**
+ * Exchanges a refresh token for a new session's tokens; the presented one is used up (spec#accounts-refresh). Without one it says
+ * that nobody is signed in.
+ */
 export const requestNewAccessToken = operation({
   ...common,
   name: 'identity.request-new-access-token',
@@ -108,8 +114,8 @@ export const requestNewAccessToken = operation({
   limit: perFiveMinutes(50),
   params: nothing,
   query: nothing,
-  body: z.object({ refreshToken }),
-  output: session,
+  body: z.object({ refreshToken: perhapsToken }),
+  output: z.union([session, signedOut]),
   status: 200,
   errors: ['auth/unauthorized', 'auth/token-reuse-detected', 'auth/suspended'],
 });
@@ -132,13 +138,7 @@ export const verifyExternalUser = operation({
   }),
   output: session,
   status: 200,
-  errors: [
-    'project/not-found',
-    'auth/missing-keys',
-    'auth/invalid-token',
-    'auth/suspended',
-    'DUPLICATE_USERNAME',
-  ],
+  errors: ['project/not-found', 'auth/missing-keys', 'auth/invalid-token', 'auth/suspended'],
 });
 
 /** Changes the caller's password and ends the other sessions (spec#accounts-change-password). */

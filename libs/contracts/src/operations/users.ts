@@ -97,6 +97,7 @@ export const updateUser = operation({
   params: byId,
   query: nothing,
   body: z.object(profileFields),
+  wrapped: 'update',
   output: ownUser,
   status: 200,
   errors: ['user/not-found', 'auth/forbidden', 'DUPLICATE_USERNAME'],

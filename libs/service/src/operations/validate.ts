@@ -56,20 +56,29 @@ export function validateRequest(
   spec: OperationSpec,
   raw: { body: Record<string, unknown>; query: string; params: Record<string, string> },
 ): { body: unknown; query: unknown; params: unknown } {
-  if (spec.auth === 'operator') refuseUnknown(unknownIn(shapeOf(spec.body), Object.keys(raw.body)));
-  const body = check(spec, 'body', spec.body, raw.body);
-  if (methodsOf(spec).includes('PATCH')) refuseNothingKnown(spec, raw.body);
+  const given = unwrapped(spec, raw.body);
+  if (spec.auth === 'operator') refuseUnknown(unknownIn(shapeOf(spec.body), Object.keys(given)));
+  const body = check(spec, 'body', spec.body, given);
+  if (methodsOf(spec).includes('PATCH')) refuseNothingKnown(spec, given);
   const query = checkQuery(spec, new URLSearchParams(raw.query));
   const params = check(spec, 'params', spec.params, raw.params);
   return { body, query, params };
 }
 
 /** Keys of a body that its contract does not name: misspelt, or of another API. At most ten, and no more of each than a name is long. */
-export function unreadKeys({ body: schema }: OperationSpec, body: Record<string, unknown>): string[] {
+export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): string[] {
+  const { body: schema } = spec;
   if (!(schema instanceof z.ZodObject)) return [];
-  return unknownIn(schema.shape, Object.keys(body))
+  return unknownIn(schema.shape, Object.keys(unwrapped(spec, body)))
     .slice(0, 10)
     .map((key) => nameOf([key]));
+}
+
+/** The body, out of the one field that older clients put it in (spec#existing-clients-update). */
+function unwrapped({ wrapped }: OperationSpec, body: Record<string, unknown>): Record<string, unknown> {
+  const inner = wrapped === undefined ? undefined : body[wrapped];
+  const isWrapped = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+  return isWrapped ? (inner as Record<string, unknown>) : body;
 }
 
 function shapeOf(schema: z.ZodType): object {

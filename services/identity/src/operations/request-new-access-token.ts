@@ -25,6 +25,7 @@ export const requestNewAccessTokenHandler = handler(
   requestNewAccessToken,
   async (request, app: AppContext) => {
     const { refreshToken } = request.body;
+    if (!refreshToken) return { user: null, accessToken: null };
     const family = hashFamily(refreshToken);
     if (!family) throw notRefreshed();
     let wasGood = false;

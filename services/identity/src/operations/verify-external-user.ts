@@ -7,13 +7,13 @@ import { openSession } from '../open-session.ts';
 import { changesProfile, type GivenProfile, withProfile } from '../profile.ts';
 import type { User } from '../store/index.ts';
 import { notSuspended } from '../suspension.ts';
-import { type ExternalUser, verifyExternalToken } from '../tokens/external-token.ts';
+import { verifyExternalToken } from '../tokens/external-token.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
  * Signs in whom the project's own backend vouches for. The user is created, or its profile updated, from what the
- * token says; what of that the profile does not take is left out (spec#accounts-external-user,
- * spec#accounts-external-left-out).
+ * token says. Left out is what the profile does not take, and a username that somebody else has (spec#accounts-external-user,
+ * spec#accounts-external-left-out, spec#accounts-external-username).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
   const { projectId, body } = request;
@@ -28,23 +28,24 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   });
   if (!external) throw new ApiError('auth/invalid-token');
   const now = new Date();
+  const given = profileOf(external.userData);
   const attempt = async () => {
-    const upserted = await upsert(app, projectId, external, now);
-    return upserted ? { result: upserted } : undefined;
+    const upserted = await upsert(app, { projectId, foreignId: external.foreignId, given }, now);
+    if (upserted === 'username-taken') delete given.username;
+    return typeof upserted === 'object' ? { result: upserted } : undefined;
   };
   const user = await untilMade(attempt, request);
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 
-/** Null when somebody else was faster. */
+/** The user; or why there is none yet: somebody else has made or changed it meanwhile, or has its username. */
+type Upserted = User | 'stale' | 'username-taken';
+
 async function upsert(
   app: AppContext,
-  projectId: string,
-  external: ExternalUser,
+  { projectId, foreignId, given }: { projectId: string; foreignId: string; given: GivenProfile },
   now: Date,
-): Promise<User | null> {
-  const { foreignId, userData } = external;
-  const given = profileOf(userData);
+): Promise<Upserted> {
   const found = await app.store.people.findByForeignId(projectId, foreignId);
   const before = found && (await notSuspended(app, found));
   if (before) return update(app, before, given, now);
@@ -52,24 +53,20 @@ async function upsert(
   return create(app, user);
 }
 
-/** Null when somebody else has made it meanwhile. */
-async function create(app: AppContext, user: User): Promise<User | null> {
+async function create(app: AppContext, user: User): Promise<Upserted> {
   const outcome = await app.store.users.add(user, userEvent(userCreated, user));
-  if (outcome === 'foreign-id-taken') return null;
-  if (outcome !== 'stored') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
+  if (outcome !== 'stored') return outcome === 'username-taken' ? outcome : 'stale';
   app.relay.kick();
   return user;
 }
 
-/** Null when somebody else has changed it meanwhile. */
-async function update(app: AppContext, before: User, given: GivenProfile, now: Date): Promise<User | null> {
+async function update(app: AppContext, before: User, given: GivenProfile, now: Date): Promise<Upserted> {
   const profile = withProfile(given, before);
   const after: User = { ...before, lastActive: now };
   if (changesProfile(profile, before)) {
     Object.assign(after, profile, { updatedAt: now, rev: before.rev + 1, seq: before.seq + 1 });
     const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
-    if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
-    if (outcome === 'stale') return null;
+    if (outcome !== 'stored') return outcome;
     app.relay.kick();
   }
   await app.store.users.touch(after.projectId, after.id, now);

@@ -208,14 +208,17 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect([status, body.user?.name, body.user?.metadata]).toEqual([200, 'Deep', {}]);
   });
 
-  test('leaves a username with who has it', async () => {
+  test('leaves a username with who has it, and takes the rest', async () => {
     await signUpUser(identity.bus, projectId, { username: 'taken.name' });
-    const taken = { error: 'This username is taken.', code: 'DUPLICATE_USERNAME', field: 'username' };
-    const userData = { username: 'TAKEN.name' };
-    const creating = await verify(await sign({ sub: 'f-taken', userData }));
-    expect([creating.status, creating.body]).toEqual([409, taken]);
-    expect((await verify(await sign({ sub: 'f-taken' }))).status).toBe(200);
-    const updating = await verify(await sign({ sub: 'f-taken', userData }));
-    expect([updating.status, updating.body]).toEqual([409, taken]);
+    const userData = { username: 'TAKEN.name', name: 'First' };
+    const made = await verify(await sign({ sub: 'f-taken', userData }));
+    expect([made.status, made.body.user]).toMatchObject([200, { username: null, name: 'First' }]);
+    const own = { username: 'own.name', name: 'Second' };
+    expect((await verify(await sign({ sub: 'f-taken', userData: own }))).body.user).toMatchObject(own);
+    const updated = await verify(await sign({ sub: 'f-taken', userData: { ...userData, name: 'Third' } }));
+    expect([updated.status, updated.body.user]).toMatchObject([
+      200,
+      { id: made.body.user?.id, username: 'own.name', name: 'Third' },
+    ]);
   });
 });
