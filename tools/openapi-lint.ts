@@ -39,6 +39,13 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api4:2023-rate-limit-responses-429'],
     given: `${limited}..responses`,
   },
+  // Pages and their sizes, which have a default, are taken in any size; what is larger than the most counts as the most.
+  ...Object.fromEntries(
+    ['owasp:api4:2023-integer-limit', 'owasp:api4:2023-integer-limit-legacy'].map((rule) => [
+      rule,
+      { ...owasp[rule], given: '$..[?(@ && @.type=="integer" && @.default === undefined)]' },
+    ]),
+  ),
   // An export is all there is, and sent as it is read; any other array has its bound.
   'owasp:api4:2023-array-limit': {
     ...owasp['owasp:api4:2023-array-limit'],

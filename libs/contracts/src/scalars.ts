@@ -97,7 +97,7 @@ export function clampedInteger(max: number) {
     .regex(/^\d+$/, message)
     .transform((digits) => Math.min(Number(digits), max))
     .refine((value) => value > 0, message)
-    .meta({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+    .meta({ type: 'integer', minimum: 1 });
 }
 
 /** A positive whole number in a query string; past the safe integers it counts as the largest of them. */
