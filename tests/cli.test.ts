@@ -72,6 +72,19 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(bare).toMatchObject({ publicKey: null, webOrigins: [] });
   });
 
+  it('deletes a project, once it is told to', async () => {
+    const { id } = await platform.createProject();
+    const asked = await runKith(['projects', 'delete', id], accessOf(platform));
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      'kith: Add --yes to delete the project for good. See kith projects delete --help.\n',
+    ]);
+    expect(await done('projects', 'show', id)).not.toContain('deleting');
+    const deleted = [{ id, status: 'deleting' }];
+    expect(await json('projects', 'delete', id, '--yes')).toEqual(deleted);
+    expect(await done('projects', 'show', id)).toContain('"usersLeft": 0');
+  });
+
   it('lists users, suspends and restores them', async () => {
     const { id } = await platform.createProject();
     const users: TestUser[] = [];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   createProject,
+  deleteProject,
   getProject,
   getProjectLean,
   listProjects,
@@ -59,6 +60,7 @@ export const projects = surfaceSuite('projects', (world) => {
       publicConnections: true,
       createdAt: expect.any(String),
       updatedAt: made.createdAt,
+      deletion: null,
     });
     const given = {
       name: 'Whole',
@@ -117,6 +119,24 @@ export const projects = surfaceSuite('projects', (world) => {
       await world.refused(getProject, of(id), 'project/not-found');
       await world.refused(updateProject, of(id), 'project/not-found');
       await world.refused(updateProject, { ...of(id), body: { name: 'x' } }, 'project/not-found');
+    }
+  });
+
+  it('a project is deleted once, and tells how far that is', async () => {
+    const made = await create({ name: 'Short-lived' });
+    const deleted = { id: made.id, status: 'deleting' };
+    expect((await world.ok(deleteProject, of(made.id.toUpperCase()))).body).toEqual(deleted);
+    const { body } = await world.ok(getProject, of(made.id));
+    expect(body).toEqual({ ...made, deletion: { since: expect.any(String), usersLeft: 0 } });
+    expect((await world.ok(deleteProject, of(made.id))).body).toEqual(deleted);
+    expect((await world.ok(getProject, of(made.id))).body).toEqual(body);
+    await world.refused(updateProject, { ...of(made.id), body: { name: 'x' } }, 'project/not-found');
+    await world.refused(getProjectLean, { projectId: made.id }, 'project/not-found');
+    const { data } = (await world.ok(listProjects, { token })).body;
+    expect(data.map(({ id }) => id)).not.toContain(made.id);
+    expect((await create({ name: 'Short-lived' })).id).not.toBe(made.id);
+    for (const id of ['nonsense', randomUUID()]) {
+      await world.refused(deleteProject, of(id), 'project/not-found');
     }
   });
 

@@ -38,6 +38,8 @@ async function project(recorder: Recorder, token: string, publicKey: string): Pr
   await recorder.send('identity.get-project', { token, params });
   await recorder.send('identity.list-projects', { token, query: { page: '1', limit: '20' } });
   await recorder.send('identity.get-project-lean');
+  const other = await recorder.send('identity.create-project', { token, body: { name: 'Old trial' } });
+  await recorder.send('identity.delete-project', { token, params: { projectId: other.id } });
 }
 
 async function testTokens(recorder: Recorder, privateKey: string): Promise<void> {

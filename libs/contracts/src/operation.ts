@@ -39,7 +39,7 @@ export interface OperationSpec {
   output: z.ZodType;
   /** Of an export: what its own service answers, and the lists that follow it in the document, in their order. */
   parts?: { head: z.ZodObject; sections: Readonly<Record<string, ExportSection>> };
-  status: 200 | 201 | 204;
+  status: 200 | 201 | 202 | 204;
   /** Codes the handler may answer with, beside those of validation and `<feature>/server-error`. */
   errors: readonly ErrorCode[];
   /** A field that older clients put the whole body in (spec#existing-clients-update). */
@@ -58,6 +58,8 @@ export interface OperationSpec {
   visibility?: Visibility;
   /** What a text output is sent as; JSON otherwise. */
   contentType?: 'text/plain; charset=utf-8';
+  /** Answers for a project that is deleted, too; every other operation is refused for it (spec#projects-deleting). */
+  answersDeleted?: true;
   /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
   testOnly?: boolean;
 }

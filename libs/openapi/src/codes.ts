@@ -21,6 +21,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
   const codes: (string | false)[] = [
     'request/invalid-http',
     scope === 'project' && 'project/invalid-id',
+    scope === 'project' && !operation.answersDeleted && 'project/not-found',
     limit !== null && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
     asksUsers && 'auth/forbidden',

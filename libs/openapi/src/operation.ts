@@ -72,7 +72,7 @@ function successOf(operation: OperationSpec, { schemas, example }: Parts): JsonO
   if (operation.kind === 'stream')
     return { description: 'The stream.', headers, content: streamOf(operation, schemas) };
   return {
-    description: operation.status === 201 ? 'Made.' : 'Done.',
+    description: operation.status === 201 ? 'Made.' : operation.status === 202 ? 'Begun.' : 'Done.',
     headers,
     content: {
       [operation.contentType?.split(';')[0] ?? 'application/json']: {

@@ -43,6 +43,7 @@ export {
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
 export { isTooDeep } from './operations/validate.ts';
 export { type EndedUser, EndedUsers, endedUserCollection } from './profiles/ended-users.ts';
+export { eraseProject } from './profiles/erase-project.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { type Profile, ProfileCopy, profileCollection, type StoredProfile } from './profiles/profiles.ts';

@@ -13,6 +13,7 @@ import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { collectionsBackup } from './backup.ts';
 import { eraseMarked, usersSubscription } from './erasure.ts';
+import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportCollectionsHandler } from './operations/export-collections.ts';
 import { exportEntitiesHandler } from './operations/export-entities.ts';
 import * as operations from './operations/index.ts';
@@ -31,7 +32,7 @@ export const manifest = serviceManifest<AppContext>()({
   name: 'collections',
   config: storingServiceConfig,
   operations,
-  internal: [exportCollectionsHandler, exportEntitiesHandler],
+  internal: [eraseProjectHandler, exportCollectionsHandler, exportEntitiesHandler],
   asks: [knownUsers],
   emits: ['collection'],
   subscriptions: [usersSubscription],

@@ -14,6 +14,7 @@ import type { AppContext } from './app.ts';
 import { connectionsBackup } from './backup.ts';
 import { endedUsers, startEraser } from './eraser.ts';
 import { blocksPageHandler } from './operations/blocks-page.ts';
+import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportDeclinedHandler } from './operations/export-declined.ts';
 import { exportListHandlers } from './operations/export-lists.ts';
 import * as operations from './operations/index.ts';
@@ -30,7 +31,7 @@ export const manifest = serviceManifest<AppContext>()({
   name: 'connections',
   config: storingServiceConfig,
   operations,
-  internal: [blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
+  internal: [eraseProjectHandler, blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
   asks: [usersByIds, usersPage, knownUsers],
   emits: ['connection'],
   subscriptions: [profileEvents('connections-profiles'), endedUsers, blocksBeforeRestore],

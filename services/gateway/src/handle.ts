@@ -64,7 +64,14 @@ export function createHandle(parts: HandleParts) {
     const counted = address.isShort ? claimedProject(address, authorization) : named;
     await limits.count(response.locals.headers, { operation, projectId: counted, clientKey });
 
-    const identify = () => callers.identify(authorization, address);
+    const isAdmin = operation.auth === 'operator';
+    const identify = async () => {
+      if (!isAdmin) projects.checkThere(named, operation);
+      const caller = await callers.identify(authorization, address);
+      if (isAdmin) projects.checkThere(address.params.projectId?.toLowerCase(), operation);
+      else if (address.isShort) projects.checkThere(caller?.projectId, operation);
+      return caller;
+    };
     let scope: Scope;
     try {
       // Most requests need no more than this; what the others wait for costs only them.
@@ -72,6 +79,7 @@ export function createHandle(parts: HandleParts) {
       if (address.isShort) {
         const deadline = Date.now() + requestTimeoutMs;
         scope = await scopeOf(bus, address, scope.caller, { requestId, deadline, traceparent });
+        projects.checkThere(scope.projectId, operation);
         narrowOrigins(request, response, projects.of(scope.projectId).webOrigins);
       }
       if (operation.visibility) {

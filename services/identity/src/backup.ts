@@ -1,6 +1,16 @@
 import { type EventOf, sessionRevoked, userDeleted } from '@kith/contracts';
 import type { ServiceBackup } from '@kith/store/backup';
-import { blocks, declared, deletedUsers, sessions, suspensions, users } from './store/collections.ts';
+import {
+  blocks,
+  declared,
+  deletedUsers,
+  deletingProjects,
+  projects,
+  type StoredProject,
+  sessions,
+  suspensions,
+  users,
+} from './store/collections.ts';
 import { lastIn, userKey, within } from './store/keys-of.ts';
 
 /** Identity's data in a backup. */
@@ -8,7 +18,10 @@ export const identityBackup: ServiceBackup = {
   service: 'identity',
   declared,
   follows: [{ rows: suspensions, target: users, of: ({ id }) => [id] }],
-  insteadOf: [{ rows: deletedUsers, target: users }],
+  insteadOf: [
+    { rows: deletedUsers, target: users },
+    { rows: deletingProjects, target: projects },
+  ],
   // Connections, which owns them, is read before identity.
   early: [blocks],
   standing({ type, projectId, aggregate, data }, copied) {
@@ -25,8 +38,13 @@ export const identityBackup: ServiceBackup = {
   anonymous: {
     projects(stored, made) {
       const { id, doc } = made.mapped(stored);
-      return { id, doc: { ...doc, name: `Project ${id.slice(0, 4)}`, publicKey: null, webOrigins: [] } };
+      return { id, doc: anonymousProject(id, doc) };
     },
+    deletingProjects(stored, made) {
+      const { id, doc } = made.mapped(stored);
+      return { id, doc: { ...doc, project: anonymousProject(id, doc.project) } };
+    },
+    deletedProjects: (stored, made) => made.mapped(stored),
     users(stored, made) {
       const { id, doc } = made.mapped(stored);
       const user = made.user({ ...doc, id: lastIn(id) });
@@ -50,3 +68,7 @@ export const identityBackup: ServiceBackup = {
     hashKinds: () => null,
   },
 };
+
+function anonymousProject(id: string, project: StoredProject): StoredProject {
+  return { ...project, name: `Project ${id.slice(0, 4)}`, publicKey: null, webOrigins: [] };
+}

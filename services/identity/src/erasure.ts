@@ -12,7 +12,8 @@ export interface ErasureTimes {
 }
 
 export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
-const batch = 100;
+/** Users that one sweep looks at: those of a deleted project wait for `settleMs` together. */
+const batch = 1_000;
 
 /**
  * Finishes what deletions have left: sessions that a process did not get to revoke or that were opened meanwhile, its

@@ -6,7 +6,7 @@ import {
   type RevocationNotice,
   revocationNotice,
 } from '@kith/contracts';
-import { gatewaySettingsOf } from './project-settings.ts';
+import { deletedSettingsOf, gatewaySettingsOf } from './project-settings.ts';
 import type { Project } from './store/index.ts';
 
 /** Tells gateways at once what has changed of what they go by; one that misses it asks for what it missed. */
@@ -28,6 +28,11 @@ export class Notices {
   /** Tells a project's settings as they are now. Does not wait. */
   tellSettings(project: Project): void {
     this.#broadcast(projectSettingsNotice, gatewaySettingsOf(project));
+  }
+
+  /** Tells that a project is deleted. Does not wait. */
+  tellDeleted(projectId: string): void {
+    this.#broadcast(projectSettingsNotice, deletedSettingsOf(projectId));
   }
 
   #broadcast(notice: { name: string }, content: object): void {

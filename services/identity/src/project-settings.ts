@@ -41,6 +41,7 @@ export function projectAnswer(project: Project): ProjectAnswer {
     publicConnections: project.publicConnections,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
+    deletion: null,
   };
 }
 
@@ -52,4 +53,9 @@ export function gatewaySettingsOf(project: Project): GatewaySettings {
     webOrigins: [...project.webOrigins],
     publicConnections: project.publicConnections && project.publicProfiles,
   };
+}
+
+/** What gateways go by of a deleted project. */
+export function deletedSettingsOf(projectId: string): GatewaySettings {
+  return { projectId, limits: {}, webOrigins: [], publicConnections: false, isDeleted: true };
 }

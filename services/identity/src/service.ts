@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { blocksPage, projectSettingsNotice, revocationNotice } from '@kith/contracts';
+import {
+  blocksPage,
+  eraseProjectCollections,
+  eraseProjectConnections,
+  eraseProjectNotifications,
+  projectSettingsNotice,
+  revocationNotice,
+} from '@kith/contracts';
 import {
   Relay,
   type RunningService,
@@ -25,6 +32,7 @@ import { revocationsHandler } from './operations/revocations.ts';
 import { usersByIdsHandler } from './operations/users-by-ids.ts';
 import { usersPageHandler } from './operations/users-page.ts';
 import { Passwords } from './passwords.ts';
+import { startProjectEraser } from './project-erasure.ts';
 import { takeUpRestore, usersBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
 import { AccessTokens } from './tokens/access-tokens.ts';
@@ -61,7 +69,7 @@ export const manifest = serviceManifest<AppContext>()({
     revocationsHandler,
     projectSettingsHandler,
   ],
-  asks: [blocksPage],
+  asks: [blocksPage, eraseProjectConnections, eraseProjectCollections, eraseProjectNotifications],
   emits: ['user', 'session'],
   subscriptions: [blockEvents, usersBeforeRestore],
   tells: [revocationNotice, projectSettingsNotice],
@@ -117,13 +125,17 @@ export async function startIdentity(
     new Sweeper(() => finishErasures(app, settleMs), { everyMs, log: runtime.log }),
     (started) => started.stop(),
   );
+  const projects = undo.adopt(
+    startProjectEraser(app, { everyMs: Math.min(everyMs, sweepEveryMs), settleMs, log: runtime.log }),
+    (started) => started.stop(),
+  );
   const upkeep = startUpkeep(app, { times, everyMs: sweepEveryMs, log: runtime.log });
   for (const sweeper of upkeep) undo.adopt(sweeper, (started) => started.stop());
   const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
     restored: () => takeUpRestore(app),
-    background: [{ stop: () => heard.drain() }, erasure, ...upkeep, relay],
+    background: [{ stop: () => heard.drain() }, projects, erasure, ...upkeep, relay],
     checkStore: () => store.check(),
     close: () => store.close(),
   });

@@ -17,6 +17,7 @@ import { startEraser } from './eraser.ts';
 import { feedEvents } from './events/feed-events.ts';
 import { userEvents } from './events/user-events.ts';
 import { expireOld } from './expire-old.ts';
+import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportNotificationsHandler } from './operations/export-notifications.ts';
 import { feedAfterHandler } from './operations/feed-after.ts';
 import { feedCloseHandler } from './operations/feed-close.ts';
@@ -41,7 +42,13 @@ export const manifest = serviceManifest<AppContext>()({
   name: 'notifications',
   config: notificationsConfig,
   operations,
-  internal: [feedOpenHandler, feedAfterHandler, feedCloseHandler, exportNotificationsHandler],
+  internal: [
+    eraseProjectHandler,
+    feedOpenHandler,
+    feedAfterHandler,
+    feedCloseHandler,
+    exportNotificationsHandler,
+  ],
   asks: [usersByIds, usersPage],
   emits: ['notification'],
   subscriptions: [profileEvents('notifications-profiles'), userEvents, feedEvents],

@@ -81,6 +81,7 @@ export const features = {
     contracts.listProjects,
     contracts.getProject,
     contracts.updateProject,
+    contracts.deleteProject,
     contracts.getProjectLean,
   ),
   operators: whole(

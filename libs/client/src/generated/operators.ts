@@ -1,7 +1,7 @@
 // Made from the contracts by tools/client.ts.
 import type { List } from '../list.ts';
 import type { CallOptions, OperationTable } from '../operation.ts';
-import type { ImportResult, Methods, Project, ProjectUser, SigningKey } from './types.ts';
+import type { DeletedProject, ImportResult, Methods, Project, ProjectUser, SigningKey } from './types.ts';
 
 export interface ProjectsMethods {
   /**
@@ -17,7 +17,7 @@ export interface ProjectsMethods {
    */
   list(input?: Methods['projects.list']['input'], options?: CallOptions): List<Project>;
   /**
-   * Looks a project up.
+   * Looks a project up; one that is being deleted, too, until all it had is erased.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */
@@ -28,6 +28,12 @@ export interface ProjectsMethods {
    * Errors of its own: `project/not-found`, `project/server-error`, `project/invalid-body`.
    */
   update(input: Methods['projects.update']['input'], options?: CallOptions): Promise<Project>;
+  /**
+   * Deletes a project for good: it answers no more, and then all it has is erased. `GET` tells how far that is. Repeating it changes nothing.
+   *
+   * Errors of its own: `project/not-found`, `project/server-error`.
+   */
+  delete(input: Methods['projects.delete']['input'], options?: CallOptions): Promise<DeletedProject>;
   /**
    * A project's users, newest first; `query` is a substring of username, name or e-mail address.
    *
@@ -189,6 +195,13 @@ export const operations = {
     },
     update: {
       method: 'PATCH',
+      path: '/admin/projects/:projectId',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    delete: {
+      method: 'DELETE',
       path: '/admin/projects/:projectId',
       auth: 'operator',
       isGlobal: true,

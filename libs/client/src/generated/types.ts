@@ -210,6 +210,12 @@ export interface Project {
   publicConnections: boolean;
   createdAt: string;
   updatedAt: string;
+  deletion: { since: string; usersLeft: number } | null;
+}
+
+export interface DeletedProject {
+  id: string;
+  status: 'deleting';
 }
 
 export interface ProjectUser {
@@ -782,6 +788,12 @@ export interface Methods {
     };
     output: Project;
     errors: 'project/not-found' | 'project/server-error' | 'project/invalid-body';
+  };
+  'projects.delete': {
+    operation: 'identity.delete-project';
+    input: { projectId: string };
+    output: DeletedProject;
+    errors: 'project/not-found' | 'project/server-error';
   };
   'projects.listUsers': {
     operation: 'identity.list-project-users';

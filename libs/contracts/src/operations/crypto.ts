@@ -40,6 +40,7 @@ export const signTestingJwt = operation({
   errors: [],
   invalid: { body: 'crypto/missing-params' },
   testOnly: true,
+  answersDeleted: true,
 });
 
 /**

@@ -24,6 +24,7 @@ export * from './crypto.ts';
 export * from './export.ts';
 export * from './imports.ts';
 export * from './notifications.ts';
+export * from './project-erasure.ts';
 export * from './projects.ts';
 export * from './users.ts';
 

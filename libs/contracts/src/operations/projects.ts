@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
-import { jsonObject, shownText, sized, text, timestamp, uuid } from '../scalars.ts';
+import { jsonObject, shownText, sized, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { projectUser } from './users.ts';
 
@@ -42,13 +42,19 @@ export const project = z.object({
   publicConnections: z.boolean(),
   createdAt: timestamp,
   updatedAt: timestamp,
+  /** Of a project that is being deleted: since when, and how many users are still there; else null. */
+  deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
 export type Project = z.output<typeof project>;
 
 /** What gateways go by of a project; `publicConnections` is false also where profiles are not public. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
-  .extend({ projectId: uuid });
+  .extend({
+    projectId: uuid,
+    /** Of a deleted project, for good: nothing is answered for it but what `answersDeleted` (spec#projects-deleting). */
+    isDeleted: z.literal(true).optional(),
+  });
 export type GatewaySettings = z.output<typeof gatewaySettings>;
 
 const name = text({ min: 1, max: 200 });
@@ -118,13 +124,33 @@ export const listProjects = operation({
   errors: [],
 });
 
-/** Looks a project up (spec#projects-get). */
+/** Looks a project up; one that is being deleted, too, until all it had is erased (spec#projects-get). */
 export const getProject = operation({
   ...one,
   name: 'identity.get-project',
   summary: 'Get a project',
   method: 'GET',
   body: nothing,
+  answersDeleted: true,
+});
+
+/** What deleting a project answers: it goes on in the background. */
+export const deletedProject = z.object({ id: uuid, status: z.literal('deleting') });
+export type DeletedProject = z.output<typeof deletedProject>;
+
+/**
+ * Deletes a project for good: it answers no more, and then all it has is erased. `GET` tells how far that is. Repeating it
+ * changes nothing (spec#projects-delete).
+ */
+export const deleteProject = operation({
+  ...one,
+  name: 'identity.delete-project',
+  summary: 'Delete a project with all it has',
+  method: 'DELETE',
+  body: nothing,
+  output: deletedProject,
+  status: 202,
+  answersDeleted: true,
 });
 
 /** Changes a project's name or settings; a `publicKey` of null removes the key (spec#projects-update). */
@@ -180,4 +206,4 @@ export const getProjectLean = operation({
 
 export const projectOperations = [createProject, listProjects, getProject, getProjectLean] as const;
 
-export const projectUpkeepOperations = [updateProject, listProjectUsers] as const;
+export const projectUpkeepOperations = [updateProject, deleteProject, listProjectUsers] as const;

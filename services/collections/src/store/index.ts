@@ -1,4 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
+import { eraseProject } from '@kith/service';
 import type { DocumentChange, Documents, Outbox, StoreConfig } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import type { CollectionRecord, Owner } from '../collection.ts';
@@ -157,6 +158,11 @@ export class CollectionStore {
   /** Puts right what processes left behind when they died. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
+  }
+
+  /** Erases what is left of a deleted project; `false` while each of its collections has not gone with its users. */
+  eraseProject(projectId: string): Promise<boolean> {
+    return eraseProject(this.#documents, projectId, { awaited: [collections, entities], cleared: [] });
   }
 
   /** Rejects when the store cannot be used. */

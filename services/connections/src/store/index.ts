@@ -1,10 +1,11 @@
 import type { EventEnvelope } from '@kith/contracts';
+import { eraseProject } from '@kith/service';
 import type { Documents, Outbox, StoreConfig } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { type Entry, type ListName, listRange, noTotals, type Totals } from '../listing.ts';
 import { type LivePair, type Pair, strangers } from '../pair.ts';
 import { changeOf } from './change.ts';
-import { declared, declines, entries, pairs, totals } from './collections.ts';
+import { declared, declines, entries, pairs, profiles, totals } from './collections.ts';
 import { Erasure } from './erasure.ts';
 import { pairId, rangeOf, totalsId } from './keys.ts';
 import { Profiles } from './profiles.ts';
@@ -133,6 +134,14 @@ export class ConnectionStore {
   /** Puts right what processes left behind when they died, and forgets what may be forgotten. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
+  }
+
+  /** Erases what is left of a deleted project; `false` while each of its pairs has not gone with its users. */
+  eraseProject(projectId: string): Promise<boolean> {
+    return eraseProject(this.#documents, projectId, {
+      awaited: [pairs, entries, declines],
+      cleared: [profiles, totals],
+    });
   }
 
   /** Rejects when the database cannot be used. */

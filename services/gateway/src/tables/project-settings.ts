@@ -1,4 +1,10 @@
-import { type GatewaySettings, getProjectSettings, projectSettingsNotice } from '@kith/contracts';
+import { ApiError } from '@kith/base';
+import {
+  type GatewaySettings,
+  getProjectSettings,
+  type OperationSpec,
+  projectSettingsNotice,
+} from '@kith/contracts';
 import { askPages } from './ask-pages.ts';
 import { Following, type FollowingOptions } from './following.ts';
 import { HeardTable } from './heard-table.ts';
@@ -54,6 +60,15 @@ export class ProjectSettings {
     return (projectId === null ? undefined : this.#projects.get(projectId)) ?? defaults;
   }
 
+  /**
+   * Throws `project/not-found` for an operation under a deleted project that does not answer for these
+   * (spec#projects-deleting).
+   */
+  checkThere(projectId: string | null | undefined, operation: OperationSpec): void {
+    if (projectId == null || operation.answersDeleted) return;
+    if (this.#projects.get(projectId)?.isDeleted) throw new ApiError('project/not-found');
+  }
+
   async stop(): Promise<void> {
     await this.#following?.stop();
   }
@@ -75,7 +90,8 @@ export class ProjectSettings {
 
 /** Null where nothing differs from the defaults. */
 function ownOf({ projectId: _, ...settings }: GatewaySettings): Settings | null {
-  const { limits, webOrigins, publicConnections } = settings;
+  const { limits, webOrigins, publicConnections, isDeleted } = settings;
+  if (isDeleted) return settings;
   const isDefault = Object.keys(limits).length === 0 && webOrigins.length === 0 && publicConnections;
   return isDefault ? null : settings;
 }

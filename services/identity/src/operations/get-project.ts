@@ -4,9 +4,14 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { projectAnswer } from '../project-settings.ts';
 
-/** Looks a project up (spec#projects-get). */
+/** Looks a project up; of one that is being deleted it tells how far that is (spec#projects-get, spec#projects-deleting). */
 export const getProjectHandler = handler(getProject, async (request, app: AppContext) => {
-  const project = await app.store.projects.find(request.params.projectId);
-  if (!project) throw new ApiError('project/not-found');
-  return projectAnswer(project);
+  const { projectId } = request.params;
+  const { projects } = app.store;
+  const project = await projects.find(projectId);
+  if (project) return projectAnswer(project);
+  const deleting = await projects.findDeleting(projectId);
+  if (!deleting) throw new ApiError('project/not-found');
+  const { since, usersLeft } = deleting;
+  return { ...projectAnswer(deleting.project), deletion: { since: since.toISOString(), usersLeft } };
 });

@@ -3,6 +3,7 @@ export { changePasswordHandler as 'change-password' } from './change-password.ts
 export { changeUserHandler as 'change-user' } from './change-user.ts';
 export { checkUsernameHandler as 'check-username' } from './check-username.ts';
 export { createProjectHandler as 'create-project' } from './create-project.ts';
+export { deleteProjectHandler as 'delete-project' } from './delete-project.ts';
 export { deleteSessionHandler as 'delete-session' } from './delete-session.ts';
 export { deleteUserHandler as 'delete-user' } from './delete-user.ts';
 export { endUserSessionsHandler as 'end-user-sessions' } from './end-user-sessions.ts';

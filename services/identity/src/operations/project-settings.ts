@@ -1,19 +1,25 @@
 import { getProjectSettings } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { gatewaySettingsOf } from '../project-settings.ts';
+import { deletedSettingsOf, gatewaySettingsOf } from '../project-settings.ts';
 
 /** A project's settings take 45 KB at most: a page fits in a message of the bus. */
 const pageSize = 50;
 
-/** Answers what gateways go by of each project that has set any of it, by id. */
+/** Answers what gateways go by of each project that has set any of it, and which are deleted, by id. */
 export const projectSettingsHandler = internalHandler(
   getProjectSettings,
   async ({ after }, app: AppContext) => {
-    const found = await app.store.projects.withSettings(after ?? '', pageSize);
+    const { projects } = app.store;
+    const found = await projects.withSettings(after ?? '', pageSize);
+    // Asked for last: a project that is deleted meanwhile is in both, and then deleted it is.
+    const deleted = await projects.deletedAfter(after ?? '', pageSize);
+    const all = new Map(found.map((project) => [project.id, gatewaySettingsOf(project)]));
+    for (const id of deleted) all.set(id, deletedSettingsOf(id));
+    const page = [...all.keys()].sort().slice(0, pageSize);
     return {
-      projects: found.map(gatewaySettingsOf),
-      next: found.length === pageSize ? (found.at(-1)?.id ?? null) : null,
+      projects: page.flatMap((id) => all.get(id) ?? []),
+      next: page.length === pageSize ? (page.at(-1) ?? null) : null,
     };
   },
 );

@@ -49,6 +49,25 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
   },
 });
 
+/** Projects that are being deleted, as they were, by id. */
+export const deletingProjects: Collection<{ project: StoredProject; since: number }> = collection<{
+  project: StoredProject;
+  since: number;
+}>({
+  name: 'deletingProjects',
+  kind: 'row',
+  version: 1,
+  schema: z.object({ project: z.custom<StoredProject>(), since: time }),
+});
+
+/** Ids of deleted projects of which nothing is left. Gateways refuse them for good. */
+export const deletedProjects: Collection<{ at: number }> = collection<{ at: number }>({
+  name: 'deletedProjects',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ at: time }),
+});
+
 /** Users, by `userKey`. If several names are taken, a refusal names the first of these indexes. */
 export const users: Collection<StoredUser> = collection<StoredUser>({
   name: 'users',
@@ -214,7 +233,17 @@ export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: st
 /** Everything that identity stores. */
 export const declared: Declared = {
   collections: [
-    ...[projects, users, seen, suspensions, deletedUsers, endedUsers, sessions],
+    ...[
+      projects,
+      deletingProjects,
+      deletedProjects,
+      users,
+      seen,
+      suspensions,
+      deletedUsers,
+      endedUsers,
+      sessions,
+    ],
     ...[keys, revokedKeys, blocks, hashKinds],
   ],
 };

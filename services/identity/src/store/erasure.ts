@@ -3,7 +3,7 @@ import type { Documents } from '@kith/store';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
 import { deletedUsers, endedUsers, seen, suspensions, users } from './collections.ts';
-import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
+import { everything, lastIn, projectIn, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser } from './user-document.ts';
 
@@ -56,6 +56,11 @@ export class Erasure {
     return found.map(({ id, doc: { seq, deletedAt } }) => ({
       ...{ projectId: projectIn(id), userId: lastIn(id), seq, deletedAt: new Date(deletedAt) },
     }));
+  }
+
+  /** Whether the erasure of a user of a project is not finished. */
+  async isUnder(projectId: string): Promise<boolean> {
+    return (await this.#documents.range(deletedUsers, { ...within(projectId), limit: 1 })).length > 0;
   }
 
   /**

@@ -16,6 +16,7 @@ export type { Block } from './blocks.ts';
 export { type DeletedUser, keepEndedMs } from './erasure.ts';
 export type { ImportOutcome } from './imports.ts';
 export { revokedPlace } from './keys-of.ts';
+export type { DeletingProject } from './projects.ts';
 export type {
   EndingReason,
   Profile,

@@ -27,6 +27,11 @@ export class People {
     return (await this.#documents.range(users, { ...everything, above: after, limit })).map(userOf);
   }
 
+  /** Some users of a project, in no particular order. */
+  async some(projectId: string, limit: number): Promise<User[]> {
+    return (await this.#documents.range(users, { ...within(projectId), limit })).map(userOf);
+  }
+
   /** The project of a user, by the user's id alone. */
   async projectOf(userId: string): Promise<string | null> {
     return (await this.#findBy('id', userId))?.projectId ?? null;

@@ -1,8 +1,24 @@
 import type { Documents, Stored } from '@kith/store';
 import type { ListPage, ListRange } from '../listing.ts';
-import { projects, type StoredProject } from './collections.ts';
-import { everything } from './keys-of.ts';
+import {
+  deletedProjects,
+  deletingProjects,
+  endedUsers,
+  hashKinds,
+  projects,
+  type StoredProject,
+  users,
+} from './collections.ts';
+import { everything, within } from './keys-of.ts';
 import type { Project, ProjectSettings } from './records.ts';
+
+/** A project that is being deleted, as it was. */
+export interface DeletingProject {
+  project: Project;
+  since: Date;
+}
+
+const batch = 1_000;
 
 /** The projects, with their settings. */
 export class Projects {
@@ -44,6 +60,50 @@ export class Projects {
     return (await this.#documents.range(projects, range, 'settings')).map(projectOf);
   }
 
+  /** Deletes a project: it is found no more. `false` if there is none. What it has is to be erased after that. */
+  async remove(id: string, at: Date): Promise<boolean> {
+    for (;;) {
+      const target = (await this.#documents.get(projects, [id])).get(id);
+      if (!target) return false;
+      const put = { project: target.doc, since: at.getTime() };
+      const rows = [{ in: deletingProjects, id, put }];
+      const [outcome] = await this.#documents.change([{ in: projects, target, set: null, rows }]);
+      if (outcome === 'made') return true;
+    }
+  }
+
+  /** Some of the projects that are being deleted. */
+  async deleting(limit: number): Promise<DeletingProject[]> {
+    return (await this.#documents.range(deletingProjects, { ...everything, limit })).map(deletingOf);
+  }
+
+  /** A project that is being deleted, and how many users it has left. */
+  async findDeleting(id: string): Promise<(DeletingProject & { usersLeft: number }) | null> {
+    const found = (await this.#documents.get(deletingProjects, [id])).get(id);
+    if (!found) return null;
+    return { ...deletingOf(found), usersLeft: await this.#documents.count(users, within(id)) };
+  }
+
+  /** Ids of deleted projects after an id, of those being deleted, too, by id. */
+  async deletedAfter(after: string, limit: number): Promise<string[]> {
+    const range = { ...everything, above: after, limit };
+    const found = await Promise.all([
+      this.#documents.range(deletingProjects, range),
+      this.#documents.range(deletedProjects, range),
+    ]);
+    const ids = new Set(found.flat().map(({ id }) => id));
+    return [...ids].sort().slice(0, limit);
+  }
+
+  /** Erases the rest of a deleted project whose users are gone; its id alone stays. Repeatable. */
+  async forget(id: string, at: Date): Promise<void> {
+    await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
+    while ((await this.#documents.clear(endedUsers, { ...within(id), limit: batch })) > 0);
+    await this.#documents.erase(hashKinds, id);
+    // Not while a process that died over the deletion has left the mark to be written.
+    if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
+  }
+
   /** All projects, newest first. */
   async list({ from, limit }: ListRange): Promise<ListPage<Project>> {
     const above = 'after' in from ? from.after : '';
@@ -54,6 +114,10 @@ export class Projects {
     ]);
     return { rows: rows.map(projectOf), total };
   }
+}
+
+function deletingOf({ id, doc }: Stored<{ project: StoredProject; since: number }>): DeletingProject {
+  return { project: projectOf({ id, doc: doc.project }), since: new Date(doc.since) };
 }
 
 function projectOf({ id, doc }: Stored<StoredProject>): Project {

@@ -1,5 +1,6 @@
 import {
   createProject,
+  deleteProject,
   type GatewaySettings,
   getProjectSettings,
   noticeSubject,
@@ -83,5 +84,25 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
       webOrigins,
       publicConnections: true,
     });
+  });
+
+  test('tells of deleted projects, on the pages of the others', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 60; count++) {
+      const { id } = await create(count % 2 ? { limits } : {});
+      if (count % 3 === 0) {
+        await call(identity.bus, deleteProject, { params: { projectId: id } });
+        ids.push(id);
+        await waitFor(() => lastTold(id)?.isDeleted);
+      }
+    }
+    const pages = [await page(null)];
+    for (let next = pages[0]?.next; next; next = pages.at(-1)?.next) pages.push(await page(next));
+    const all = pages.flatMap(({ projects }) => projects);
+    expect(new Set(all.map(({ projectId }) => projectId)).size).toBe(all.length);
+    expect(all.filter(({ isDeleted }) => isDeleted).map(({ projectId }) => projectId)).toEqual(ids.sort());
+    const [id = ''] = ids;
+    const settings = { limits: {}, webOrigins: [], publicConnections: false };
+    expect(lastTold(id)).toEqual({ projectId: id, ...settings, isDeleted: true });
   });
 });

@@ -68,6 +68,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
       publicConnections: true,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updatedAt: createdAt,
+      deletion: null,
     });
     const found = await get(id.toUpperCase());
     expect(found.status).toBe(200);

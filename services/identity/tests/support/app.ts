@@ -1,4 +1,5 @@
 import { Relay } from '@kith/service';
+import type { StoreConfig } from '@kith/store';
 import { createRuntime, createStore, type EngineKind } from '@kith/testing';
 import type { AppContext } from '../../src/app.ts';
 import { ErasureList } from '../../src/erasure-list.ts';
@@ -8,11 +9,15 @@ import { openStore } from '../../src/store/index.ts';
 import { AccessTokens } from '../../src/tokens/access-tokens.ts';
 import { SigningKeys } from '../../src/tokens/signing-keys.ts';
 
-/** What handlers work with, on a bus and a store of its own, for calling a part of identity alone. */
-export async function makeApp(engine: EngineKind, undo: AsyncDisposableStack): Promise<AppContext> {
+/** What handlers work with, on a bus and a store of its own or the given one, for calling a part of identity alone. */
+export async function makeApp(
+  engine: EngineKind,
+  undo: AsyncDisposableStack,
+  given?: StoreConfig,
+): Promise<AppContext> {
   const { bus, log, metrics } = undo.use(await createRuntime(engine));
-  const place = undo.use(await createStore(engine));
-  const store = undo.adopt(await openStore(place.config), (opened) => opened.close());
+  const config = given ?? undo.use(await createStore(engine)).config;
+  const store = undo.adopt(await openStore(config), (opened) => opened.close());
   const keys = await SigningKeys.open(store.keys);
   return {
     bus,

@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { ProfileCopy } from '@kith/service';
+import { eraseProject, ProfileCopy, profileCollection } from '@kith/service';
 import { type Documents, type Outbox, type StoreConfig, type Stored, timeKey } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { type Entry, emptyFeed, type Feed, type Owner } from '../feed.ts';
@@ -114,6 +114,14 @@ export class NotificationStore {
   /** Puts right what processes left behind when they died, and forgets what may be forgotten. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
+  }
+
+  /** Erases what is left of a deleted project; `false` while each of its feeds has not gone with its users. */
+  eraseProject(projectId: string): Promise<boolean> {
+    return eraseProject(this.#documents, projectId, {
+      awaited: [feeds, entries],
+      cleared: [withdrawn, profileCollection],
+    });
   }
 
   /** Rejects when the store cannot be used. */

@@ -10,6 +10,7 @@ import { revokeKeyCommand } from './keys-revoke.ts';
 import { rotateKeysCommand } from './keys-rotate.ts';
 import { moveCommand } from './move.ts';
 import { createProjectCommand } from './projects-create.ts';
+import { deleteProjectCommand } from './projects-delete.ts';
 import { listProjectsCommand } from './projects-list.ts';
 import { showProjectCommand } from './projects-show.ts';
 import { updateProjectCommand } from './projects-update.ts';
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   listProjectsCommand,
   showProjectCommand,
   updateProjectCommand,
+  deleteProjectCommand,
   listUsersCommand,
   updateUserCommand,
   suspendUserCommand,

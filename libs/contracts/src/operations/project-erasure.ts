@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { internalOperation } from '../operation.ts';
+import { uuid } from '../scalars.ts';
+
+const common = {
+  body: z.object({ projectId: uuid }),
+  output: z.object({ isDone: z.boolean() }),
+  errors: [],
+} as const;
+
+/**
+ * Erases what a service still has of a deleted project whose users identity has erased: `isDone` when nothing is left, or was
+ * (docs/adr/0044). Repeatable.
+ */
+export const eraseProjectConnections = internalOperation({
+  ...common,
+  name: 'connections.erase-project',
+  feature: 'connection',
+});
+/** The same of collections. */
+export const eraseProjectCollections = internalOperation({
+  ...common,
+  name: 'collections.erase-project',
+  feature: 'collection',
+});
+/** The same of notifications. */
+export const eraseProjectNotifications = internalOperation({
+  ...common,
+  name: 'notifications.erase-project',
+  feature: 'app-notification',
+});

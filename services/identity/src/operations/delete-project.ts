@@ -1,0 +1,15 @@
+import { ApiError } from '@kith/base';
+import { deleteProject } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Deletes a project: gateways are told at once, and what it has is erased in the background (spec#projects-delete). */
+export const deleteProjectHandler = handler(deleteProject, async (request, app: AppContext) => {
+  const { projectId: id } = request.params;
+  const { projects } = app.store;
+  if (!(await projects.remove(id, new Date())) && !(await projects.findDeleting(id))) {
+    throw new ApiError('project/not-found');
+  }
+  app.notices.tellDeleted(id);
+  return { id, status: 'deleting' as const };
+});

@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Logger } from '@kith/base';
+import { eraseProjectCollections, eraseProjectConnections, eraseProjectNotifications } from '@kith/contracts';
+import { ask, Sweeper } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { eraseAccount } from './erase-account.ts';
+
+const projectsAtOnce = 100;
+const batch = 100;
+const patienceMs = 5_000;
+
+/** Asked for what they have left, once identity has erased every user of the project. */
+const others = [eraseProjectConnections, eraseProjectCollections, eraseProjectNotifications];
+
+/** Erases deleted projects in the background, until nothing is left of them (docs/adr/0044). */
+export function startProjectEraser(
+  app: AppContext,
+  { everyMs, settleMs, log }: { everyMs: number; settleMs: number; log: Logger },
+): { stop(): Promise<void> } {
+  let stopped = false;
+  const sweeper = new Sweeper(() => eraseProjects(app, { settleMs, isStopped: () => stopped }), {
+    everyMs,
+    log,
+  });
+  return {
+    stop() {
+      stopped = true;
+      return sweeper.stop();
+    },
+  };
+}
+
+/** Goes on with each deleted project. One that cannot be erased keeps no other from it. */
+export async function eraseProjects(
+  app: AppContext,
+  { settleMs, isStopped = () => false }: { settleMs: number; isStopped?: () => boolean },
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { project, since } of await app.store.projects.deleting(projectsAtOnce)) {
+    if (isStopped()) return;
+    const isSettled = Date.now() - since.getTime() >= settleMs;
+    await eraseProject(app, project.id, { isSettled, isStopped }).catch((error) => failures.push(error));
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} projects not erased yet`);
+}
+
+/**
+ * Deletes the users, as each could itself, and by their events what every service holds of them. The end waits until requests
+ * that met the project are over, the users' erasures are finished, and every service says that nothing is left.
+ */
+async function eraseProject(
+  app: AppContext,
+  projectId: string,
+  { isSettled, isStopped }: { isSettled: boolean; isStopped: () => boolean },
+): Promise<void> {
+  for (;;) {
+    const users = await app.store.people.some(projectId, batch);
+    if (users.length === 0) break;
+    for (const { id: userId } of users) {
+      if (isStopped()) return;
+      await eraseAccount(app, { projectId, userId });
+      await nextTurn();
+    }
+  }
+  if (!isSettled || (await app.store.erasure.isUnder(projectId))) return;
+  for (const operation of others) {
+    const context = { requestId: 'identity-projects', deadline: Date.now() + patienceMs };
+    if (!(await ask(app.bus, operation, { projectId }, context)).isDone) return;
+  }
+  await app.store.projects.forget(projectId, new Date());
+}

@@ -1,0 +1,27 @@
+import { setTimeout } from 'node:timers/promises';
+import {
+  eraseProjectCollections,
+  eraseProjectConnections,
+  eraseProjectNotifications,
+  internalSubject,
+} from '@kith/contracts';
+import { successReply } from '@kith/service';
+import type { AppContext } from '../../src/app.ts';
+import { finishErasures } from '../../src/erasure.ts';
+import { eraseProjects } from '../../src/project-erasure.ts';
+
+/** Erases the projects that are deleted, to the end, as sweeps do it, where no other service has anything of them. */
+export async function eraseToTheEnd(app: AppContext): Promise<void> {
+  await using undo = new AsyncDisposableStack();
+  for (const spec of [eraseProjectCollections, eraseProjectConnections, eraseProjectNotifications]) {
+    const answer = async () => successReply(200, { isDone: true }, {});
+    const intake = await app.bus.serve(internalSubject(app.bus.prefix, spec), 'test', answer);
+    undo.defer(() => intake.drain());
+  }
+  while ((await app.store.projects.deleting(1)).length > 0) {
+    await eraseProjects(app, { settleMs: 0 });
+    app.relay.kick();
+    await finishErasures(app, 0);
+    await setTimeout(10);
+  }
+}
