@@ -23,7 +23,8 @@ const each = Object.entries(classes) as [Class, OperationSpec][];
 const scoped = each.filter(([, { scope }]) => scope === 'project');
 const withBody = each.filter(([, { method }]) => method !== 'GET');
 const most = 10;
-const limits = Object.fromEntries(each.map(([, { name }]) => [name, { max: most, windowSeconds: 300 }]));
+const limited = each.filter(([name]) => name !== 'operator');
+const limits = Object.fromEntries(limited.map(([, { name }]) => [name, { max: most, windowSeconds: 300 }]));
 
 /** Adds to a path, before its query. */
 const below = (path: string) => path.replace(/(\?|$)/, '/nothing$1');
@@ -81,7 +82,25 @@ const layers = surfaceSuite('layers', (world) => {
     await world.refused(spec, { ...worse(name), form: '', projectId: 'no-uuid' }, 'route/not-found');
   });
 
-  it.each(each)('%s: over the limit is told before the token and the body', async (name, spec) => {
+  it('operator: only failures are limited, and a right token is always answered', async () => {
+    const { from = '', ...given } = good('operator');
+    for (let failure = 1; failure <= most; failure++) {
+      const wrong = { ...worse('operator'), from, ...(failure % 2 ? { token: 'wrong' } : {}) };
+      const { headers } = await world.refused(updateProject, wrong, 'auth/unauthorized');
+      expect(headers['x-ratelimit-remaining']).toBe(String(most - failure));
+      await world.ok(updateProject, { ...given, from });
+    }
+    const { headers } = await world.refused(
+      updateProject,
+      { ...worse('operator'), from },
+      'rate-limit/exceeded',
+    );
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
+    await world.ok(updateProject, { ...given, from });
+    await world.refused(updateProject, worse('operator'), 'auth/unauthorized');
+  });
+
+  it.each(limited)('%s: over the limit is told before the token and the body', async (name, spec) => {
     const given = good(name);
     for (let call = 1; call <= most; call++) {
       const { headers } = await world.ok(spec, given);

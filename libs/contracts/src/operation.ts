@@ -32,6 +32,7 @@ export interface OperationSpec {
   path: `/${string}`;
   scope: 'project' | 'none';
   auth: Auth;
+  /** Null is none. Of operators' operations only failures to identify are limited (spec#operators-limit). */
   limit: Limit | null;
   params: z.ZodObject;
   query: z.ZodObject;

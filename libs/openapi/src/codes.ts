@@ -22,7 +22,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     'request/invalid-http',
     scope === 'project' && 'project/invalid-id',
     scope === 'project' && !operation.answersDeleted && 'project/not-found',
-    limit !== null && 'rate-limit/exceeded',
+    (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
     asksUsers && 'auth/forbidden',
     asksUsers && 'auth/suspended',

@@ -117,9 +117,11 @@ const who: Readonly<Record<OperationSpec['auth'], string>> = {
 };
 
 function descriptionOf({ auth, limit, shortForm, path, testOnly }: OperationSpec): string {
-  const limited = limit
-    ? `${limit.max} requests in ${limit.windowSeconds / 60} minutes.`
-    : 'Without a limit of requests.';
+  const unlimited =
+    auth === 'operator'
+      ? 'Only failures to identify are limited, 10 in 5 minutes.'
+      : 'Without a limit of requests.';
+  const limited = limit ? `${limit.max} requests in ${limit.windowSeconds / 60} minutes.` : unlimited;
   return [
     who[auth],
     limited,

@@ -110,7 +110,7 @@ describe.each(each)('%s', (name, spec) => {
       'gateway/timeout',
       'gateway/server-error',
     );
-    if (spec.limit) wanted.push('rate-limit/exceeded');
+    if (spec.limit || spec.auth === 'operator') wanted.push('rate-limit/exceeded');
     if (spec.auth === 'user') wanted.push('auth/unauthorized', 'auth/forbidden', 'auth/suspended');
     if (spec.auth === 'operator') wanted.push('auth/unauthorized');
     if (!methodsOf(spec).includes('GET')) wanted.push('request/invalid-json', 'request/too-large');

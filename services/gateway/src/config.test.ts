@@ -46,6 +46,7 @@ describe('gatewayConfig', () => {
     ['RATE_LIMIT_SCALE', '1e3'],
     ['RATE_LIMITS', '{'],
     ['RATE_LIMITS', '[]'],
+    ['RATE_LIMITS', '{"identity.update-project": null}'],
     ['RATE_LIMITS', '{"identity.sign-in": {"max": 0, "windowSeconds": 60}}'],
     ['RATE_LIMITS', '{"identity.sign-out-of-it-all": {"max": 1, "windowSeconds": 60}}'],
     ['TRUST_PROXY_HOPS', 'true'],

@@ -29,7 +29,11 @@ const limits = z.string().transform((text, context): Readonly<Record<string, Lim
   }
   const names = new Set<string>(operations.map(({ name }) => name));
   const unknown = Object.keys(parsed.data).find((name) => !names.has(name));
-  return unknown === undefined ? parsed.data : refuse(`no operation is called ${unknown}`);
+  if (unknown !== undefined) return refuse(`no operation is called ${unknown}`);
+  const unlimited = operations.find(
+    ({ name, auth }) => auth === 'operator' && Object.hasOwn(parsed.data, name),
+  );
+  return unlimited ? refuse(`${unlimited.name} is for operators, who have no limit`) : parsed.data;
 });
 
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'a Redis address is needed, redis://host:6379' });
@@ -65,7 +69,9 @@ export const gatewayConfig = z.object({
   OPERATOR_TOKEN: z
     .string()
     .optional()
-    .describe('token of the `/admin` endpoints; without it they refuse all'),
+    .describe(
+      'token of the `/admin` endpoints, in production of at least 32 characters; without it they refuse all',
+    ),
   ...tokenConfig.shape,
   ALLOW_TEST_TOKENS: flag.default(false).describe('whether tokens for tests are signed in production, too'),
   DRAIN_MS: wholeNumber(0, 600_000)

@@ -67,9 +67,14 @@ export function createHandle(parts: HandleParts) {
     const isAdmin = operation.auth === 'operator';
     const identify = async () => {
       if (!isAdmin) projects.checkThere(named, operation);
-      const caller = await callers.identify(authorization, address);
-      if (isAdmin) projects.checkThere(address.params.projectId?.toLowerCase(), operation);
-      else if (address.isShort) projects.checkThere(caller?.projectId, operation);
+      const caller = await callers.identify(authorization, address).catch(async (error: unknown) => {
+        if (isAdmin) await limits.countOperatorFailure(response.locals.headers, clientKey);
+        throw error;
+      });
+      // A gateway that has just started may verify tokens before it knows which projects are deleted.
+      if (caller && !projects.isLoaded) await projects.loaded();
+      const own = isAdmin ? address.params.projectId?.toLowerCase() : caller?.projectId;
+      projects.checkThere(own, operation);
       return caller;
     };
     let scope: Scope;

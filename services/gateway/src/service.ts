@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { StartError } from '@kith/base/config';
 import { watchAbsence } from '@kith/bus';
 import { type OperationSpec, operations } from '@kith/contracts';
 import { PermittedBus, type RunningService, type ServiceRuntime } from '@kith/service';
@@ -34,6 +35,9 @@ export interface GatewayOptions {
   now?: () => number;
 }
 
+/** Characters that the operator's token has at least in production (spec#operators-token-length). */
+const shortestToken = 32;
+
 /** A gateway that listens at `url`. */
 export interface RunningGateway extends RunningService {
   readonly url: string;
@@ -50,6 +54,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const { runtime, config, limiterStore, timeouts } = options;
   const { metrics } = runtime;
   const bus = new PermittedBus(runtime.bus, gatewayUses);
+  checkOperatorToken(config.OPERATOR_TOKEN, runtime.nodeEnv);
   watchAbsence();
   const log = runtime.log.child({ service: 'gateway' });
   const isDevelopment = runtime.nodeEnv === 'development';
@@ -166,6 +171,12 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     [Symbol.asyncDispose]: () => gateway.stop(),
   };
   return gateway;
+}
+
+/** Throws `StartError` for a token that could be guessed. Without one the operators' endpoints refuse everybody. */
+function checkOperatorToken(token: string | undefined, nodeEnv: ServiceRuntime['nodeEnv']): void {
+  if (nodeEnv !== 'production' || !token || token.length >= shortestToken) return;
+  throw new StartError(`OPERATOR_TOKEN: at least ${shortestToken} characters are needed in production.`);
 }
 
 /** Operations for testing only are not routed in production, unless allowed: they answer like ones that do not exist. */

@@ -150,6 +150,13 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     await issuer.stop();
   });
 
+  it('starts in production with a long token of operators, or with none', async () => {
+    const start = (env: Record<string, string>) => test.another({ nodeEnv: 'production', env });
+    const sentence = 'OPERATOR_TOKEN: at least 32 characters are needed in production.';
+    await expect(start({ OPERATOR_TOKEN: 'x'.repeat(31) })).rejects.toThrow(sentence);
+    for (const env of [{ OPERATOR_TOKEN: 'x'.repeat(32) }, {} as Record<string, string>]) await start(env);
+  });
+
   it('takes operators by their token, and nobody without one set', async () => {
     const service = await serveEcho(test.bus, createProject);
     const issuer = await serveIssuer(test.bus);

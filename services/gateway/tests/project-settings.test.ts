@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import {
   countUserConnections,
   type GatewaySettings,
+  getProject,
   getUser,
   listConnections,
   listUserConnections,
   noticeSubject,
   projectOfUser,
   projectSettingsNotice,
+  signTestingJwt,
+  updateProject,
 } from '@kith/contracts';
 import { serveInternal } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
@@ -36,7 +39,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   let lists: { seen: Seen[] };
   const shown = randomUUID();
   beforeEach(async () => {
-    test = await startTestGateway(engine);
+    test = await startTestGateway(engine, { env: { OPERATOR_TOKEN: 'operator-secret' } });
     issuer = await serveIssuer(test.bus);
     lists = await serveEcho(test.bus, listUserConnections);
     for (const spec of [countUserConnections, listConnections, getUser]) await serveEcho(test.bus, spec);
@@ -232,6 +235,52 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     expectError(await get(path, {}, port), 'auth/unauthorized');
     expectError(await get(path, token, port), 'auth/unauthorized');
     expect((await get(path, { authorization: `Bearer ${await known.token()}` }, port)).status).toBe(200);
+  });
+
+  // spec#projects-deleting
+  it('that are deleted answer no more from the notice on, whoever asks, at gateways that start later, too', async () => {
+    await serveEcho(test.bus, signTestingJwt);
+    await serveEcho(test.bus, updateProject);
+    await serveEcho(test.bus, getProject);
+    const token = await bearer();
+    const operator = { authorization: 'Bearer operator-secret' };
+    const admin = `/admin/projects/${projectId}`;
+    const refused: [string, Record<string, string>][] = [
+      [path, {}],
+      [path, token],
+      [path, { authorization: 'Bearer nonsense' }],
+      [`/${projectId.toUpperCase()}/connections`, {}],
+      [`/${projectId}/api/v7/connections`, token],
+      ['/v7/connections', token],
+      [`/v7/users/${shown}/connections`, {}],
+    ];
+    const change = (headers: Record<string, string>, at: number) =>
+      send(at, { method: 'PATCH', path: `/admin/projects/${projectId.toUpperCase()}`, headers });
+    const expectDeleted = async (at: number) => {
+      await waitFor(async () => (await get(path, {}, at)).status === 404, soon);
+      for (const [one, headers] of refused) expectError(await get(one, headers, at), 'project/not-found');
+      expectError(await change(operator, at), 'project/not-found');
+      expectError(await change({}, at), 'auth/unauthorized');
+      expect((await get(admin, operator, at)).status).toBe(200);
+      const sign = { method: 'POST', path: `/v7/${projectId}/crypto/sign-testing-jwt` };
+      expect((await send(at, sign)).status).toBe(200);
+      expect((await get(`/v7/${randomUUID()}/users/${shown}/connections`, {}, at)).status).toBe(200);
+    };
+    expect((await get('/v7/connections', token)).status).toBe(200);
+    expect((await change(operator, test.gateway.port)).status).toBe(200);
+    await tell({ isDeleted: true });
+    await expectDeleted(test.gateway.port);
+    issuer.projects.push(settings({ isDeleted: true }));
+    await expectDeleted((await test.another()).port);
+  });
+
+  it('refuse users until it is known which are deleted', async () => {
+    issuer.projects.push({ projectId: 'nonsense' } as GatewaySettings);
+    const late = await test.another();
+    expect(await late.notReady()).toEqual(['project-settings']);
+    expectError(await get('/v7/connections', await bearer(), late.port), 'gateway/unavailable');
+    issuer.projects.length = 0;
+    await waitFor(async () => (await get('/v7/connections', await bearer(), late.port)).status === 200);
   });
 
   it('bear a notice that is none', async () => {

@@ -31,8 +31,11 @@ export function expectHeaders(
   expect(headers['retry-after']).toEqual(hasRetry ? expect.stringMatching(/^[1-9]\d*$/) : undefined);
   expect('allow' in headers).toBe(answer.status === 405);
   if (code) expect(answer.status).toBe(statusOf(code));
-  const limit = code && beforeLimit.includes(code) ? null : of.limits(spec);
-  expectLimit(headers, spec.name, limit);
+  // Of operators only failures are limited (spec#operators-limit).
+  const isFailure = code === 'auth/unauthorized' || code === 'rate-limit/exceeded';
+  const isCounted = spec.auth === 'operator' ? isFailure : !code || !beforeLimit.includes(code);
+  const name = spec.auth === 'operator' ? 'operator-failures' : spec.name;
+  expectLimit(headers, name, isCounted ? of.limits(spec) : null);
 }
 
 /** Checks that the three ways of telling a limit agree with each other and with the limit. */

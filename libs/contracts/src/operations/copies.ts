@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { internalOperation, operation } from '../operation.ts';
 import { uuid, wholeNumber } from '../scalars.ts';
-import { nothing, perFiveMinutes } from './shared.ts';
+import { nothing } from './shared.ts';
 import { publicUser } from './users.ts';
 
 /** Where a walk stands: null at its beginning, and at its end. */
@@ -35,7 +35,7 @@ const rebuild = {
   method: 'POST',
   scope: 'none',
   auth: 'operator',
-  limit: perFiveMinutes(100_000),
+  limit: null,
   params: nothing,
   query: nothing,
   body: z.object({ after: position.default(null) }),

@@ -3,7 +3,7 @@ import { internalOperation, operation } from '../operation.ts';
 import { jsonObject, optionalText, shownText, text, uuid, wholeNumber } from '../scalars.ts';
 import { email } from './email.ts';
 import { passwordHash } from './password-hash.ts';
-import { nothing, perFiveMinutes } from './shared.ts';
+import { nothing } from './shared.ts';
 import { profileFields } from './users.ts';
 
 /** Most rows of one request; a request is also at most as large as any body (spec#requests-too-large). */
@@ -137,7 +137,7 @@ const common = {
   method: 'POST',
   scope: 'none',
   auth: 'operator',
-  limit: perFiveMinutes(100_000),
+  limit: null,
   params: z.object({ projectId: uuid }),
   query: nothing,
   output: importResult,

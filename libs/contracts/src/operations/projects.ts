@@ -81,7 +81,7 @@ const common = {
   feature: 'project',
   scope: 'none',
   auth: 'operator',
-  limit: perFiveMinutes(1000),
+  limit: null,
 } as const;
 const one = {
   ...common,

@@ -4,6 +4,9 @@ import type { ProjectSettings } from '../tables/project-settings.ts';
 import type { Count } from './count.ts';
 import type { LimiterStore } from './limiter-store.ts';
 
+/** Failures to identify as an operator that one client may have (spec#operators-limit). */
+const operatorFailures = { name: 'operator-failures', limit: { max: 10, windowSeconds: 300 } } as const;
+
 /** How many times an operation's limit one client may spend over all projects (spec#limits-ceiling). */
 const ceilingFactor = 20;
 
@@ -26,6 +29,7 @@ export class RateLimits {
   readonly #scale: number;
   readonly #projects: Pick<ProjectSettings, 'of'>;
   readonly #saysSetting: boolean;
+  readonly #failures: { limit: Limit | null; key: string };
 
   constructor(options: {
     operations: readonly OperationSpec[];
@@ -44,8 +48,14 @@ export class RateLimits {
     this.#scale = options.scale;
     this.#store = options.store;
     this.#projects = options.projects;
+    this.#failures = {
+      limit: this.#scaled(operatorFailures.limit),
+      key: `${options.prefix}:limit:${operatorFailures.name}:-`,
+    };
     for (const operation of options.operations) {
-      const { name, scope } = operation;
+      const { name, scope, auth } = operation;
+      // A right token of an operator is always answered.
+      if (auth === 'operator') continue;
       const given = ofOperation(options.overrides, name);
       this.#counted.set(name, {
         limit: this.#scaled(given === undefined ? operation.limit : given),
@@ -85,6 +95,21 @@ export class RateLimits {
     if (!count.isOverCeiling && count.used <= limit.max) return;
     headers['Retry-After'] = String(secondsLeft(count));
     throw new ApiError('rate-limit/exceeded', this.#saysSetting ? { message: widening(name) } : {});
+  }
+
+  /**
+   * Counts a failure to identify as an operator, and sets the headers of its limit. Throws `rate-limit/exceeded` after 10 in 5
+   * minutes (spec#operators-limit).
+   */
+  async countOperatorFailure(headers: Record<string, string>, clientKey: string): Promise<void> {
+    const { limit, key } = this.#failures;
+    if (!limit || this.#scale === 0) return;
+    const { windowSeconds } = limit;
+    const count = await this.#store.count({ key: `${key}:${clientKey}`, windowSeconds, ceiling: null });
+    Object.assign(headers, limitHeaders(operatorFailures.name, limit, count, Date.now()));
+    if (count.used <= limit.max) return;
+    headers['Retry-After'] = String(secondsLeft(count));
+    throw new ApiError('rate-limit/exceeded');
   }
 
   #scaled(limit: Limit | null): Limit | null {
