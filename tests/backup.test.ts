@@ -2,13 +2,16 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Project } from '@kith/contracts';
 import { type Call, CallError, caller, type Platform, startDistributed } from '@kith/platform';
 import {
   availableEngines,
   compileCache,
+  createPeople,
   type Engines,
   eraseEngines,
   startEngines,
+  type TestUser,
   uniquePrefix,
   waitFor,
 } from '@kith/testing';
@@ -18,6 +21,7 @@ import {
   goesOn,
   makeBusy,
   movedSettings,
+  operatorToken,
   readAll,
   startInFolder,
   type World,
@@ -77,10 +81,13 @@ describe.each(forms)('a backup of the %s form', (form) => {
     let before: unknown;
     let kept: Newcomer[];
     let writers: Writers;
+    let doomed: TestUser;
     {
       await using platform = await start('first');
       const call = caller(platform.url);
       world = await makeBusy(call);
+      const people = createPeople(call, operatorToken);
+      doomed = await people.createUser((await people.createProject('Doomed')).id);
       before = await readAll(call, world);
       writers = await Writers.start(call);
       await using _ = writers;
@@ -100,7 +107,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
       expect([name, (await stat(join(backup, name))).mode & 0o077]).toEqual([name, 0]);
     }
 
-    // What the backup does not have: somebody leaves, and somebody else exchanges a refresh token.
+    // What the backup does not have: somebody leaves, a project is deleted, and somebody else exchanges a refresh token.
     const [leaver, , later] = kept as [Newcomer, Newcomer, Newcomer];
     const exchange = (call: Call, refreshToken: string) =>
       call<{ refreshToken: string }>('POST', `/v7/${later.projectId}/auth/request-new-access-token`, {
@@ -111,10 +118,11 @@ describe.each(forms)('a backup of the %s form', (form) => {
       await using platform = await start('first');
       const call = caller(platform.url);
       await call('DELETE', `/v7/${leaver.projectId}/users/${leaver.id}`, { token: leaver.accessToken });
+      await call('DELETE', `/admin/projects/${doomed.projectId}`, { token: operatorToken });
       exchanged = (await exchange(call, later.refreshToken)).refreshToken;
     }
     const restored = await kith(['restore', backup, '--erased', pathOf('erasures.jsonl')], envOf('second'));
-    expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/2 erasures/)]);
+    expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/[34] erasures/)]);
     {
       await using platform = await start('second');
       const call = caller(platform.url);
@@ -130,6 +138,11 @@ describe.each(forms)('a backup of the %s form', (form) => {
         token: others[0]!.accessToken,
       });
       await expect(gone).rejects.toThrow(CallError);
+      const { projectId, email, password } = doomed;
+      const signIn = call('POST', `/v7/${projectId}/auth/sign-in`, { body: { email, password } });
+      await expect(signIn).rejects.toMatchObject({ code: 'project/not-found' });
+      const left = await call<Project>('GET', `/admin/projects/${projectId}`, { token: operatorToken });
+      expect(left.deletion).toEqual({ since: expect.any(String), usersLeft: expect.any(Number) });
       await goesOn(call, world);
     }
 

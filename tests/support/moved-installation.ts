@@ -29,6 +29,8 @@ export interface World {
   projectId: string;
   users: TestUser[];
   collectionId: string;
+  /** A project that was deleted. */
+  deletedId: string;
 }
 
 /** The environment in which a platform that is moved, or was, starts. */
@@ -74,6 +76,8 @@ export async function makeBusy(call: Call): Promise<World> {
       limits: { 'identity.sign-in': { max: 9, windowSeconds: 60 } },
     },
   });
+  const { id: deletedId } = await people.createProject('Deleted');
+  await call('DELETE', `/admin/projects/${deletedId}`, { token: operatorToken });
   const users: TestUser[] = [];
   for (let index = 0; index < 8; index++) {
     users.push(
@@ -128,11 +132,17 @@ export async function makeBusy(call: Call): Promise<World> {
   const unread = () => as(ada, 'GET', '/app-notifications/count') as unknown as Promise<number>;
   await waitFor(async () => (await unread()) >= 4, { what: 'notifications' });
   await as(ada, 'PATCH', '/app-notifications/mark-all-as-read');
-  return { projectId, users, collectionId: books.id };
+  return { projectId, users, collectionId: books.id, deletedId };
 }
 
 /** What every user gets to read, of everything. */
-export async function readAll(call: Call, { projectId, users, collectionId }: World): Promise<unknown> {
+export async function readAll(
+  call: Call,
+  { projectId, users, collectionId, deletedId }: World,
+): Promise<unknown> {
+  // Gateways refuse it before they look at the token.
+  const deleted = call('GET', `/v7/${deletedId}/connections`);
+  await expect(deleted).rejects.toMatchObject({ code: 'project/not-found' });
   const seen: Record<string, unknown> = {};
   const admin = (path: string) => call('GET', `/admin/projects${path}`, { token: operatorToken });
   seen.project = await admin(`/${projectId}`);

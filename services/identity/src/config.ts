@@ -9,6 +9,6 @@ export const identityConfig = z.object({
     .string()
     .optional()
     .describe(
-      'file in which each erasure of a user is noted, for restoring a backup from before it; on another disk than the database, and shared by all replicas of identity',
+      'file in which each erasure of a user or a project is noted, for restoring a backup from before it; on another disk than the database, and shared by all replicas of identity',
     ),
 });

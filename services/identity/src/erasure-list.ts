@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { timestamp, uuid } from '@kith/contracts';
 import { z } from 'zod';
 
-/** An erasure as it is noted outside of the database, for whoever restores a backup from before it. */
-export const erasureNote = z.object({ projectId: uuid, userId: uuid, at: timestamp });
+/** An erasure of a user, or without `userId` of a whole project, as it is noted for restores of backups from before it. */
+export const erasureNote = z.object({ projectId: uuid, userId: uuid.optional(), at: timestamp });
 export type ErasureNote = z.output<typeof erasureNote>;
 
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY;
@@ -22,7 +22,7 @@ export class ErasureList {
   }
 
   /** Notes an erasure, before it is made; it is on the disk then. */
-  async note({ projectId, userId }: Pick<ErasureNote, 'projectId' | 'userId'>): Promise<void> {
+  async note({ projectId, userId }: { projectId: string; userId?: string }): Promise<void> {
     if (this.#path === undefined) return;
     await using file = await open(this.#path, append, 0o600);
     // A line of its own also behind one that another process has not ended.

@@ -7,9 +7,10 @@ import type { AppContext } from '../app.ts';
 export const deleteProjectHandler = handler(deleteProject, async (request, app: AppContext) => {
   const { projectId: id } = request.params;
   const { projects } = app.store;
-  if (!(await projects.remove(id, new Date())) && !(await projects.findDeleting(id))) {
-    throw new ApiError('project/not-found');
-  }
+  if (await projects.find(id)) {
+    await app.erasures.note({ projectId: id });
+    await projects.remove(id, new Date());
+  } else if (!(await projects.findDeleting(id))) throw new ApiError('project/not-found');
   app.notices.tellDeleted(id);
   return { id, status: 'deleting' as const };
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { derivedId, type Logger, StartError } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
 import { eventSubject, userDeleted } from '@kith/contracts';
-import { type ErasureNote, erasureNote } from '@kith/identity';
+import { deleteProjectsAgain, type ErasureNote, erasureNote } from '@kith/identity';
 import { makeEvent } from '@kith/service';
 
 /** Reads the list that erasures are noted in. Throws `StartError`. */
@@ -35,6 +35,7 @@ export async function eraseAgain(
   const bus = new InProcessBus({ prefix, file, log });
   try {
     for (const { projectId, userId, at } of erased) {
+      if (userId === undefined) continue;
       const event = makeEvent(userDeleted, {
         projectId,
         actorId: null,
@@ -49,4 +50,13 @@ export async function eraseAgain(
   } finally {
     await bus.close();
   }
+}
+
+/** Deletes the projects among them again. What they have is erased when the installation runs. */
+export function deleteAgain(erased: readonly ErasureNote[], file: string): Promise<void> {
+  const projects = erased.filter(({ userId }) => userId === undefined);
+  return deleteProjectsAgain(
+    { kind: 'sqlite', file },
+    projects.map(({ projectId }) => projectId),
+  );
 }

@@ -17,7 +17,7 @@ import { Target } from '../move/target.ts';
 import { adopt } from './adopt.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
-import { eraseAgain, readErasures } from './erase-again.ts';
+import { deleteAgain, eraseAgain, readErasures } from './erase-again.ts';
 import { whole } from './whole.ts';
 
 /** What is restored, and by which settings. */
@@ -41,7 +41,9 @@ export async function runRestore(given: Given, { env, progress }: Surroundings):
     erased: list === undefined ? [] : readErasures(resolvePath(list, env)),
   };
   if (list === undefined) {
-    progress(`warning: no --erased; users who were erased after ${manifest.begunAt} are restored`);
+    progress(
+      `warning: no --erased; users and projects that were erased after ${manifest.begunAt} are restored`,
+    );
   }
   const counts =
     url === undefined
@@ -99,4 +101,6 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }
+  // Afterwards: its users may be many, and the installation erases them while it runs.
+  await deleteAgain(erased, join(path, 'identity.sqlite'));
 }

@@ -12,7 +12,7 @@ If it was interrupted while it filled databases, run it again to resume. See doc
   options: {
     erased: {
       value: 'FILE',
-      text: 'file of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); its users are erased again',
+      text: 'file of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); what it lists is erased again',
     },
   },
   words: [{ value: 'FOLDER', what: 'folder' }],
