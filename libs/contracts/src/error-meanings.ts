@@ -70,7 +70,7 @@ export const errorMeanings = {
     remedy: 'Use one of the methods in `Allow`.',
   },
   'rate-limit/exceeded': {
-    when: 'The limit of this endpoint is used up for this project and client address, or its ceiling for this client address over all projects. Nothing was done.',
+    when: 'The limit of this endpoint is used up for this project and client address, or its ceiling for this client address over all projects; at operators’ endpoints, too many attempts with a wrong token. Nothing was done.',
     remedy:
       'Wait for `Retry-After` seconds, then send it again. `RateLimit` tells beforehand how much is left.',
   },
