@@ -66,7 +66,8 @@ export function createHandle(parts: HandleParts) {
 
     const isAdmin = operation.auth === 'operator';
     const identify = async () => {
-      if (!isAdmin) projects.checkThere(named, operation);
+      // Of a short form the project that its token names: erasing its user revokes the token.
+      projects.checkThere(counted, operation);
       const caller = await callers.identify(authorization, address).catch(async (error: unknown) => {
         if (isAdmin) await limits.countOperatorFailure(response.locals.headers, clientKey);
         throw error;

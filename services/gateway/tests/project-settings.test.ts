@@ -252,6 +252,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       [`/${projectId.toUpperCase()}/connections`, {}],
       [`/${projectId}/api/v7/connections`, token],
       ['/v7/connections', token],
+      ['/v7/connections', await bearer({ exp: 1 })],
       [`/v7/users/${shown}/connections`, {}],
     ];
     const change = (headers: Record<string, string>, at: number) =>
