@@ -7,6 +7,8 @@ import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeFolders, operatorToken, startOn } from './support/folder-platform.ts';
 
+const services = ['identity', 'connections', 'collections', 'notifications'];
+
 /** What people see of themselves and of each other. */
 async function viewOf(call: Call, users: readonly TestUser[]) {
   return Promise.all(
@@ -36,8 +38,8 @@ async function viewOf(call: Call, users: readonly TestUser[]) {
   );
 }
 
-const act = (call: Call, by: TestUser, method: string, path: string, body: object = {}) =>
-  call(method, `/v7/${by.projectId}${path}`, { token: by.accessToken, body });
+const act = (call: Call, by: TestUser, method: string, path: string, body: object | null = {}) =>
+  call(method, `/v7/${by.projectId}${path}`, { token: by.accessToken, ...(body && { body }) });
 
 async function rename(call: Call, user: TestUser, name: string): Promise<void> {
   await act(call, user, 'PATCH', `/users/${user.id}`, { name });
@@ -95,9 +97,7 @@ describe('an installation whose machine died', () => {
       return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
     };
     const isSettled = () =>
-      ['identity', 'connections', 'collections', 'notifications'].every(
-        (name) => ask(name, 'SELECT count(*) FROM events WHERE published = 0') === 0,
-      ) &&
+      services.every((name) => ask(name, 'SELECT count(*) FROM events WHERE published = 0') === 0) &&
       ask('events', 'SELECT min(c.position) >= (SELECT max(position) FROM events) FROM consumers c') === 1 &&
       ask('events', 'SELECT count(*) FROM redeliveries') === 0;
     // Twice: what is applied makes further events.
@@ -149,6 +149,26 @@ describe('an installation whose machine died', () => {
       await seesOn(folder, views.get(after));
     },
   );
+
+  it('takes nothing for lost that was erased with an account', async () => {
+    const folder = await folders.mix(early, early, []);
+    const [eve] = users.slice(4) as [TestUser];
+    const has = (file: string, sql: string) => {
+      using db = new DatabaseSync(join(folder, `${file}.sqlite`), { readOnly: true, timeout: 5_000 });
+      return db.prepare(sql).get() !== undefined;
+    };
+    const first = await startOn(folder);
+    await act(first.call, eve, 'GET', '/collections/root', null);
+    await act(first.call, eve, 'DELETE', `/users/${eve.id}`);
+    await waitFor(() => has('events', "SELECT 1 FROM events WHERE subject LIKE '%.collection.%'"));
+    const isForgotten = () => !has('collections', 'SELECT 1 FROM events');
+    await waitFor(isForgotten, { timeoutMs: 30_000, what: 'a sweep after the end was told' });
+    await settled(folder);
+    await first.stop();
+    await (await startOn(folder)).stop();
+    const restored = services.filter((name) => has(name, "SELECT 1 FROM facts WHERE name = 'epoch'"));
+    expect(restored).toEqual([]);
+  }, 60_000);
 
   // As with `normal`, or an older copy. The log knows that there were changes.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(

@@ -18,10 +18,10 @@ const most = 5_000;
  * (docs/adr/0028). The files are not open.
  */
 export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
-  const last = lastEvents(folder.file('events.sqlite'));
-  for (const [service, event] of last) {
+  const { logId, last } = lastEvents(folder.file('events.sqlite'));
+  for (const [service, { event, position }] of last) {
     const file = folder.file(`${service}.sqlite`);
-    if (!hasLost(file, event)) continue;
+    if (!hasLost(file, event, { logId, position })) continue;
     const epoch = await noteRestored({ kind: 'sqlite', file });
     log.error(
       { service, event: event.id, epoch },
@@ -30,23 +30,34 @@ export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<
   }
 }
 
-/** The last event of each service in the log. */
-function lastEvents(file: string): Map<string, EventEnvelope> {
-  const last = new Map<string, EventEnvelope>();
-  if (!statSync(file, { throwIfNoEntry: false })?.size) return last;
+/** An event in the log. */
+interface Logged {
+  event: EventEnvelope;
+  position: number;
+}
+
+/** The last event of each service in the log, and which log that is. */
+function lastEvents(file: string): { logId?: string; last: Map<string, Logged> } {
+  const last = new Map<string, Logged>();
+  if (!statSync(file, { throwIfNoEntry: false })?.size) return { last };
   using db = new DatabaseSync(file, { timeout: 5_000 });
-  if (!tablesOf(db).has('events')) return last;
-  const rows = db.prepare('SELECT body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?');
-  for (const { body } of rows.iterate(Date.now() - rememberedMs, most)) {
+  const tables = tablesOf(db);
+  if (!tables.has('events') || !tables.has('log')) return { last };
+  const rows = db.prepare('SELECT position, body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?');
+  for (const { position, body } of rows.iterate(Date.now() - rememberedMs, most)) {
     const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
     const service = serviceOfEvent(event.type);
-    if (service && !last.has(service)) last.set(service, event);
+    if (service && !last.has(service)) last.set(service, { event, position: Number(position) });
   }
-  return last;
+  return { logId: db.prepare('SELECT id FROM log').get()?.id as string, last };
 }
 
 /** Whether a service's file does not know an event that it has told. */
-function hasLost(file: string, { id, projectId, aggregate }: EventEnvelope): boolean {
+function hasLost(
+  file: string,
+  { id, projectId, aggregate }: EventEnvelope,
+  { logId, position }: { logId?: string | undefined; position: number },
+): boolean {
   if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
   using db = new DatabaseSync(file, { timeout: 5_000 });
   const tables = tablesOf(db);
@@ -55,6 +66,11 @@ function hasLost(file: string, { id, projectId, aggregate }: EventEnvelope): boo
   // Told before a restore that is known already: the file need not know of it.
   const fact = db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get()?.value as string | undefined;
   if (fact && (aggregate.epoch ?? 0) < (JSON.parse(fact) as { number: number }).number) return false;
+  // It has marked what is there, or comes later, as told: the event itself was erased since, with an account.
+  const log = db.prepare("SELECT value FROM facts WHERE name = 'log'").get()?.value as string | undefined;
+  const isMarked = db.prepare('SELECT 1 FROM marks WHERE position >= ? LIMIT 1');
+  if (log && (JSON.parse(log) as { created: string }).created === logId && isMarked.get(position))
+    return false;
   const own = `${projectId}|${aggregate.type}|${aggregate.id}|`;
   const found = db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 LIMIT 1');
   // `}` follows `|`.
