@@ -1,10 +1,10 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
-import pretty from 'pino-pretty';
+import { readableLine } from './readable-line.ts';
 
 export type { Logger } from 'pino';
 
 /**
- * Makes a process's logger: JSON lines on stdout, pretty on a terminal. Requests' bodies, tokens and keys are never
+ * Makes a process's logger: JSON lines on stdout, readable ones on a terminal. Requests' bodies, tokens and keys are never
  * handed to it; the redaction is for what an error object of a library may carry along.
  */
 export function createLogger(options: {
@@ -33,7 +33,8 @@ export function createLogger(options: {
     },
   };
   if (options.destination) return pino(settings, options.destination);
-  return process.stdout.isTTY ? pino(settings, pretty({ colorize: true, sync: true })) : pino(settings);
+  if (!process.stdout.isTTY) return pino(settings);
+  return pino(settings, { write: (line) => void process.stdout.write(readableLine(line)) });
 }
 
 /** Type, message, stack and code of an error and its causes: none of the other fields, which may hold inputs. */

@@ -1,0 +1,27 @@
+import { inspect, styleText } from 'node:util';
+
+interface LoggedError {
+  type?: string;
+  message?: string;
+  stack?: string;
+  cause?: LoggedError;
+}
+
+const colors = { fatal: 'red', error: 'red', warn: 'yellow', info: 'green' } as const;
+
+/** A line of the log for a person at a terminal: time, level and text, then each further field on its own line. */
+export function readableLine(line: string): string {
+  const { time, level, name, msg = '', err, pid: _pid, hostname: _hostname, ...fields } = JSON.parse(line);
+  const label = styleText(colors[level as keyof typeof colors] ?? 'gray', level.toUpperCase());
+  const lines = [`${time.slice(11, 23)} ${label} ${name}: ${msg}`];
+  for (const [field, value] of Object.entries(fields)) {
+    lines.push(`    ${field}: ${typeof value === 'string' ? value : inspect(value, { depth: 6 })}`);
+  }
+  if (err) lines.push(`    ${describe(err).replaceAll('\n', '\n    ')}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function describe({ type, message, stack, cause }: LoggedError): string {
+  const text = stack ?? `${type}: ${message}`;
+  return cause ? `${text}\ncaused by ${describe(cause)}` : text;
+}
