@@ -11,9 +11,10 @@ RUN mkdir -p /etc/kith && for user in server operator $(ls services); do \
 RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
 ENV NODE_COMPILE_CACHE=/var/cache/kith
 USER node
-# What Node has compiled of the services, with which they start for half the work. It keeps it for one user and the same
-# flags alone.
-RUN ["node", "--min-semi-space-size=16", "--input-type=module", "-e", "await import('@kith/platform')"]
+# What Node has compiled of the services and of the drivers, which load late: with it they start for half the work. Node keeps it
+# for one user and the same flags alone.
+RUN ["node", "--min-semi-space-size=16", "--input-type=module", "-e", \
+  "for (const name of ['@kith/platform', '@kith/bus/nats', '@kith/store/mongo', 'ioredis']) await import(name)"]
 HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "tools/healthcheck.mjs"]
 
 # Makes the NATS users: see docker-compose.yml.

@@ -30,7 +30,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-users-'));
-    users = ensureNatsUsers(folder, prefix);
+    users = await ensureNatsUsers(folder, prefix);
     engines = await startOwnEngines(join(users.configFolder, 'nats.conf'));
   }, 120_000);
   afterAll(async () => {
@@ -59,7 +59,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
       expect((await stat(users.seedFile(user))).mode & 0o777).toBe(0o600);
       expect(config).not.toContain((await seed(user)).toString());
     }
-    expect(ensureNatsUsers(folder, prefix)).toBeTruthy();
+    expect(await ensureNatsUsers(folder, prefix)).toBeTruthy();
     expect(await readFile(join(users.configFolder, 'nats.conf'), 'utf8')).toBe(config);
   });
 

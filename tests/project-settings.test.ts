@@ -1,6 +1,6 @@
 // Starts at most 2 platforms and 8 processes.
 import { createLogger } from '@kith/base';
-import { NatsBus } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import {
   availableEngines,
   layLine,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
-import { NatsBus } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import {
   type AppNotification,
   type Collection,

@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '@kith/base';
-import { type Bus, NatsBus, streamNames } from '@kith/bus';
+import { type Bus, streamNames } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
+import { NatsBus } from '@kith/bus/nats';
 import type { Engines, TestPlatform } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';

@@ -16,6 +16,7 @@ const base = ['@kith/base', '@kith/base/config'];
 const kit = [...base, '@kith/contracts', '@kith/bus', '@kith/service', '@kith/service/config'];
 const storing = [...kit, '@kith/store', '@kith/store/open', '@kith/store/backup'];
 const embedding = ['@kith/bus/in-process', '@kith/store/sqlite'];
+const distributing = ['@kith/bus/nats', '@kith/store/mongo'];
 const services = readdirSync(new URL('../../services', import.meta.url));
 const each = <Row>(row: Row) => Object.fromEntries(services.map((name) => [`services/${name}`, row]));
 
@@ -27,7 +28,7 @@ const service: Room = {
 
 /** What the suites of every package may import besides: what they start, and what they look into. */
 export const suites = [
-  ...[...storing, ...embedding, '@kith/store/testing'],
+  ...[...storing, ...embedding, ...distributing, '@kith/store/testing'],
   ...['@kith/testing', '@kith/testing/die-before-write', '@kith/engines'],
 ];
 
@@ -65,7 +66,7 @@ export const packages: Readonly<Record<string, Room>> = {
       'The bus carries bytes: it imports base, and of the store its declarations and the files of SQLite. What reads messages belongs into libs/service.',
   },
   'libs/service': {
-    may: [...base, '@kith/contracts', '@kith/store', '@kith/bus'],
+    may: [...base, '@kith/contracts', '@kith/store', '@kith/bus', '@kith/bus/nats'],
     instead:
       'The runtime knows no service, and loads no driver of a store: what one needs of it is a parameter, or belongs into the service.',
   },
@@ -89,11 +90,14 @@ export const packages: Readonly<Record<string, Room>> = {
     instead: 'Engines are got onto a machine without knowing what runs on them: they import base alone.',
   },
   'apps/kith': {
-    may: [...storing, ...embedding, ...services.map((name) => `@kith/${name}`), '@kith/engines'],
+    may: [
+      ...[...storing, ...embedding, ...distributing, '@kith/engines'],
+      ...services.map((name) => `@kith/${name}`),
+    ],
     instead: 'The application composes services: what it would need of the test kit belongs into it.',
   },
   'apps/testing': {
-    may: [...storing, ...embedding, '@kith/platform', '@kith/engines', '@kith/client'],
+    may: [...storing, ...embedding, ...distributing, '@kith/platform', '@kith/engines', '@kith/client'],
     instead:
       'The test kit starts platforms: it imports the platform, engines and the client, and no service by itself.',
   },

@@ -1,7 +1,7 @@
 // The consuming service on NATS and MongoDB. Asked on `<prefix>.bench.count` it says how many events it has applied, on
 // `<prefix>.bench.take` also how long that took, and starts again.
 import { createLogger } from '@kith/base';
-import { NatsBus } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import { runProcess } from '@kith/service';
 import { startConsumer } from './consumer.ts';
 import { Lags } from './lags.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createLogger } from '@kith/base';
-import { NatsBus } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import { eraseEngines } from '@kith/testing';
 import { type Running, startScript } from '../processes.ts';
 import { type FormFigures, type FormParts, measureForm } from './measure.ts';

@@ -1,6 +1,6 @@
 // A service that owns events, on NATS and MongoDB, through one phase. Prints events a second.
 import { createLogger } from '@kith/base';
-import { NatsBus } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import { openDocuments } from '@kith/store/open';
 import { changeOf, declared } from './produced.ts';
 import { type Phase, produce } from './producer.ts';

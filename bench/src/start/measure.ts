@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
-import { NatsBus } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import { type ProcessName, type ServiceProcess, serviceNames, startServiceProcess } from '@kith/platform';
 import { eraseEngines } from '@kith/testing';
 import type { Loaded } from '../load/wrk.ts';

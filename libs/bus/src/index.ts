@@ -18,10 +18,8 @@ export {
 export { BusWrapper } from './bus-wrapper.ts';
 export { InFlight } from './in-flight.ts';
 export { checkedMessage, messageSize } from './message.ts';
-export { NatsBus } from './nats.ts';
-export type { NatsBusOptions } from './nats-connection.ts';
-export { streamNames } from './nats-streams.ts';
 export { observedBus } from './observed-bus.ts';
 export { receivedAt, watchAbsence } from './received-at.ts';
 export { codeHeader, shedHeader, statusHeader } from './reply-headers.ts';
+export { streamNames } from './stream-names.ts';
 export { subjectMatches } from './subject.ts';

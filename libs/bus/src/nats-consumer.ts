@@ -20,7 +20,7 @@ import {
   defaultDelivery,
 } from './bus.ts';
 import { InFlight } from './in-flight.ts';
-import { streamNames } from './nats-streams.ts';
+import { streamNames } from './stream-names.ts';
 
 interface Connection {
   js: JetStreamClient;

@@ -1,7 +1,7 @@
 import { type JetStreamClient, type JetStreamManager, PubHeaders } from '@nats-io/jetstream';
 import { type Backlog, type DeadLetter, deadLetterSubject } from './bus.ts';
 import { errorHeader, subjectHeader } from './nats-consumer.ts';
-import { streamNames } from './nats-streams.ts';
+import { streamNames } from './stream-names.ts';
 
 const replayed = 'replayed';
 

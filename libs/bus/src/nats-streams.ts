@@ -1,12 +1,7 @@
 import { StartError } from '@kith/base';
 import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-
-/** The stream that holds a prefix's events, and the one of its dead letters. */
-export function streamNames(prefix: string): { events: string; dead: string } {
-  const base = prefix.toUpperCase().replaceAll(/[^A-Z0-9_-]/g, '_');
-  return { events: `${base}_EVENTS`, dead: `${base}_DEAD` };
-}
+import { streamNames } from './stream-names.ts';
 
 /**
  * Creates the two streams. Idempotent; a stream an operator has tuned is left as it is, but for one that fewer servers keep than

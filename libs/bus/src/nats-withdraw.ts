@@ -9,7 +9,8 @@ import {
 import { nanos } from '@nats-io/transport-node';
 import { originalId, subjectToken, type Withdrawal } from './bus.ts';
 import { deadOnes } from './nats-dead-letters.ts';
-import { removeMessage, streamNames } from './nats-streams.ts';
+import { removeMessage } from './nats-streams.ts';
+import { streamNames } from './stream-names.ts';
 
 interface Parts {
   js: JetStreamClient;

@@ -36,10 +36,11 @@ import { NatsConsumer } from './nats-consumer.ts';
 import { readBacklog, readDeadLetters, replayMark } from './nats-dead-letters.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
 import { NatsRequests } from './nats-requests.ts';
-import { ensureStreams, removeMessage, streamNames } from './nats-streams.ts';
+import { ensureStreams, removeMessage } from './nats-streams.ts';
 import { withdrawEvents } from './nats-withdraw.ts';
 import { NatsWrites } from './nats-writes.ts';
 import { receivedAt, watchAbsence } from './received-at.ts';
+import { streamNames } from './stream-names.ts';
 
 /** JetStream's error for a consumer that is not there. */
 const consumerNotFound = 10014;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
-import { NatsBus, NoResponders, RequestTimeout, streamNames } from '@kith/bus';
+import { NoResponders, RequestTimeout, streamNames } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import { availableEngines, eraseEngines, layLine, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect as natsConnect } from '@nats-io/transport-node';

@@ -1,6 +1,7 @@
 // Starts at most 0 platforms and 40 processes.
 import { createLogger } from '@kith/base';
-import { NatsBus, streamNames } from '@kith/bus';
+import { streamNames } from '@kith/bus';
+import { NatsBus } from '@kith/bus/nats';
 import { availableEngines, startNatsCluster, startOwnNats, uniquePrefix, waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';

@@ -6,7 +6,8 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { DocumentChange, Documents, Stored } from '@kith/store';
 import { availableEngines, createStore } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DocumentsFile, type ServiceBackup, ServiceCopy } from '../src/backup/index.ts';
+import { DocumentsFile, type ServiceBackup } from '../src/backup/index.ts';
+import { ServiceCopy } from '../src/backup/service-copy.ts';
 import { openDocuments } from '../src/documents/open-documents.ts';
 import { type Box, box, boxes, declared, putInto, things, told, totals } from './documents-support/shelf.ts';
 

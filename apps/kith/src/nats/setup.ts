@@ -7,7 +7,7 @@ import { ensureNatsUsers } from './users.ts';
 
 const [folder] = process.argv.slice(2);
 if (!folder) throw new Error('Name the folder: node setup.ts <folder>');
-ensureNatsUsers(folder, process.env.KITH_PREFIX || 'kith');
+await ensureNatsUsers(folder, process.env.KITH_PREFIX || 'kith');
 
 const tokenFile = join(folder, 'gateway', 'operator-token');
 if (!existsSync(tokenFile)) writeFileSync(tokenFile, randomBytes(32).toString('base64url'), { mode: 0o600 });

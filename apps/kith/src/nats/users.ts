@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { maxPayload } from '@kith/bus';
-import { createUser, fromSeed } from '@nats-io/nkeys';
 import { type NatsUser, natsRights } from './rights.ts';
 
 /** Files of the NATS users: the server's configuration, and each user's seed in a folder of its own. */
@@ -17,7 +16,9 @@ export interface NatsUserFiles {
  * rights only, `<folder>/<user>/nkey` the seed, readable by its owner alone. The configuration is written anew each
  * time, so that an upgrade brings its rights.
  */
-export function ensureNatsUsers(folder: string, prefix: string): NatsUserFiles {
+export async function ensureNatsUsers(folder: string, prefix: string): Promise<NatsUserFiles> {
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { createUser, fromSeed } = await import('@nats-io/nkeys');
   const seedFile = (user: NatsUser) => join(folder, user, 'nkey');
   const users: string[] = [];
   for (const [name, rights] of Object.entries(natsRights(prefix))) {

@@ -1,5 +1,5 @@
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
-import { NatsBus, observedBus } from '@kith/bus';
+import { observedBus } from '@kith/bus';
 import type { z } from 'zod';
 import { type serviceConfig, storeOf, type storingServiceConfig } from '../config/common.ts';
 import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
@@ -28,6 +28,7 @@ export function runOnBus<Schema extends typeof serviceConfig>(
     const config = readConfig(schema, env) as z.output<typeof serviceConfig>;
     const log = createLogger({ name, level: config.LOG_LEVEL });
     const metrics = new Metrics({ process: true });
+    const { NatsBus } = await import('@kith/bus/nats');
     const nats = await NatsBus.connect({
       url: config.NATS_URL,
       nkeySeed: config.NATS_NKEY,

@@ -3,5 +3,4 @@ export type { AnyStored } from './any-stored.ts';
 export { DocumentsFile } from './documents-file.ts';
 export { MadeUp } from './made-up.ts';
 export type { Copied, Follows, ServiceBackup, Standing } from './service-backup.ts';
-export { type CopyOptions, ServiceCopy } from './service-copy.ts';
 export { flush, snapshotFiles } from './snapshot-files.ts';

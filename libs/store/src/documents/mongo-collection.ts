@@ -5,6 +5,7 @@ import { goneIndex, type TargetFields, unsettledIndex } from '../settle/plan.ts'
 import { type AnyCollection, asDeclared, type Collection } from './collection.ts';
 import { knownTotal, type Range, type Search, type Stored } from './documents.ts';
 import { MongoById } from './mongo-by-id.ts';
+import { keysOf } from './mongo-content.ts';
 
 /**
  * A document as it is stored: what the service makes of it in `d`, as JSON, which has any names of fields, and beside it what it is found by. Without `shape` it is
@@ -35,25 +36,6 @@ export type MongoTarget = MongoDocument & TargetFields;
 export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 /** Filter for what is there. */
 export const isThere = { shape: { $exists: true } } as const;
-
-/** What a document is stored as, beside its id. */
-export function contentOf<D>(of: Collection<D>, id: string, doc: D) {
-  const keys = keysOf(of, id, doc);
-  const texts = Object.entries(of.search ?? {}).map(([field, text]) => [field, text(doc)]);
-  const expires = of.expires?.(doc) ?? null;
-  return {
-    shape: of.version,
-    d: JSON.stringify(doc),
-    ...(Object.keys(keys).length > 0 && { k: keys }),
-    ...(texts.length > 0 && { s: Object.fromEntries(texts) as Record<string, string> }),
-    ...(expires !== null && { expiresAt: new Date(expires) }),
-  };
-}
-
-export function keysOf<D>({ indexes = {} }: Collection<D>, id: string, doc: D): Record<string, string> {
-  const keys = Object.entries(indexes).map(([index, { key }]) => [index, key(doc, id)] as const);
-  return Object.fromEntries(keys.filter((entry): entry is [string, string] => entry[1] !== null));
-}
 
 /**
  * The place of a new target, which no read shows. A unique key is taken by the commit alone: otherwise a place that is given up

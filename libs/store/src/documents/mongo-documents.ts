@@ -31,10 +31,8 @@ import { MongoById } from './mongo-by-id.ts';
 import {
   between,
   contentFields,
-  contentOf,
   indexesOf,
   isThere,
-  keysOf,
   type MongoDocument,
   MongoReads,
   type MongoTarget,
@@ -42,6 +40,7 @@ import {
   readOf,
   targetOf,
 } from './mongo-collection.ts';
+import { contentOf, keysOf } from './mongo-content.ts';
 import { MongoCopies } from './mongo-copies.ts';
 import { type Insert, inSteps, insertAll, isInsert, newKeysOf } from './mongo-inserts.ts';
 import { MongoMany } from './mongo-many.ts';

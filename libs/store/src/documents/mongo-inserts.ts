@@ -4,7 +4,8 @@ import { failedWrites } from '../drivers/failed-writes.ts';
 import { outboxFields } from '../outbox/mongo-outbox.ts';
 import type { AnyCollection } from './collection.ts';
 import type { AnyChange, Refusal, Stored } from './documents.ts';
-import { contentOf, type MongoReads, type MongoTarget } from './mongo-collection.ts';
+import type { MongoReads, MongoTarget } from './mongo-collection.ts';
+import { contentOf } from './mongo-content.ts';
 
 /** A change that creates a target and writes no rows or counters: one insert stores it with its events. */
 export type Insert = AnyChange & { target: string };

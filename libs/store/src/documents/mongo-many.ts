@@ -7,7 +7,8 @@ import type { Settler, Step } from '../settle/settler.ts';
 import type { AnyCollection } from './collection.ts';
 import type { AnyChange, Refusal } from './documents.ts';
 import { type Asked, inTurns } from './in-turns.ts';
-import { keysOf, type MongoReads, type MongoTarget, placeOf, targetOf } from './mongo-collection.ts';
+import { type MongoReads, type MongoTarget, placeOf, targetOf } from './mongo-collection.ts';
+import { keysOf } from './mongo-content.ts';
 
 type Outcome = 'made' | Refusal;
 

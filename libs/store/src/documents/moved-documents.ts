@@ -5,7 +5,7 @@ import {
   type Counters,
   type Declared,
 } from './collection.ts';
-import { contentOf } from './mongo-collection.ts';
+import { contentOf } from './mongo-content.ts';
 import { openDocuments } from './open-documents.ts';
 import { type MovedRow, type MovedTable, movedEvents, movedFacts, type ServiceMove } from './service-move.ts';
 import { columnsOf, keyColumn, valuesOf } from './sqlite-table.ts';

@@ -1,6 +1,4 @@
 import { DatabaseSync } from 'node:sqlite';
-import { MongoClient } from 'mongodb';
-import { MongoOutbox } from '../outbox/mongo-outbox.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { SqliteOutbox } from '../outbox/sqlite-outbox.ts';
 import type { StoreConfig } from './store-config.ts';
@@ -15,6 +13,9 @@ export async function noteRestored(config: StoreConfig, how: { whole?: true } = 
     using db = new DatabaseSync(config.file, { timeout: 5_000 });
     return await raiseEpoch(new SqliteOutbox(db), how);
   }
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { MongoClient } = await import('mongodb');
+  const { MongoOutbox } = await import('../outbox/mongo-outbox.ts');
   await using client = new MongoClient(config.url, { writeConcern: { w: 'majority', journal: true } });
   return await raiseEpoch(new MongoOutbox(client.db(config.database), []), how);
 }

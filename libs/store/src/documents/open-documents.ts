@@ -1,6 +1,5 @@
 import type { Declared } from './collection.ts';
 import type { Documents } from './documents.ts';
-import { openMongoDocuments } from './mongo-documents.ts';
 import { openSqliteDocuments } from './sqlite-documents.ts';
 import type { StoreConfig } from './store-config.ts';
 
@@ -9,6 +8,8 @@ import type { StoreConfig } from './store-config.ts';
  * something otherwise than declared.
  */
 export async function openDocuments(config: StoreConfig, declared: Declared): Promise<Documents> {
-  if (config.kind === 'mongo') return openMongoDocuments({ ...config, ...declared });
-  return openSqliteDocuments({ ...config, ...declared });
+  if (config.kind === 'sqlite') return openSqliteDocuments({ ...config, ...declared });
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { openMongoDocuments } = await import('./mongo-documents.ts');
+  return openMongoDocuments({ ...config, ...declared });
 }

@@ -1,5 +1,5 @@
 import type { Logger, Metrics } from '@kith/base';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Count, Counting } from './count.ts';
 import { MemoryCounts } from './memory-counts.ts';
 import { RedisCounts } from './redis-counts.ts';
@@ -49,6 +49,8 @@ async function redisStore(
   { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },
   { log, metrics }: Telemetry,
 ): Promise<LimiterStore> {
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, {
     connectTimeout: 2_000,
     socketTimeout: deadMs,

@@ -1,6 +1,8 @@
-import { type NatsBus, subjectMatches } from '@kith/bus';
+import { subjectMatches } from '@kith/bus';
+import type { NatsBus } from '@kith/bus/nats';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
-import { type CopyOptions, DocumentsFile, ServiceCopy } from '@kith/store/backup';
+import { DocumentsFile } from '@kith/store/backup';
+import { type CopyOptions, ServiceCopy } from '@kith/store/mongo';
 import { serviceBackups } from '../../services.ts';
 
 /** A platform in the distributed form. */

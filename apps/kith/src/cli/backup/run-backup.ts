@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
-import { NatsBus } from '@kith/bus';
 import { Passwords } from '@kith/identity';
 import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
 import { isMoved } from '@kith/store/sqlite';
@@ -16,7 +15,6 @@ import { resolvePath } from '../data-folder.ts';
 import { dataFiles } from '../move/state.ts';
 import { version } from '../version.ts';
 import { backupConfig } from './config.ts';
-import { copyDatabases } from './copy-databases.ts';
 import { countDocuments } from './count-documents.ts';
 import { whole } from './whole.ts';
 
@@ -63,6 +61,9 @@ async function backUpDatabases(
   progress: Progress,
 ): Promise<BackupManifest['settings']> {
   if (!url) throw new UsageError('Set NATS_URL together with MONGODB_URL.');
+  // Loaded when they are used: the embedded form does without the drivers (docs/adr/0043).
+  const { NatsBus } = await import('@kith/bus/nats');
+  const { copyDatabases } = await import('./copy-databases.ts');
   const prefix = config.KITH_PREFIX;
   const log = createLogger({ name: 'kith', level: 'silent' });
   const bus = await NatsBus.connect({ url, nkeySeed, name: 'operator', prefix, log });

@@ -26,10 +26,10 @@ export async function withBus<T>(
 ): Promise<T> {
   const { NATS_URL, NATS_NKEY, KITH_PREFIX: prefix, KITH_DATA } = readConfig(busConfig, env);
   const { createLogger } = await import('@kith/base');
-  const { NatsBus } = await import('@kith/bus');
   const { InProcessBus } = await import('@kith/bus/in-process');
   const log = createLogger({ name: 'kith', level: 'silent' });
   if (NATS_URL) {
+    const { NatsBus } = await import('@kith/bus/nats');
     const bus = await NatsBus.connect({ url: NATS_URL, nkeySeed: NATS_NKEY, name: 'operator', prefix, log });
     return work(bus).finally(() => bus.close());
   }

@@ -1,6 +1,6 @@
 import { redactUrl, StartError } from '@kith/base';
 import type { ServiceMove } from '@kith/store/open';
-import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
+import type { Collection, Db, Document, MongoClient } from 'mongodb';
 import { Checksum, isFirm } from './checksum.ts';
 
 interface Mark {
@@ -24,6 +24,8 @@ export class Target implements AsyncDisposable {
 
   /** Connects. Throws `StartError`. */
   static async open(options: { url: string; prefix: string }): Promise<Target> {
+    // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+    const { MongoClient } = await import('mongodb');
     const client = new MongoClient(options.url, {
       writeConcern: { w: 'majority', journal: true },
       serverSelectionTimeoutMS: 10_000,

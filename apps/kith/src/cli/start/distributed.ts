@@ -27,7 +27,7 @@ export async function startOnEngines({
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
   const provided = await provideEngines({ env, progress, confirm });
   if (provided.kind === 'none') throw new StartError(provided.reason);
-  const users = ensureNatsUsers(folder.file('nats-users'), config.KITH_PREFIX);
+  const users = await ensureNatsUsers(folder.file('nats-users'), config.KITH_PREFIX);
   const engines =
     provided.kind === 'docker'
       ? await startNamedEngines({

@@ -1,0 +1,3 @@
+// The bus of the distributed form, and the only entry that loads a driver of NATS.
+export { NatsBus } from './nats.ts';
+export type { NatsBusOptions } from './nats-connection.ts';
