@@ -41,8 +41,8 @@ const circleOf = (next: (one: string) => readonly string[], all: readonly string
 
 describe('a package', () => {
   it('of ours has a row', () => {
-    const all = globSync('{libs,services,apps,tools}/*/package.json', { cwd: root }).map(dirname);
-    expect(homes.toSorted()).toEqual(all.toSorted());
+    const all = globSync('{libs,services,apps,tools}/*/src/index.ts', { cwd: root });
+    expect(homes.toSorted()).toEqual(all.map((index) => dirname(dirname(index))).toSorted());
   });
 
   it.each(homes)('%s imports no package of ours but those of its row', (home) => {

@@ -1,20 +1,39 @@
-import { createHash } from 'node:crypto';
-import { globSync } from 'node:fs';
-import { constants, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, globSync } from 'node:fs';
+import { constants, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const left = new Set(['node_modules', '.git', '.kith', 'dist']);
+const isLeft = (name: string) => left.has(name) || name.startsWith('.kith-install-');
+
+/** A copy of the repository, gone when disposed. */
+export interface RepositoryCopy extends AsyncDisposable {
+  path: string;
+}
+
+/** Copies the repository as it stands, its changes included, as if cloned: nothing is installed. */
+export async function cloneRepository(): Promise<RepositoryCopy> {
+  const path = await mkdtemp(join(tmpdir(), 'kith-copy-'));
+  await cp(root, path, { recursive: true, filter: (from) => !isLeft(basename(from)) });
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
+}
 
 /**
- * Copies the repository as it stands, its changes included, as if cloned and installed: third parties' packages are those
- * of this one, or copies of them that npm may change; its own are the copy's. Gone when disposed.
+ * Copies the repository as if cloned and installed: third parties' packages are those of this one, or copies of them that npm
+ * may change; its own are the copy's.
  */
-export async function copyRepository({ packages = 'linked' }: { packages?: 'linked' | 'copied' } = {}) {
-  const path = await mkdtemp(join(tmpdir(), 'kith-copy-'));
-  await cp(root, path, { recursive: true, filter: (from) => !left.has(basename(from)) });
+export async function copyRepository({
+  packages = 'linked',
+}: {
+  packages?: 'linked' | 'copied';
+} = {}): Promise<RepositoryCopy> {
+  const copy = await cloneRepository();
+  const { path } = copy;
   await mkdir(join(path, 'node_modules/@kith'), { recursive: true });
   for (const name of await readdir(join(root, 'node_modules'))) {
     if (['@kith', '.bin', '.cache'].includes(name) || name.startsWith('.vite')) continue;
@@ -27,22 +46,14 @@ export async function copyRepository({ packages = 'linked' }: { packages?: 'link
     recursive: true,
     verbatimSymlinks: true,
   });
-  for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: path })) {
+  for (const manifest of globSync('{libs/*,services/*,apps/*,examples/*,tools/engines,bench}/package.json', {
+    cwd: path,
+  })) {
     const { name } = JSON.parse(await readFile(join(path, manifest), 'utf8')) as { name: string };
     const own = join(path, 'node_modules', name);
     await symlink(relative(join(own, '..'), join(path, dirname(manifest))), own);
   }
-  const copy = {
-    path,
-    /** Leaves what tools/bootstrap.mjs leaves once the packages of a lock file are installed. */
-    async markInstalled() {
-      const lock = await readFile(join(path, 'package-lock.json'));
-      const mark = join(path, 'node_modules/.kith-installed');
-      await rm(mark, { force: true });
-      await writeFile(mark, createHash('sha256').update(lock).digest('hex'));
-    },
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
-  };
-  await copy.markInstalled();
+  const node = 'tools/node/node_modules';
+  if (existsSync(join(root, node))) await symlink(join(root, node), join(path, node));
   return copy;
 }

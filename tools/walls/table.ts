@@ -111,7 +111,13 @@ export const around: Readonly<Record<string, Room>> = {
   },
   tests: {
     may: ['@kith/*'],
-    reaches: ['tools/packages/', 'tools/walls/', 'examples/people/kith-settings.ts', 'package.json'],
+    reaches: [
+      'tools/packages/',
+      'tools/walls/',
+      'tools/bootstrap/',
+      'examples/people/kith-settings.ts',
+      'package.json',
+    ],
     instead:
       'A suite that needs the inside of a package is one of its own, or the package exports it from its entry `testing`.',
   },

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { machineMirror } from './apt-sources.ts';
 import { docker, imageId, imageLabel } from './docker.ts';
@@ -14,6 +14,7 @@ import { run } from './run.ts';
 import { cacheFolder, EnginesError, type Progress, step } from './step.ts';
 
 const recipes = fileURLToPath(new URL('../images/', import.meta.url));
+const tools = fileURLToPath(new URL('../../', import.meta.url));
 const base = 'kith-offline/base:1';
 const label = 'org.kith.recipe';
 
@@ -42,7 +43,7 @@ export async function buildOfflineImages(
   await ensureBase(mirror, context);
   // The one that waits for a compiler comes last.
   for (const name of names.filter((other) => other !== 'mongo')) {
-    await buildImage(name, name === 'node' ? nodeBinary() : undefined, context);
+    await buildImage(name, name === 'node' ? await nodeBinary() : undefined, context);
   }
   if (!ferretdb) return;
   await buildImage('mongo', (await ferretdb) ?? (await compileFerretdb({ ...context, base })), context);
@@ -117,23 +118,16 @@ async function hash(files: readonly string[], also = ''): Promise<string> {
   return digest.digest('hex').slice(0, 16);
 }
 
-// The Node that the lock file pins, rather than the one that happens to run this.
-function nodePackage(): string | undefined {
-  const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
-  try {
-    return createRequire(import.meta.url).resolve(`node-linux-${arch}/package.json`);
-  } catch {
-    return undefined;
-  }
-}
-
+// The Node that its lock file pins, rather than the one that happens to run this. Outside the repository there is none.
 async function nodeVersion(): Promise<string> {
-  const manifest = nodePackage();
-  return manifest ? (JSON.parse(await readFile(manifest, 'utf8')) as { version: string }).version : '';
+  const manifest = join(tools, 'node/package.json');
+  if (!existsSync(manifest)) return '';
+  const { optionalDependencies } = JSON.parse(await readFile(manifest, 'utf8'));
+  return optionalDependencies[`node-linux-${process.arch}`] ?? '';
 }
 
-function nodeBinary(): string {
-  const manifest = nodePackage();
-  if (manifest) return join(dirname(manifest), 'bin', 'node');
-  throw new EnginesError('The pinned Node is not installed; run npm install first');
+async function nodeBinary(): Promise<string> {
+  const { code, stdout } = await run(process.execPath, [join(tools, 'bootstrap/print-pinned-node.mjs')]);
+  if (code === 0) return stdout;
+  throw new EnginesError('The pinned Node cannot be installed; only the repository of Kith has it');
 }

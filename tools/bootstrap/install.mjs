@@ -1,0 +1,180 @@
+// @ts-check
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root, run } from './run.mjs';
+import { cutTo, holds, partsIn } from './sizes.mjs';
+
+/** What npm writes into `node_modules` at the end of each of its installations. */
+const note = '.package-lock.json';
+const staging = '.kith-install-';
+/** A staging folder this old, in ms, was left by a process that was killed. */
+const oldMs = 3_600_000;
+
+/**
+ * Installs parts of the root lock file, unless they are installed already. What else is installed stays.
+ *
+ * @param {readonly string[]} wanted
+ */
+export async function installPackages(wanted) {
+  /** @type {import('./sizes.mjs').Lock} */
+  const lock = JSON.parse(read(join(root, 'package-lock.json')));
+  for (let isDone = false; !isDone && !holds(installedIn(root), wanted, lock); ) {
+    const parts = [...new Set([...partsIn(installedIn(root), lock), ...wanted])];
+    const size = parts.includes('all') ? 'all packages' : 'the packages that running Kith needs';
+    process.stderr.write(`Installing ${size} …\n`);
+    const cut = cutTo(parts, lock);
+    isDone = await install(root, filesOf(cut), () => {
+      const installed = installedIn(root);
+      if (holds(installed, wanted, lock)) return false;
+      // Another process has installed meanwhile what would be lost: next time round this one installs both.
+      return parts.includes('all') || partsIn(installed, lock).every((part) => parts.includes(part));
+    });
+    if (process.platform === 'win32') linkOurs(cut.lock.packages);
+  }
+}
+
+/**
+ * What is installed in a folder, as npm has noted it: nothing where npm was interrupted.
+ *
+ * @param {string} folder
+ * @returns {import('./sizes.mjs').Lock}
+ */
+export function installedIn(folder) {
+  return JSON.parse(read(join(folder, 'node_modules', note)) || '{"packages":{}}');
+}
+
+/**
+ * What npm reads to install a lock file that was cut: contents by path.
+ *
+ * @param {ReturnType<typeof cutTo>} cut
+ */
+function filesOf({ lock, trim }) {
+  /** @type {Record<string, string>} */
+  const files = { 'package-lock.json': JSON.stringify(lock), '.npmrc': read(join(root, '.npmrc')) };
+  for (const [path, { bin = {} }] of Object.entries(lock.packages)) {
+    if (path.includes('node_modules/')) continue;
+    const manifest = join(path, 'package.json');
+    files[manifest] = JSON.stringify(trim(JSON.parse(read(join(root, manifest)))));
+    // npm links only commands that are there.
+    for (const command of Object.values(bin)) files[join(path, command)] = '';
+  }
+  return files;
+}
+
+/**
+ * Runs `npm ci` in a folder beside `node_modules`, which takes the place of `node_modules` once everything is in it: an
+ * interrupted installation leaves what was there, and a platform that runs keeps its files. Tells whether it has taken that place.
+ * Throws where npm fails.
+ *
+ * @param {string} folder
+ * @param {Record<string, string>} files What npm reads: contents by path.
+ * @param {() => boolean} isNeeded Whether it is to take that place, asked at the end: another process may have been faster.
+ */
+export async function install(folder, files, isNeeded) {
+  removeOld(folder);
+  const stage = mkdtempSync(join(folder, staging));
+  try {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(stage, path)), { recursive: true });
+      writeFileSync(join(stage, path), content);
+    }
+    // No package's own scripts: nothing here needs them, and they would run with the caller's rights.
+    const words = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--loglevel=error'];
+    if ((await npm([...words, '--no-audit', '--no-fund'], stage)) !== 0)
+      throw new Error('Installing the packages failed; see the output of npm above.');
+    return replace(join(folder, 'node_modules'), stage, isNeeded);
+  } finally {
+    rmSync(stage, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/**
+ * @param {readonly string[]} words
+ * @param {string} cwd
+ */
+function npm(words, cwd) {
+  const { npm_execpath: path = '' } = process.env;
+  /** @type {import('node:child_process').StdioOptions} */
+  const stdio = ['ignore', 2, 2];
+  if (path.endsWith('npm-cli.js')) return run(process.execPath, [path, ...words], { cwd, stdio });
+  return run('npm', words, { cwd, stdio, shell: process.platform === 'win32' });
+}
+
+/**
+ * Puts the `node_modules` of a staging folder in the place of another, and tells whether it has.
+ *
+ * @param {string} old
+ * @param {string} stage
+ * @param {() => boolean} isNeeded
+ */
+function replace(old, stage, isNeeded) {
+  const fresh = join(stage, 'node_modules');
+  for (let turn = 0; isNeeded(); turn++) {
+    try {
+      if (existsSync(old)) renameSync(old, join(stage, `old-${turn}`));
+      renameSync(fresh, old);
+      return true;
+    } catch (error) {
+      const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
+      // A volume that is mounted there, as in containers for development, cannot be renamed.
+      if (['EBUSY', 'EXDEV'].includes(code)) {
+        copyInto(old, fresh);
+        return true;
+      }
+      // Another process has been here between these two lines.
+      if (turn === 10 || !['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(code)) throw error;
+    }
+  }
+  return false;
+}
+
+/**
+ * @param {string} old
+ * @param {string} fresh
+ */
+function copyInto(old, fresh) {
+  // The note goes first and comes last: without it nothing counts as installed.
+  for (const name of [note, ...readdirSync(old)]) rmSync(join(old, name), { recursive: true, force: true });
+  const copy = (/** @type {string} */ name) =>
+    cpSync(join(fresh, name), join(old, name), { recursive: true, verbatimSymlinks: true });
+  for (const name of readdirSync(fresh)) if (name !== note) copy(name);
+  copy(note);
+}
+
+/**
+ * Links our packages again: links of folders on Windows are absolute and point into the folder they were made in.
+ *
+ * @param {import('./sizes.mjs').Lock['packages']} packages
+ */
+function linkOurs(packages) {
+  for (const [path, { link, resolved = '' }] of Object.entries(packages)) {
+    if (!link) continue;
+    rmSync(join(root, path), { recursive: true, force: true });
+    symlinkSync(join(root, resolved), join(root, path), 'junction');
+  }
+}
+
+/** @param {string} folder */
+function removeOld(folder) {
+  for (const name of readdirSync(folder).filter((one) => one.startsWith(staging))) {
+    const { mtimeMs } = statSync(join(folder, name));
+    if (Date.now() - mtimeMs > oldMs) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** @param {string} file */
+export function read(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}

@@ -1,0 +1,38 @@
+// @ts-check
+import { join, sep } from 'node:path';
+import { install, installedIn, read } from './install.mjs';
+import { root } from './run.mjs';
+
+const folder = join(root, 'tools/node');
+
+/** Gives the Node that runs Kith: this one where it is new enough, otherwise the one that npm has, which it installs. */
+export function findNode() {
+  // Versions before docs/adr/0043 had Node in there, which the next installation removes.
+  if (process.execPath.startsWith(join(root, 'node_modules', sep))) return pinnedNode();
+  // `crypto.argon2` is there from 24.7 on.
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > 24 || (major === 24 && minor >= 7) ? process.execPath : pinnedNode();
+}
+
+/** Gives the Node that the lock file in `tools/node` names, after installing it there. Throws where npm has none. */
+export async function pinnedNode() {
+  const files = Object.fromEntries(
+    ['package.json', 'package-lock.json'].map((file) => [file, read(join(folder, file))]),
+  );
+  /** @type {import('./sizes.mjs').Lock} */
+  const { packages } = JSON.parse(files['package-lock.json'] ?? '');
+  const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const path = Object.keys(packages).find((one) => one.endsWith(`-${platform}`));
+  if (!path) {
+    throw new Error(
+      `Kith needs Node 24.7 or newer. This is ${process.version}, and npm has no Node package for ${platform}. ` +
+        'Install Node 24 and start again.',
+    );
+  }
+  const isMissing = () => installedIn(folder).packages[path]?.version !== packages[path]?.version;
+  if (isMissing()) {
+    process.stderr.write(`Fetching Node ${packages[path]?.version} …\n`);
+    await install(folder, files, isMissing);
+  }
+  return join(folder, path, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+}
