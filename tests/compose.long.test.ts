@@ -23,7 +23,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 
-  it('serves the three requests', async () => {
+  it('serves the request of `kith demo`', async () => {
     const token = (
       await project.call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')
     ).trim();
@@ -36,11 +36,9 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
         KITH_DATA: join(project.folder, 'data'),
       },
     });
-    const answers = await Promise.all(curlLines(stdout).map((line) => run('bash', ['-c', line])));
-    const [signed, renamed, listed] = answers.map((answer) => JSON.parse(answer.stdout));
+    const [line = ''] = curlLines(stdout);
+    const listed = JSON.parse((await run('bash', ['-c', line])).stdout);
     const start: StartFile = JSON.parse(await readFile(join(project.folder, 'data', 'start.json'), 'utf8'));
-    expect(signed).toEqual({ token: expect.any(String) });
-    expect(renamed).toMatchObject({ id: start.collectionId, name: 'Books to read' });
     expect(listed.connections).toMatchObject([{ connectedUser: { id: start.users[1]?.id } }]);
   }, 120_000);
 

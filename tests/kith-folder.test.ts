@@ -118,7 +118,7 @@ describe('kith in the folder of an installation', () => {
     expect([code, JSON.parse(stdout).projectId]).toEqual([0, start.projectId]);
     expect(stdout).not.toContain(token);
     const shown = await kith('demo');
-    expect(shown.stdout.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(3);
+    expect(shown.stdout.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(1);
   });
 
   it('finds none in another folder, and says so', async () => {

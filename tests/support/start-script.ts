@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,23 +22,25 @@ interface StartOptions {
   words?: readonly string[];
   /** Where it is started; default: in the project. */
   cwd?: string;
+  /** The project: this one, or a copy of it. */
+  folder?: string;
 }
 
 /** Runs a script through the bootstrap. */
 export function startScript(script: string, options: StartOptions): Promise<Started> {
-  return start([`${root}tools/bootstrap.mjs`, script], options);
+  return start(['tools/bootstrap.mjs', script], options);
 }
 
 /** Runs `kith start`, as `npm start` does. */
 export function startByKith(options: StartOptions): Promise<Started> {
-  return start([`${root}apps/kith/bin/kith.mjs`, 'start'], options);
+  return start(['apps/kith/bin/kith.mjs', 'start'], options);
 }
 
 async function start(
-  program: readonly string[],
-  { env, until, words = [], cwd = root }: StartOptions,
+  [program = '', ...own]: readonly string[],
+  { env, until, words = [], folder = root, cwd = folder }: StartOptions,
 ): Promise<Started> {
-  const child = spawn(process.execPath, [...program, ...words], {
+  const child = spawn(process.execPath, [join(folder, program), ...own, ...words], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -72,6 +75,11 @@ async function start(
       await exited;
     },
   };
+}
+
+/** The lines that a start has printed once everything was up. */
+export function bannerIn(output: string): string[] {
+  return output.slice(output.indexOf('Kith is up')).trimEnd().split('\n');
 }
 
 /** The curl lines a start has printed. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { StartError } from '@kith/base';
 import type { Collection, Project, Session } from '@kith/contracts';
 import type { DataFolder } from '../forms/data-folder.ts';
@@ -36,7 +36,7 @@ const people = [
 
 /**
  * Makes sure that there is a demo project with two connected users and a collection, signs both in, and writes
- * `start.json` and the body of a sign request into the data folder, mode 0600. A demo made earlier is used again.
+ * `start.json` into the data folder, mode 0600. A demo made earlier is used again.
  *
  * @param stateName Name of the file that remembers the demo of this form, so that two forms can share a folder.
  */
@@ -54,7 +54,6 @@ export async function ensureDemo(
   const content = `${JSON.stringify(file, null, 2)}\n`;
   folder.write(stateName, content);
   folder.write('start.json', content);
-  if (!folder.read('sign-request.json')) folder.write('sign-request.json', signRequest(file.projectId));
   return file;
 }
 
@@ -121,18 +120,4 @@ async function make(call: Call, operatorToken: string): Promise<StartFile> {
     },
   );
   return { url: '', projectId, operatorToken, users, collectionId: collection.id };
-}
-
-/** A body for the sign endpoint with an RSA key of its own, made here and used for nothing else. */
-function signRequest(projectId: string): string {
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  return `${JSON.stringify({
-    projectId,
-    privateKey: Buffer.from(privateKey).toString('base64'),
-    payload: { id: 'user-1', name: 'Test user', role: 'visitor' },
-  })}\n`;
 }

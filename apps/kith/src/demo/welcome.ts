@@ -3,7 +3,7 @@ import type { StartFile } from './demo.ts';
 
 /** The last line of a start that ends with its terminal. */
 export function goodbye(folder: DataFolder): string {
-  return `Ctrl-C ends it; the data stays in ${folder.path}\n`;
+  return `Ctrl-C ends it; the data stays in ${folder.path}`;
 }
 
 /** What a start found out about its internal port: where it is, and which one it was to be when that is taken. */
@@ -13,33 +13,22 @@ export interface InternalAddress {
 }
 
 /**
- * Tells where the platform and its reference are, and the three requests to paste. The reference is opened with the
- * demo's project filled in.
+ * Tells where the platform and its reference are, where the tokens are, a request to paste, and what to try next: with
+ * {@link goodbye} ten lines at most. The reference is opened with the demo's project filled in.
  *
  * @param internal Of a platform that is one process.
  */
 export function welcome(start: StartFile, folder: DataFolder, internal?: InternalAddress): string {
   const [user] = start.users;
-  const scope = `${start.url}/v7/${start.projectId}`;
-  const authorization = `-H 'Authorization: Bearer ${user?.accessToken}'`;
-  const json = "-H 'Content-Type: application/json'";
-  return `
-Kith is up at ${start.url}
+  const connections = `${start.url}/v7/${start.projectId}/connections?page=1&limit=20`;
+  return `Kith is up at ${start.url}
+  reference  ${start.url}/docs?project=${start.projectId}${internal ? `\n  internal   ${internalLine(internal)}` : ''}
+  tokens     ${folder.file('start.json')} (of two users, for 30 minutes, and of the operator)
 
-  reference ${start.url}/docs?project=${start.projectId}${internal ? `\n  internal  ${internalLine(internal)}` : ''}
-  project   ${start.projectId}
-  token     ${user?.accessToken}
-            (of ${user?.email}, for 30 minutes; all of it is in ${folder.file('start.json')})
+List the connections of ${user?.email}:
+curl -s '${connections}' -H 'Authorization: Bearer ${user?.accessToken}'
 
-Sign a test token:
-curl -s -X POST ${scope}/crypto/sign-testing-jwt ${json} -d @'${folder.file('sign-request.json')}'
-
-Rename a collection:
-curl -s -X PATCH ${scope}/collections/${start.collectionId} ${authorization} ${json} -d '{"name":"Books to read"}'
-
-List connections:
-curl -s '${scope}/connections?page=1&limit=20' ${authorization}
-`;
+Next: docs/walkthrough.md (the first afternoon), npm run example (an application), npx kith --help`;
 }
 
 /** What a start in production prints: no demo there, and no token on a terminal. */

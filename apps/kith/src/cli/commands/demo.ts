@@ -5,9 +5,9 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 /** Makes the demo project at a platform that runs. */
 export const demoCommand: Command = {
   name: 'demo',
-  summary: 'make a demo project at a running platform, and print three requests to paste',
+  summary: 'make a demo project at a running platform, and print a request to paste',
   text: `Makes a project with two connected users and a collection, or signs in the users of the one that it has made before.
-start.json and sign-request.json in the data folder (KITH_DATA) describe it.`,
+start.json in the data folder (KITH_DATA) describes it.`,
   reads: accessConfig,
   options: accessOptions,
   async run(given, around) {
