@@ -1,14 +1,24 @@
 // @ts-check
 // Runs a script of the project with Node 24, after installing what it needs. Plain JavaScript, because any
 // Node ≥ 20 runs it: `node tools/bootstrap.mjs <script> [arguments]`.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { helpOf } from './bootstrap/help.mjs';
 import { installPackages } from './bootstrap/install.mjs';
 import { findNode } from './bootstrap/node.mjs';
 import { endAll, root, run } from './bootstrap/run.mjs';
 import { partsFor } from './bootstrap/sizes.mjs';
 
 const [script = '', ...words] = process.argv.slice(2);
-process.exit(await start());
+const help = helpOf(script, words);
+// Where packages are there, the command line itself says which command was probably meant.
+if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
+  if (help.isOfAll) process.stderr.write('kith: There is no such command.\n\n');
+  process[help.isOfAll ? 'stderr' : 'stdout'].write(help.text);
+  process.exitCode = help.isOfAll ? 2 : 0;
+} else {
+  process.exit(await start());
+}
 
 async function start() {
   // A terminal's Ctrl-C reaches the child by itself; what is sent to this process alone is handed on.

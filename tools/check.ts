@@ -8,6 +8,7 @@ const tools = [
   ['lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
   ["README's configuration table", 'tools/readme-config.ts', '--check'],
   ['.dockerignore', 'tools/dockerignore.ts', '--check'],
+  ['what --help prints', 'tools/help.ts', '--check'],
   ['images, docker-compose and scrape targets', 'tools/deployment.ts', '--check'],
   ['docs/operations.md', 'tools/docs-operations.ts', '--check'],
   ['docs/errors.md', 'tools/docs-errors.ts', '--check'],

@@ -12,6 +12,7 @@ const makers = [
   'tools/readme-config.ts',
   'tools/dockerignore.ts',
   'tools/deployment.ts',
+  'tools/help.ts',
 ];
 
 for (const script of makers) {

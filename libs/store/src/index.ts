@@ -1,4 +1,4 @@
-// What services declare and store in. Loads no driver: those are behind `@kith/store/open`, `/backup` and `/sqlite`.
+// What services declare and store in. Loads no driver: those are behind `@kith/store/open`, `/backup`, `/mongo` and `/sqlite`.
 export { anonymousProfile } from './backup/anonymous-profile.ts';
 export type { ServiceBackup } from './backup/service-backup.ts';
 export {
