@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { readConfig } from '@kith/base';
-import type { Bus, Message } from '@kith/bus';
+import { type Bus, type Message, receivedAt } from '@kith/bus';
 import {
   type ErrorCode,
   errorBody,
@@ -17,7 +17,7 @@ import {
   statusOf,
 } from '@kith/contracts';
 import { decodeContext, type RequestContext, type ServiceRuntime, successReply } from '@kith/service';
-import { createRuntime, type EngineKind, startEngines } from '@kith/testing';
+import { createRuntime, type EngineKind, startEngines, waitFor } from '@kith/testing';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { expect } from 'vitest';
 import {
@@ -66,6 +66,8 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
     return stack.use(gateway);
   };
   const gateway = await start(options);
+  // A worker that has just loaded a file on a busy machine counts as one that was away: short deadlines would be over at once.
+  await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
   return {
     gateway,
     runtime,
