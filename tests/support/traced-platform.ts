@@ -39,7 +39,7 @@ export async function startTracedPlatform(
 /** The embedded form as `kith start` starts it: what is asserted of it holds for `npm start`. */
 async function embedded(env: NodeJS.ProcessEnv): Promise<TracedPlatform> {
   const data = await mkdtemp(join(tmpdir(), 'kith-traced-'));
-  const operatorToken = 'operator-of-the-traced-platform';
+  const operatorToken = 'the-operator-of-the-traced-platform';
   const child = spawn(process.execPath, [main, 'start'], {
     env: {
       PATH: process.env.PATH,

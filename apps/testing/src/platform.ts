@@ -112,7 +112,8 @@ export async function withProject(
   ending: AsyncDisposableStack,
 ): Promise<TestPlatform> {
   const call = caller(platform.url);
-  const people = createPeople(call, operatorToken);
+  // On a busy machine a platform that has just started may turn requests away for a second; nothing was done then.
+  const people = createPeople(caller(platform.url, { patienceMs: 10_000 }), operatorToken);
   const project = await people.createProject();
   const running = ending.move();
   let stopping: Promise<void> | undefined;
