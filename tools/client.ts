@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { errors } from '@kith/contracts';
+import { errors, takesKey } from '@kith/contracts';
 import { type ClientMethod, managedOperations, methodsOf } from './client/methods.ts';
 import { pascal, TypePrinter } from './client/schema-to-type.ts';
 
@@ -116,6 +116,7 @@ function printRow({ method, operation, input, list, startsSession }: ClientMetho
   if (scope === 'none') row.isGlobal = true;
   if (list) row.list = list.key;
   if (startsSession) row.startsSession = true;
+  if (takesKey(operation)) row.takesKey = true;
   if (input.length > 0) row.takesInput = true;
   // A GET has no body: what is not in its path is its query.
   const keys = Object.keys(query.shape);

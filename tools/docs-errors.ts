@@ -43,7 +43,8 @@ Made from the contracts by \`tools/docs-errors.ts\`. Every answer outside 2xx an
 | 403 | the token is good, and does not allow it |
 | 409 | somebody was there before: read, then decide |
 | 408, 429, 503 | nothing was done: wait (\`Retry-After\`), and send it again |
-| 500, 504 | unknown what was done: repeat reads, look before you repeat a write |
+| 422 | the \`Idempotency-Key\` is another request's: send a new one |
+| 500, 504 | unknown what was done: repeat reads, and writes under the same \`Idempotency-Key\`; look before you repeat any other write |
 
 ## Of several features
 

@@ -56,18 +56,36 @@ export function call(
   settings: CallSettings,
   operation: Operation,
   input: Input = {},
-  { signal, timeoutMs = settings.timeoutMs }: CallOptions = {},
+  { signal, timeoutMs = settings.timeoutMs, idempotencyKey }: CallOptions = {},
 ): Promise<Answer> {
-  const isSafe = operation.method === 'GET' || operation.isRepeatable === true;
+  const key = keyOf(operation, settings, idempotencyKey);
+  const isSafe = operation.method === 'GET' || operation.isRepeatable === true || key !== undefined;
   const attempt = (request: Outgoing) =>
     authorized(settings, operation.auth, signal, (token) =>
       exchange(request, { fetch: settings.fetch, token, timeoutMs, signal }),
     );
   // In a function of its own, so that an input that cannot be sent rejects and does not throw.
   return (async () => {
-    const request = buildRequest(settings, operation, input);
+    const built = buildRequest(settings, operation, input);
+    const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };
     return withRetries(() => attempt(request), { isSafe, retries: settings.retries, signal });
   })();
+}
+
+/** The key of a write: the one given, or for one that may be tried again a new one. */
+function keyOf(
+  { takesKey }: Operation,
+  { retries }: CallSettings,
+  given: string | undefined,
+): string | undefined {
+  if (!takesKey || (given === undefined && retries === 0)) return undefined;
+  // Not randomUUID: browsers have it on pages of secure origins only.
+  return given ?? [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');
+}
+
+/** As a string of a structured field (RFC 9651). */
+function quoted(key: string): string {
+  return `"${key.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
 /** Makes the methods of a table: `{ group: { method(input, options) } }`. */

@@ -12,6 +12,8 @@ export interface Operation {
   readonly takesInput?: boolean;
   /** Doing it twice does the same as doing it once, though it is no read. */
   readonly isRepeatable?: boolean;
+  /** It takes an Idempotency-Key: sent again under it, it is done once. */
+  readonly takesKey?: boolean;
   /** What goes into the query of an operation that has a body as well. */
   readonly query?: readonly string[];
 }
@@ -27,4 +29,9 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
+  /**
+   * Names the write, 1 to 255 printable ASCII characters. Repeated with the same key within 24 hours it is done once, for example
+   * after the page was loaded again. By default each call has a key of its own, which covers its retries.
+   */
+  idempotencyKey?: string | undefined;
 }

@@ -7,8 +7,8 @@ const longestBackoffMs = 8_000;
 /** A platform that asks to wait for longer than this is not waited for: the caller gets the error, and decides. */
 const longestAskedMs = 30_000;
 
-/** Answers that say that nothing was done: over the limit, or nobody there to do it. */
-const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable']);
+/** Answers that say that nothing was done: over the limit, nobody there to do it, or the attempt before is still under way. */
+const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 /** What one loop has given up is not taken up by another around it. */

@@ -41,6 +41,18 @@ export const errorMeanings = {
     when: 'The body or the query of an endpoint under `/admin` has a key that the endpoint does not take; `field` names it. Nothing was changed.',
     remedy: 'Correct the name, or leave the key out.',
   },
+  'request/invalid-idempotency-key': {
+    when: 'The header `Idempotency-Key` is neither a quoted string nor a bare one without spaces, is empty, or has over 255 characters.',
+    remedy: 'Send a new random text, a UUID for instance, in double quotes.',
+  },
+  'request/in-progress': {
+    when: 'The first request with this `Idempotency-Key` has not been answered yet.',
+    remedy: 'Send it again in a moment; it is answered as the first one is.',
+  },
+  'request/idempotency-mismatch': {
+    when: 'A request with this `Idempotency-Key` was answered within 24 hours, and it had another body, query or target.',
+    remedy: 'Use a new key for each request, and the same key only for sending it again.',
+  },
   'request/timeout': {
     when: 'Headers or body did not arrive in full within the time the gateway waits for them.',
     remedy: 'Send it again; on a slow line, in smaller parts.',

@@ -6,6 +6,15 @@ export const errors = {
   'request/invalid-http': { status: 400, message: 'The request is not valid HTTP.' },
   'request/invalid-json': { status: 400, message: 'The body is not a JSON object.' },
   'request/unknown-field': { status: 400, message: 'This endpoint does not take that field.' },
+  'request/invalid-idempotency-key': {
+    status: 400,
+    message: 'The Idempotency-Key must be a string of 1 to 255 characters.',
+  },
+  'request/in-progress': { status: 409, message: 'A request with this Idempotency-Key is still running.' },
+  'request/idempotency-mismatch': {
+    status: 422,
+    message: 'This Idempotency-Key was used for a different request.',
+  },
   'request/timeout': { status: 408, message: 'The request did not arrive in time.' },
   'request/too-large': { status: 413, message: 'The body is larger than this endpoint accepts.' },
   'request/unsupported-media-type': { status: 415, message: 'Send the body as application/json in UTF-8.' },

@@ -46,6 +46,7 @@ export {
   type ParamsOf,
   type QueryOf,
   rpcSubject,
+  takesKey,
   type Visibility,
 } from './operation.ts';
 export * from './operations/index.ts';

@@ -61,6 +61,8 @@ export interface OperationSpec {
   contentType?: 'text/plain; charset=utf-8';
   /** Answers for a project that is deleted, too; every other operation is refused for it (spec#projects-deleting). */
   answersDeleted?: true;
+  /** Takes an Idempotency-Key without a token; the project is the caller, and the answer tells whose the record is (spec#idempotency-scope). */
+  keyedByProject?: { userOf(output: unknown): string };
   /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
   testOnly?: boolean;
 }
@@ -102,6 +104,12 @@ export function internalOperation<const O extends InternalOperationSpec>(spec: O
 /** The methods an operation answers to; PATCH and PUT may be the same one (spec#connections-accept). */
 export function methodsOf(spec: OperationSpec): readonly Method[] {
   return typeof spec.method === 'string' ? [spec.method] : spec.method;
+}
+
+/** Whether an operation takes an Idempotency-Key, from a caller with a token or from a project (spec#idempotency-scope). */
+export function takesKey(spec: OperationSpec): boolean {
+  if (methodsOf(spec).includes('GET')) return false;
+  return spec.auth === 'user' || spec.auth === 'optional' || spec.keyedByProject !== undefined;
 }
 
 /** The subject the gateway forwards an operation to. Only the gateway may publish there (docs/adr/0003). */

@@ -1,4 +1,11 @@
-import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec, statusOf } from '@kith/contracts';
+import {
+  type ErrorCode,
+  isErrorCode,
+  methodsOf,
+  type OperationSpec,
+  statusOf,
+  takesKey,
+} from '@kith/contracts';
 
 /** Codes of the layers in front of the operations, which no operation has anything to do with. */
 export const outside: readonly ErrorCode[] = [
@@ -7,6 +14,13 @@ export const outside: readonly ErrorCode[] = [
   'request/timeout',
   'request/expectation-failed',
   'request/headers-too-large',
+];
+
+/** What a request with an Idempotency-Key may be answered, besides. */
+const keyCodes: readonly ErrorCode[] = [
+  'request/invalid-idempotency-key',
+  'request/in-progress',
+  'request/idempotency-mismatch',
 ];
 
 /**
@@ -30,6 +44,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     takesBody && 'request/invalid-json',
     takesBody && 'request/unsupported-media-type',
     takesBody && 'request/too-large',
+    ...(takesKey(operation) ? keyCodes : []),
     auth === 'operator' && 'request/unknown-field',
     hasKeys(operation.body) && !invalid.body && `${feature}/invalid-body`,
     hasKeys(operation.query) && !invalid.query && `${feature}/invalid-query`,

@@ -1,4 +1,4 @@
-import type { OperationSpec } from '@kith/contracts';
+import { type OperationSpec, takesKey } from '@kith/contracts';
 import { type JsonObject, ref } from './json.ts';
 
 const line = (description: string, example: string): JsonObject => ({
@@ -36,6 +36,7 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     'While there is more: where the list goes on (RFC 8288).',
     '<?cursor=b3BhcXVl&limit=20>; rel="next"',
   ),
+  'Idempotency-Replayed': line('The request was answered before; this is the same answer.', 'true'),
   'Content-Disposition': line('The name to save the answer under.', 'attachment; filename="export.json"'),
 };
 
@@ -56,6 +57,7 @@ export function headersOfSuccess(operation: OperationSpec): JsonObject {
     ...always,
     ...(operation.limit ? ofLimits : []),
     ...(isList ? ['Link'] : []),
+    ...(takesKey(operation) ? ['Idempotency-Replayed'] : []),
     ...(operation.kind === 'export' ? ['Content-Disposition'] : []),
   ]);
 }

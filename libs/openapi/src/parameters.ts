@@ -1,4 +1,4 @@
-import type { OperationSpec } from '@kith/contracts';
+import { type OperationSpec, takesKey } from '@kith/contracts';
 import type { z } from 'zod';
 import type { Example } from './examples.ts';
 import { type JsonObject, ref } from './json.ts';
@@ -13,6 +13,14 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     description: 'The project that the users are of; upper case is as good.',
     // Without an example: tools fill it in, and every request that is sent from them would be for a project of nobody's.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'A new random text for each request, in quotes or bare. Sent again with the same key within 24 hours, a request that has changed something is answered as before and changes nothing.',
+    schema: { type: 'string', pattern: '^[\\x20-\\x7e]+$', maxLength: 512 },
+    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },
   LastEventId: {
     name: 'Last-Event-ID',
@@ -45,6 +53,7 @@ export function parametersOf(
       const value = schemaAndExample({ ...schemas.of(schema), ...preset }, given);
       return { name, in: 'query', required: !absent.success, ...value };
     }),
+    ...(takesKey(operation) ? [ref('parameters', 'IdempotencyKey')] : []),
     ...(operation.kind === 'stream' ? [ref('parameters', 'LastEventId')] : []),
   ];
 }

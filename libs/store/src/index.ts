@@ -16,8 +16,11 @@ export type {
   Documents,
   Range,
   Refusal,
+  Replies,
   Stored,
 } from './documents/documents.ts';
+export { afterChange, HeldChanges } from './documents/held-changes.ts';
+export { keepReplyMs, type Reply, replyCollection } from './documents/reply-collection.ts';
 export type { StoreConfig } from './documents/store-config.ts';
 export { timeKey } from './documents/time-key.ts';
 export {

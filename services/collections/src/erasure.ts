@@ -32,6 +32,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
     if (await app.store.delete(root, deleted, event)) app.relay.kick();
   }
   const { bus, store } = app;
+  await store.replies?.forget(owner);
   const { projectId, userId } = owner;
   // A walk over what a project's collections have told in a week, for an account that ends.
   const range = {

@@ -60,6 +60,7 @@ export async function startCollections(
   const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
+    replies: store.replies,
     background: [purger, sweeper, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

@@ -56,6 +56,7 @@ export async function startConnections(
   const service = await startService<AppContext>(runtime, manifest, {
     app: { store, epoch, bus, relay },
     outbox: store.outbox,
+    replies: store.replies,
     background: [eraser, sweeper, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

@@ -10,6 +10,7 @@ import { answerReply, writeAnswer } from './http/answer.ts';
 import { readBody } from './http/body.ts';
 import { narrowOrigins } from './http/cors.ts';
 import type { HttpRequest, HttpResponse } from './http/exchange.ts';
+import { idempotencyKeyOf } from './http/idempotency-key.ts';
 import type { Clients } from './limits/client-ip.ts';
 import type { RateLimits } from './limits/rate-limit.ts';
 import type { Streams } from './streams/streams.ts';
@@ -97,6 +98,9 @@ export function createHandle(parts: HandleParts) {
     }
     const { projectId, caller } = scope;
 
+    const hasCaller = caller !== null;
+    const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key'], { operation, hasCaller });
+
     const body = await readBody(request, response);
 
     if (operation.kind === 'stream') {
@@ -104,7 +108,8 @@ export function createHandle(parts: HandleParts) {
     }
 
     const { 'user-agent': userAgent } = request.headers;
-    const forwarded = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, body };
+    const from = { clientIp, userAgent, traceparent };
+    const forwarded = { address, requestId, projectId, caller, ...from, body, idempotencyKey };
     const reply = await forward(bus, forwarded, { timeoutMs: requestTimeoutMs, limit });
 
     if (operation.kind === 'export') {

@@ -29,6 +29,7 @@ export async function finishErasures(app: AppContext, settleMs: number): Promise
 
 async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: number): Promise<void> {
   await endSessionsOf(app, deleted, 'deleted');
+  await app.store.replies?.forget(deleted);
   const { range, last } = userEvents(deleted);
   await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;

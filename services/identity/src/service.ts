@@ -134,6 +134,7 @@ export async function startIdentity(
   const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
+    replies: store.replies,
     restored: () => takeUpRestore(app),
     background: [{ stop: () => heard.drain() }, projects, erasure, ...upkeep, relay],
     checkStore: () => store.check(),

@@ -1,6 +1,7 @@
 import { ApiError } from '@kith/base';
 import { type ErrorCode, sessionRevoked } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
+import { afterChange } from '@kith/store';
 import type { AppContext } from './app.ts';
 import type { Ending, EndingReason, RevocationReason, Session, User } from './store/index.ts';
 import { accessLifetimeMs } from './tokens/signing-keys.ts';
@@ -62,7 +63,7 @@ export async function revokeSession(
   const keepUntil = reason === 'suspended' && session.expiresAt > until ? session.expiresAt : until;
   if (!(await app.store.sessions.revoke(session, { at, keepUntil, event, judged }))) return false;
   app.relay.kick();
-  app.notices.tell({ sessions: [{ sessionId: session.sid, until: until.toISOString() }] });
+  afterChange(() => app.notices.tell({ sessions: [{ sessionId: session.sid, until: until.toISOString() }] }));
   return true;
 }
 
@@ -71,6 +72,10 @@ export async function revokeSession(
  * left is finished by any other.
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
+  await afterChange(() => finish(app, ending));
+}
+
+async function finish(app: AppContext, ending: Ending): Promise<void> {
   const { projectId, userId, reason } = ending;
   const user = await app.store.users.account(projectId, userId);
   for (const session of await app.store.sessions.live(projectId, userId)) {
@@ -85,9 +90,11 @@ export async function endSessionsOf(
   { projectId, userId }: { projectId: string; userId: string },
   reason: RevocationReason,
 ): Promise<void> {
-  for (const session of await app.store.sessions.live(projectId, userId)) {
-    await revokeSession(app, session, reason);
-  }
+  await afterChange(async () => {
+    for (const session of await app.store.sessions.live(projectId, userId)) {
+      await revokeSession(app, session, reason);
+    }
+  });
 }
 
 /** Finishes every ending that is left. */

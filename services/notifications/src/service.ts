@@ -78,6 +78,7 @@ export async function startNotifications(
   const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
+    replies: store.replies,
     background: [eraser, ...sweeps, relay],
     checkStore: () => store.check(),
     close: () => store.close(),

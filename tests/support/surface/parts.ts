@@ -1,5 +1,5 @@
 import * as contracts from '@kith/contracts';
-import { type OperationSpec, operations } from '@kith/contracts';
+import { type OperationSpec, operations, takesKey } from '@kith/contracts';
 import { outcomesOf } from './outcomes.ts';
 
 /** What one suite of `tests/surface` has to reach. */
@@ -129,6 +129,16 @@ export const sides = {
     outcomes: (spec) => [
       String(spec.status),
       spec.auth === 'user' ? 'auth/token-expired' : spec.invalid!.params!,
+    ],
+  },
+  idempotency: {
+    operations: operations.filter(takesKey),
+    outcomes: (spec) => [
+      String(spec.status),
+      'request/invalid-idempotency-key',
+      // The token ends with the account.
+      ...(spec === contracts.deleteUser ? [] : ['request/idempotency-mismatch']),
+      ...(spec === contracts.signUp ? ['request/in-progress'] : []),
     ],
   },
   layers: {

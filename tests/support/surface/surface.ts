@@ -29,6 +29,8 @@ export interface Given {
 /** An answer that is what its contract says. */
 export interface Accepted<Body> {
   body: Body;
+  /** The body as it came. */
+  text: string;
   headers: Record<string, string>;
 }
 
@@ -62,7 +64,7 @@ export class Surface {
     expect(body).toStrictEqual(read);
     this.#see(spec, String(spec.status));
     this.#see(spec, `${spec.status} ${given.method ?? methodsOf(spec)[0]}`);
-    return { body: body as OutputOf<O>, headers: answer.headers };
+    return { body: body as OutputOf<O>, text: answer.text, headers: answer.headers };
   }
 
   /** Calls an operation that is to answer an error, and checks the whole envelope and its headers. */

@@ -59,6 +59,7 @@ export const signUp = operation({
   output: session,
   status: 201,
   errors: ['auth/weak-password', 'project/not-found', 'DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
+  keyedByProject: { userOf: (output) => (output as Session).user.id },
 });
 
 /** Opens a session with e-mail address and password (spec#accounts-sign-in). */

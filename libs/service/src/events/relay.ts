@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Metrics, tracing } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
-import type { Outbox, Past, StoredEvent } from '@kith/store';
+import { afterChange, type Outbox, type Past, type StoredEvent } from '@kith/store';
 import type { Logger } from 'pino';
 import { takeBackLost } from './take-back.ts';
 
@@ -72,6 +72,10 @@ export class Relay {
 
   /** Publishes soon; does not wait and does not throw. */
   kick(): void {
+    afterChange(() => this.#kick());
+  }
+
+  #kick(): void {
     if (this.#stopped) return;
     this.#again = true;
     // It publishes what others have stored, too: what it does belongs to no trace, each event has its own.

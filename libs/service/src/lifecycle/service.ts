@@ -1,6 +1,6 @@
 import { within } from '@kith/base';
 import type { Intake } from '@kith/bus';
-import type { Outbox } from '@kith/store';
+import type { Outbox, Replies } from '@kith/store';
 import { StoreWatch } from '../background/store-watch.ts';
 import { startOverIfRestored } from '../events/restored.ts';
 import { subscribe } from '../events/subscribe.ts';
@@ -17,6 +17,8 @@ export interface ServiceParts<App> {
   app: App;
   /** The events of its store, which also knows how far its subscriptions have got, and whether that was restored from a backup (docs/adr/0028). */
   outbox?: Outbox;
+  /** Where answers to requests with a key are kept; a service without it takes none. */
+  replies?: Replies | undefined;
   /** What else follows from a restore, before anything is served. Repeatable. */
   restored?: () => Promise<void>;
   /** Runs until stopped, after intake has ended: relays, sweeps. */
@@ -43,7 +45,8 @@ export async function startService<App>(
   const checkOutput = runtime.nodeEnv !== 'production';
   const namesUnread = runtime.nodeEnv === 'development';
   const progress = parts.outbox?.progress;
-  const options = { bus, metrics, log, app: parts.app, checkOutput, namesUnread, store, progress };
+  const { replies } = parts;
+  const options = { bus, metrics, log, app: parts.app, checkOutput, namesUnread, store, progress, replies };
   const intakes: Intake[] = [];
   const { outbox } = parts;
   const durables = subscriptions.map(({ durable }) => durable);

@@ -34,6 +34,8 @@ export interface RequestContext {
   /** The raw query string, without the question mark. */
   query: string;
   traceparent: string | null;
+  /** The key under which the answer is kept, where the operation takes one (spec#idempotency-key). */
+  idempotencyKey?: string;
 }
 
 /**

@@ -16,8 +16,10 @@ import {
   rpcSubject,
   serviceOf,
 } from '@kith/contracts';
+import type { Replies } from '@kith/store';
 import type { Logger } from 'pino';
 import type { Admission } from './admission.ts';
+import { type Answer, answerOnce } from './answer-once.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
 import { errorReply, shedReply, successReply } from './reply.ts';
@@ -37,6 +39,8 @@ export interface ServeOptions<App> {
    * it would fail an operation that has made its change already.
    */
   admission?: Admission | undefined;
+  /** Where answers to requests with a key are kept. */
+  replies?: Replies | undefined;
 }
 
 /** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
@@ -53,23 +57,29 @@ export function serveOperation<App>(
       const unread = unreadKeys(spec, body);
       if (unread.length > 0) asked.log().warn({ unread }, 'the body has keys that nothing reads');
     }
-    const headers: Record<string, string> = {};
-    const request = {
-      ...asked.context,
-      ...valid,
-      get log() {
-        return asked.log();
-      },
-      setHeader: (name: string, value: string) => {
-        headers[name] = value;
-      },
-      linkNext: (cursor: string) => {
-        headers.Link = nextLink(query, cursor);
-      },
-    } as OperationRequest<OperationSpec>;
-    const output = await served.handle(request, options.app);
-    if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
-    return successReply(spec.status, output, headers, spec.contentType);
+    const answer = async (): Promise<Answer> => {
+      const headers: Record<string, string> = {};
+      const request = {
+        ...asked.context,
+        ...valid,
+        get log() {
+          return asked.log();
+        },
+        setHeader: (name: string, value: string) => {
+          headers[name] = value;
+        },
+        linkNext: (cursor: string) => {
+          headers.Link = nextLink(query, cursor);
+        },
+      } as OperationRequest<OperationSpec>;
+      const output = await served.handle(request, options.app);
+      if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
+      return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
+    };
+    const { replies } = options;
+    if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;
+    const { context, log } = asked;
+    return answerOnce({ spec, context, body: message.body }, { replies, answer, log });
   });
 }
 
@@ -183,6 +193,8 @@ function isListed(spec: Named, code: ErrorCode): boolean {
     code === 'request/unknown-field' ||
     code === 'route/not-found' ||
     code === 'gateway/unavailable' ||
+    code === 'request/in-progress' ||
+    code === 'request/idempotency-mismatch' ||
     code === `${spec.feature}/server-error` ||
     code.startsWith(`${spec.feature}/invalid-`) ||
     Object.values(spec.invalid ?? {}).includes(code)

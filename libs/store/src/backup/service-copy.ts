@@ -5,6 +5,7 @@ import type { AnyCollection } from '../documents/collection.ts';
 import type { Documents, Stored } from '../documents/documents.ts';
 import { between, isThere, type MongoDocument, readOf, targetOf } from '../documents/mongo-collection.ts';
 import { openMongoDocuments } from '../documents/mongo-documents.ts';
+import { replyCollection } from '../documents/reply-collection.ts';
 import { readEventText } from '../outbox/event-text.ts';
 import type { OutboxFields } from '../outbox/mongo-outbox.ts';
 import type { DocumentsFile } from './documents-file.ts';
@@ -76,15 +77,21 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Copies what is read before any service. */
   async copyEarly(): Promise<void> {
-    for (const of of this.#backup.early ?? []) await this.#copyAlone(of);
+    for (const of of this.#early) await this.#copyAlone(of);
+  }
+
+  /** Answers are read before the targets: one that is copied has its change in the copy, too (docs/adr/0046). */
+  get #early(): readonly AnyCollection[] {
+    const { declared, early = [] } = this.#backup;
+    return [...early, ...declared.collections.filter((of) => of === replyCollection)];
   }
 
   /** Copies the rest. */
   async copy(): Promise<void> {
-    const { declared, early = [], follows = [], insteadOf = [] } = this.#backup;
+    const { declared, follows = [], insteadOf = [] } = this.#backup;
     const ofTargets = new Set(follows.map(({ rows }) => rows));
     const alone = declared.collections.filter(
-      (of) => of.kind !== 'target' && !ofTargets.has(of) && !early.includes(of),
+      (of) => of.kind !== 'target' && !ofTargets.has(of) && !this.#early.includes(of),
     );
     for (const of of declared.collections) if (of.kind === 'target') await this.#copyTargets(of);
     // Behind the targets: what is in the place of one is there once that has gone.

@@ -1,6 +1,7 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { AnyCollection, Collection, Counters } from './collection.ts';
+import type { Reply } from './reply-collection.ts';
 
 declare const version: unique symbol;
 
@@ -77,12 +78,46 @@ export interface Copy<D> {
   version: number | 'mark';
 }
 
+/** A request under way: only its holder may keep an answer under the id. */
+export interface Claim {
+  id: string;
+  token: string;
+}
+
+/** What became of changes that were to be stored with their answer. */
+export type Kept =
+  | 'made'
+  /** Another request has taken the claim over; nothing is stored. */
+  | 'lost'
+  /** The change at this position was refused; nothing is stored. */
+  | { at: number; refusal: Refusal };
+
+/** Answers to requests with a key. Each is stored with the change that it tells of, or not at all (docs/adr/0046). */
+export interface Replies {
+  /**
+   * Begins a request, unless it was answered already (`Reply`) or is still running. A claim whose holder has not finished within
+   * `forMs` can be taken over: its change, if it was not stored by then, never will be.
+   */
+  begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
+  /**
+   * Makes the changes of a request and keeps its answer. The first change decides, and is one write with the answer. The others
+   * are what the first needs, so they are made before it; new targets among them are erased when it is refused.
+   */
+  keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
+  /** Ends a request that has kept no answer. Does nothing for one that has, or while its change may still be stored. */
+  release(claim: Claim): Promise<void>;
+  /** Deletes the answers of a user for good. */
+  forget(user: { projectId: string; userId: string }): Promise<void>;
+}
+
 /**
  * A service's database, in its own terms: collections, and changes that one document decides (docs/adr/0037). No query
  * language, id or error of an engine crosses it.
  */
 export interface Documents {
   readonly outbox: Outbox;
+  /** Answers to requests with a key, where `replyCollection` is declared. */
+  readonly replies: Replies | undefined;
   /** Documents by id; what is not there is left out. `settled`: what is read afterwards shows all that follows from them. */
   get<D>(
     of: Collection<D>,
@@ -117,7 +152,8 @@ export interface Documents {
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
    * Makes changes, each for itself and in their order, in few trips; tells of each what became of it. Rejects with nothing
-   * made of the one it rejects for, and may have made others: what is tried again is read again.
+   * made of the one it rejects for, and may have made others: what is tried again is read again. Changes of a request with a key are
+   * held until its answer is known, and no read sees them before (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /** Keeps copies: a higher epoch wins, then a higher version; a mark wins over both. What comes at the same time is one write. */

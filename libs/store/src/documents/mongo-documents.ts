@@ -6,11 +6,12 @@ import { type MongoConnection, type MongoSchema, openMongo } from '../drivers/mo
 import { eventsIndexes, MongoOutbox, marksIndexes } from '../outbox/mongo-outbox.ts';
 import {
   type CounterFields,
+  type KeptReply,
   pendingIndex,
   type RowWrite,
   type Change as SettledChange,
 } from '../settle/plan.ts';
-import { isCommitRefused, Settler, type Step } from '../settle/settler.ts';
+import { ClaimLost, isCommitRefused, Settler, type Step } from '../settle/settler.ts';
 import { goneRow } from '../settle/write-row.ts';
 import { type AnyCollection, type Collection, type Counters, type Declared, layoutOf } from './collection.ts';
 import {
@@ -27,6 +28,7 @@ import {
   type Stored,
   standingOf,
 } from './documents.ts';
+import { HeldChanges } from './held-changes.ts';
 import { MongoById } from './mongo-by-id.ts';
 import {
   between,
@@ -44,6 +46,8 @@ import { contentOf, keysOf } from './mongo-content.ts';
 import { MongoCopies } from './mongo-copies.ts';
 import { type Insert, inSteps, insertAll, isInsert, newKeysOf } from './mongo-inserts.ts';
 import { MongoMany } from './mongo-many.ts';
+import { MongoReplies } from './mongo-replies.ts';
+import { replyCollection } from './reply-collection.ts';
 
 export interface MongoDocumentsOptions extends Declared {
   url: string;
@@ -80,7 +84,12 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
     collections: {
       events: eventsIndexes,
       marks: marksIndexes,
-      ...Object.fromEntries(collections.map((one) => [one.name, indexesOf(one)])),
+      ...Object.fromEntries(
+        collections.map((one) => [
+          one.name,
+          one === replyCollection ? [...indexesOf(one), pendingIndex] : indexesOf(one),
+        ]),
+      ),
       ...Object.fromEntries(counters.map(({ name }) => [name, [pendingIndex]])),
     },
   };
@@ -108,6 +117,7 @@ async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[
 
 class MongoDocuments implements Documents {
   readonly outbox: MongoOutbox;
+  readonly replies: MongoReplies | undefined;
   readonly #connection: MongoConnection;
   readonly #settler: Settler;
   readonly #many: MongoMany;
@@ -150,6 +160,14 @@ class MongoDocuments implements Documents {
     this.#counters = new Map(
       counters.map(({ name }) => [name, new MongoById(db.collection<CounterFields>(name))]),
     );
+    this.replies = collections.includes(replyCollection)
+      ? new MongoReplies({
+          stored: db.collection(replyCollection.name),
+          settler: this.#settler,
+          make: (change, reply) => this.#makeAnswered(change, reply),
+          erase: ({ in: of, target }) => this.erase(of, target),
+        })
+      : undefined;
   }
 
   async get<D>(
@@ -247,6 +265,8 @@ class MongoDocuments implements Documents {
   }
 
   async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+    const held = HeldChanges.current;
+    if (held) return held.hold(changes);
     const checked: AnyChange[] = checkedChanges(changes);
     const inserts = checked.filter(isInsert);
     if (inserts.length < checked.length) return this.#many.make(checked);
@@ -376,7 +396,8 @@ class MongoDocuments implements Documents {
     const targets = this.#targets;
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
-    await this.#settler.sweep({ targets, counters: [...this.#counters.keys()] }).catch(failed);
+    const replies = this.replies ? [replyCollection.name] : [];
+    await this.#settler.sweep({ targets, counters: [...this.#counters.keys(), ...replies] }).catch(failed);
     for (const { collection, stored } of this.#reads.values()) {
       const some = stored as unknown as MongoCollection<MongoTarget>;
       if (collection.expires) await this.#expire(collection, some).catch(failed);
@@ -412,7 +433,19 @@ class MongoDocuments implements Documents {
     return keys.length === 0 ? work() : this.#turns.run(keys, work);
   }
 
-  async #make(change: AnyChange): Promise<'made' | Refusal> {
+  /** Makes a change of a request with a key, with the answer if it is the one that decides. */
+  async #makeAnswered(change: AnyChange, reply?: KeptReply): Promise<'made' | 'lost' | Refusal> {
+    if (!reply) return (await this.change([change]))[0] as 'made' | Refusal;
+    const checked = checkedChanges([change])[0] as AnyChange;
+    try {
+      return await this.#inTurn(checked, () => this.#make(checked, reply));
+    } catch (error) {
+      if (error instanceof ClaimLost) return 'lost';
+      throw error;
+    }
+  }
+
+  async #make(change: AnyChange, reply?: KeptReply): Promise<'made' | Refusal> {
     const { in: of, set, below } = change;
     const reads = this.#readsOf(of);
     const id = typeof change.target === 'string' ? change.target : change.target.id;
@@ -432,10 +465,11 @@ class MongoDocuments implements Documents {
         return current?.rev === target.rev ? 'orphan' : 'changed';
       }
       try {
-        const isMade = await this.#settler.change(this.#settled(change, id, target.rev));
+        const isMade = await this.#settler.change({ ...this.#settled(change, id, target.rev), reply });
         if (isMade) return 'made';
         if (typeof change.target !== 'string') return 'changed';
       } catch (error) {
+        if (error instanceof ClaimLost && typeof change.target === 'string') await this.#giveUp(of, target);
         if (!isCommitRefused(error)) throw error;
         const taken = set === null ? undefined : await this.#takenBy(reads, id, set);
         if (taken !== undefined) {

@@ -25,6 +25,9 @@ import {
   type Stored,
   standingOf,
 } from './documents.ts';
+import { HeldChanges } from './held-changes.ts';
+import { replyCollection } from './reply-collection.ts';
+import { SqliteReplies } from './sqlite-replies.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from './sqlite-table.ts';
 
 export interface SqliteDocumentsOptions extends Declared {
@@ -84,6 +87,7 @@ function bringUpToDate(
 
 class SqliteDocuments implements Documents {
   readonly outbox: SqliteOutbox;
+  readonly replies: SqliteReplies | undefined;
   readonly #db: DatabaseSync;
   readonly #tables: ReadonlyMap<string, SqliteTable<unknown>>;
   readonly #counters: ReadonlyMap<string, SqliteCounters>;
@@ -93,6 +97,8 @@ class SqliteDocuments implements Documents {
     this.outbox = new SqliteOutbox(db);
     this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable(db, one)]));
     this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(db, one)]));
+    const replies = collections.includes(replyCollection) && this.#tableOf(replyCollection);
+    this.replies = replies ? new SqliteReplies(db, replies, (change) => this.#makeWhole(change)) : undefined;
   }
 
   async get<D>(of: Collection<D>, ids: readonly string[]): Promise<Map<string, Stored<D>>> {
@@ -154,6 +160,8 @@ class SqliteDocuments implements Documents {
   }
 
   async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+    const held = HeldChanges.current;
+    if (held) return held.hold(changes);
     const checked = checkedChanges(changes);
     const all = () => {
       const following = new SqliteFollowing();
@@ -260,6 +268,14 @@ class SqliteDocuments implements Documents {
 
   async close(): Promise<void> {
     if (this.#db.isOpen) this.#db.close();
+  }
+
+  /** Makes a change with all that follows from it, inside a transaction. */
+  #makeWhole(change: AnyChange): 'made' | Refusal {
+    const following = new SqliteFollowing();
+    const outcome = this.#make(checkedChanges([change])[0] as AnyChange, following);
+    following.write();
+    return outcome;
   }
 
   /** Inside a transaction. A refused change has written nothing. */

@@ -19,12 +19,21 @@ export interface CounterWrite {
   inc: Record<string, number>;
 }
 
+/** The answer to the request that asked for a change. It is kept only where the request still holds its claim (docs/adr/0046). */
+export interface KeptReply {
+  in: string;
+  id: string;
+  claim: string;
+  set: Document;
+}
+
 /** What a committed change has still to write elsewhere; stands in its target until all of it is written. */
 export interface Plan {
   op: string;
   rev: number;
   rows: readonly RowWrite[];
   counters: readonly CounterWrite[];
+  reply?: KeptReply;
 }
 
 /** A target document: the truth a change commits in. Made with `rev: 0`; once erased, its id is not used again. */
@@ -74,6 +83,7 @@ export interface Change {
   /** At most one write a row. */
   rows: readonly RowWrite[];
   counters: readonly CounterWrite[];
+  reply?: KeptReply | undefined;
 }
 
 /** Index of a collection of targets, by which the sweep finds unsettled ones. */

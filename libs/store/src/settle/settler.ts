@@ -4,7 +4,16 @@ import { ApiError } from '@kith/base';
 import type { Collection, Db, Document } from 'mongodb';
 import { isMongoDeadlock, isMongoDuplicate } from '../drivers/mongo.ts';
 import { outboxUpdate } from '../outbox/mongo-outbox.ts';
-import type { Change, CounterFields, CounterWrite, Intent, Plan, RowFields, TargetFields } from './plan.ts';
+import type {
+  Change,
+  CounterFields,
+  CounterWrite,
+  Intent,
+  KeptReply,
+  Plan,
+  RowFields,
+  TargetFields,
+} from './plan.ts';
 import { writeRow } from './write-row.ts';
 
 /** The steps of a change, in order; a test stops or ends the process between any two of them. */
@@ -16,6 +25,9 @@ const refused = new WeakSet<Error>();
 export function isCommitRefused(error: unknown): boolean {
   return refused.has(error as Error);
 }
+
+/** The claim of a change's answer is somebody else's by now: the change was not made, and never will be. */
+export class ClaimLost extends Error {}
 
 /** How long after it was read a plan is trusted, and an intent's change may still be on its way. */
 export const trustMs = 30_000;
@@ -70,12 +82,15 @@ export class Settler {
   /**
    * Makes a change; `false` when the target has gone on since it was read. Throws `gateway/unavailable` when too many
    * changes of a counter are under way: nothing was done then. Any other rejection leaves open whether the change was made,
-   * and whichever it is will come out whole.
+   * and whichever it is will come out whole. Throws `ClaimLost`, and has done nothing then.
    */
   async change(change: Change): Promise<boolean> {
-    const { target, rows } = change;
+    const { target, rows, reply } = change;
     const counters = mergeCounters(change.counters);
-    const plan: Plan = { op: randomUUID(), rev: target.rev + 1, rows, counters };
+    const plan: Plan = {
+      ...{ op: randomUUID(), rev: target.rev + 1, rows, counters },
+      ...(reply && { reply }),
+    };
     this.#making.add(plan.op);
     try {
       return await this.#make(change, plan);
@@ -86,8 +101,10 @@ export class Settler {
 
   async #make(change: Change, plan: Plan): Promise<boolean> {
     const { target } = change;
-    const { counters } = plan;
-    await this.#announceAll(counters, plan.op, target);
+    const { counters, reply } = plan;
+    // All that names the change before it commits.
+    const announced = reply ? [...counters, reply] : counters;
+    await this.#announceAll(announced, plan.op, target);
     await this.#onStep('announced');
     const now = new Date(this.#now());
     const commit = this.#targets(target.in).updateOne(
@@ -97,12 +114,12 @@ export class Settler {
     const { matchedCount } = await commit.catch(async (error: unknown) => {
       // Refused by a unique key, or given up for another's sake: nothing of it is stored, and never will be.
       if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
-      await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, plan.op)));
+      await Promise.allSettled(announced.map((one) => this.#withdraw(one, plan.op)));
       refused.add(error as Error);
       throw error;
     });
     if (matchedCount === 0 && !(await this.#hasCommitted(target, plan.op))) {
-      await Promise.all(counters.map((counter) => this.#withdraw(counter, plan.op)));
+      await Promise.all(announced.map((one) => this.#withdraw(one, plan.op)));
       return false;
     }
     await this.#onStep('committed');
@@ -123,6 +140,16 @@ export class Settler {
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
+  }
+
+  /**
+   * Finds out what became of the change that an answer's document names. Returns whether the document is to be read again: the
+   * answer is written, or there will be none. `false` while the change may still be made, unless it is to be stopped.
+   */
+  async settleReply(collection: string, reply: CounterFields, how: { stop: boolean }): Promise<boolean> {
+    const at = { in: collection, id: reply._id };
+    const settled = (reply.pending ?? []).map((intent) => this.#settleIntent(at, intent, how));
+    return (await Promise.all(settled)).every(Boolean);
   }
 
   /** Waits until counters have room for further intents. Throws `gateway/unavailable` when they do not get it in time. */
@@ -202,7 +229,11 @@ export class Settler {
       await this.#settleSome(collection, counter, left.slice(from, from + fewIntents));
   }
 
-  async #announceAll(counters: readonly CounterWrite[], op: string, target: Change['target']): Promise<void> {
+  async #announceAll(
+    counters: readonly (CounterWrite | KeptReply)[],
+    op: string,
+    target: Change['target'],
+  ): Promise<void> {
     const intent = { op, in: target.in, target: target.id, fromRev: target.rev, at: new Date(this.#now()) };
     const announced = await Promise.allSettled(counters.map((counter) => this.#announce(counter, intent)));
     const failed = announced.find((result) => result.status === 'rejected');
@@ -212,8 +243,14 @@ export class Settler {
     throw failed.reason;
   }
 
-  async #announce(counter: CounterWrite, intent: Intent): Promise<void> {
+  async #announce(counter: CounterWrite | KeptReply, intent: Intent): Promise<void> {
     const counters = this.#counters(counter.in);
+    if ('claim' in counter) {
+      const claimed = { _id: counter.id, claim: counter.claim } as { _id: string };
+      const { matchedCount } = await counters.updateOne(claimed, { $set: { pending: [intent] } });
+      if (matchedCount === 0) throw new ClaimLost();
+      return;
+    }
     const push = async () =>
       (await counters.updateOne({ _id: counter.id, ...hasRoom }, { $push: { pending: intent } }))
         .matchedCount > 0;
@@ -242,7 +279,11 @@ export class Settler {
     return (await this.#read(target))?.lastOp === op;
   }
 
-  async #settleIntent(counter: { in: string; id: string }, intent: Intent): Promise<boolean> {
+  async #settleIntent(
+    counter: { in: string; id: string },
+    intent: Intent,
+    { stop = false }: { stop?: boolean } = {},
+  ): Promise<boolean> {
     const at = { in: intent.in, id: intent.target };
     const readAt = this.#now();
     const target = await this.#read(at);
@@ -251,7 +292,7 @@ export class Settler {
       return true;
     }
     if (target && target.rev <= intent.fromRev) {
-      if (intent.at.getTime() > readAt - trustMs) return false;
+      if (!stop && intent.at.getTime() > readAt - trustMs) return false;
       // Its process died before the commit, or is slow: with the raised rev it cannot commit any more.
       await this.#targets(at.in).updateOne(
         { _id: at.id, rev: { $lte: intent.fromRev } },
@@ -282,20 +323,21 @@ export class Settler {
   }
 
   async #write(at: { in: string; id: string }, plan: Plan, until: number): Promise<boolean> {
-    const { op, rev } = plan;
+    const { op, rev, reply } = plan;
     const rows = await Promise.all(
       plan.rows.map((row) => writeRow(this.#db.collection<RowFields>(row.in), row, { rev, until })),
     );
     if (rows.includes(false)) return false;
     await this.#onStep('rows');
-    await Promise.all(
-      plan.counters.map(({ in: name, id, inc }) =>
-        this.#counters(name).updateOne(
-          { _id: id, 'pending.op': op },
-          { $inc: inc, $pull: { pending: { op } } },
-        ),
-      ),
+    const pull = { $pull: { pending: { op } } };
+    const written = plan.counters.map(({ in: name, id, inc }) =>
+      this.#counters(name).updateOne({ _id: id, 'pending.op': op }, { $inc: inc, ...pull }),
     );
+    if (reply) {
+      const update = { $set: reply.set, $unset: { claim: '', until: '', forMs: '' }, ...pull } as Document;
+      written.push(this.#counters(reply.in).updateOne({ _id: reply.id, 'pending.op': op }, update));
+    }
+    await Promise.all(written);
     await this.#onStep('counters');
     await this.#targets(at.in).updateOne(
       { _id: at.id, 'unsettled.op': op },
@@ -339,8 +381,8 @@ export function commitOf(
   };
 }
 
-function follows({ rows, counters }: Plan): boolean {
-  return rows.length > 0 || counters.length > 0;
+function follows({ rows, counters, reply }: Plan): boolean {
+  return rows.length > 0 || counters.length > 0 || reply !== undefined;
 }
 
 function noRoom(): ApiError {

@@ -1,4 +1,4 @@
-import { type Collection, collection } from '@kith/store';
+import { type Collection, collection, replyCollection } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { CollectionRecord } from '../collection.ts';
@@ -66,7 +66,7 @@ export const erased: Collection<{ until: number }> = collection<{ until: number 
 });
 
 /** All that collections stores. */
-export const declared: Declared = { collections: [collections, entities, erased] };
+export const declared: Declared = { collections: [collections, entities, erased, replyCollection] };
 
 /** A stored collection's id. */
 export function idOf({ root }: StoredCollection, place: string): string {

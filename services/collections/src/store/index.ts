@@ -1,6 +1,13 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { eraseProject } from '@kith/service';
-import type { DocumentChange, Documents, Outbox, StoreConfig } from '@kith/store';
+import {
+  type DocumentChange,
+  type Documents,
+  type Outbox,
+  type Replies,
+  replyCollection,
+  type StoreConfig,
+} from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
@@ -28,6 +35,8 @@ export interface EntityRange {
  */
 export class CollectionStore {
   readonly outbox: Outbox;
+  /** Answers to requests with a key. */
+  readonly replies: Replies | undefined;
   readonly erased: ErasedUsers;
   readonly imports: Imports;
   readonly #documents: Documents;
@@ -37,6 +46,7 @@ export class CollectionStore {
   constructor(documents: Documents) {
     this.#documents = documents;
     this.outbox = documents.outbox;
+    this.replies = documents.replies;
     this.erased = new ErasedUsers(documents);
     this.#tree = new Tree(documents);
     this.imports = new Imports(documents, this.#tree);
@@ -162,7 +172,10 @@ export class CollectionStore {
 
   /** Erases what is left of a deleted project; `false` while each of its collections has not gone with its users. */
   eraseProject(projectId: string): Promise<boolean> {
-    return eraseProject(this.#documents, projectId, { awaited: [collections, entities], cleared: [] });
+    return eraseProject(this.#documents, projectId, {
+      awaited: [collections, entities],
+      cleared: [replyCollection],
+    });
   }
 
   /** Rejects when the store cannot be used. */

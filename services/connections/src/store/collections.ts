@@ -1,6 +1,6 @@
 import { fold } from '@kith/base';
 import { endedUserCollection, profileCollection } from '@kith/service';
-import { type Collection, collection, counters } from '@kith/store';
+import { type Collection, collection, counters, replyCollection } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { lists } from '../listing.ts';
@@ -113,6 +113,6 @@ export const profiles: typeof profileCollection = collection({
 
 /** All that connections stores. */
 export const declared: Declared = {
-  collections: [pairs, entries, declines, endedUserCollection, profiles],
+  collections: [pairs, entries, declines, endedUserCollection, profiles, replyCollection],
   counters: [totals],
 };

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { eraseProject } from '@kith/service';
-import type { Documents, Outbox, StoreConfig } from '@kith/store';
+import { type Documents, type Outbox, type Replies, replyCollection, type StoreConfig } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { type Entry, type ListName, listRange, noTotals, type Totals } from '../listing.ts';
 import { type LivePair, type Pair, strangers } from '../pair.ts';
@@ -36,6 +36,8 @@ export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | Pair;
 export class ConnectionStore {
   /** The events of pairs. */
   readonly outbox: Outbox;
+  /** Answers to requests with a key. */
+  readonly replies: Replies | undefined;
   readonly profiles: Profiles;
   readonly erasure: Erasure;
   readonly #documents: Documents;
@@ -43,6 +45,7 @@ export class ConnectionStore {
   constructor(documents: Documents) {
     this.#documents = documents;
     this.outbox = documents.outbox;
+    this.replies = documents.replies;
     this.profiles = new Profiles(documents);
     this.erasure = new Erasure(documents);
   }
@@ -140,7 +143,7 @@ export class ConnectionStore {
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [pairs, entries, declines],
-      cleared: [profiles, totals],
+      cleared: [profiles, totals, replyCollection],
     });
   }
 

@@ -20,6 +20,7 @@ export interface Forwarded {
   /** Its place in a trace. */
   traceparent: string | undefined;
   body: Uint8Array;
+  idempotencyKey: string | undefined;
 }
 
 /**
@@ -49,6 +50,7 @@ export async function forward(
     params,
     query,
     traceparent: request.traceparent ?? null,
+    ...(request.idempotencyKey === undefined ? {} : { idempotencyKey: request.idempotencyKey }),
   });
   const number = limit.begin();
   let reply: Message | undefined;

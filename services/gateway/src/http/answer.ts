@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { codeHeader, type Message, statusHeader } from '@kith/bus';
+import { codeHeader, type Message, replayedHeader, statusHeader } from '@kith/bus';
 import type { ErrorBody } from '@kith/contracts';
 import { expectsContinue, hasBody, maxBody } from './body.ts';
 import { errorAnswer } from './error-answer.ts';
@@ -18,6 +18,7 @@ const passed = new Map(
     'Location',
     'Retry-After',
     'WWW-Authenticate',
+    replayedHeader,
   ].flatMap((name) => [
     [name, name],
     [name.toLowerCase(), name],

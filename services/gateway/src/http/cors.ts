@@ -1,3 +1,4 @@
+import { replayedHeader } from '@kith/bus';
 import cors from 'cors';
 import { isAdmin, projectIn } from '../routes/address.ts';
 import type { ProjectSettings } from '../tables/project-settings.ts';
@@ -13,7 +14,7 @@ const exposedHeaders = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
-  'Idempotency-Replayed',
+  replayedHeader,
 ];
 const exposed = exposedHeaders.join(',');
 const allowOrigin = 'Access-Control-Allow-Origin';

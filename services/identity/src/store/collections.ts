@@ -1,5 +1,5 @@
 import { fold } from '@kith/base';
-import { type Collection, collection, timeKey } from '@kith/store';
+import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
@@ -244,7 +244,7 @@ export const declared: Declared = {
       endedUsers,
       sessions,
     ],
-    ...[keys, revokedKeys, blocks, hashKinds],
+    ...[keys, revokedKeys, blocks, hashKinds, replyCollection],
   ],
 };
 

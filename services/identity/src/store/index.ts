@@ -1,4 +1,4 @@
-import type { Outbox, StoreConfig } from '@kith/store';
+import type { Outbox, Replies, StoreConfig } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { Accounts } from './accounts.ts';
 import { Blocks } from './blocks.ts';
@@ -46,6 +46,8 @@ export interface IdentityStore {
   readonly imports: Imports;
   /** The events of users and sessions. */
   readonly outbox: Outbox;
+  /** Answers to requests with a key. */
+  readonly replies: Replies | undefined;
   /** Takes away what is over, and puts right what processes left behind when they died. */
   sweep(): Promise<void>;
   /** Rejects when the database cannot be used. */
@@ -67,6 +69,7 @@ export async function openStore(config: StoreConfig): Promise<IdentityStore> {
     keys: new Keys(documents),
     imports: new Imports(documents),
     outbox: documents.outbox,
+    replies: documents.replies,
     sweep: () => documents.sweep(),
     check: () => documents.check(),
     close: () => documents.close(),

@@ -1,4 +1,4 @@
-import type { Documents, Stored } from '@kith/store';
+import { type Documents, replyCollection, type Stored } from '@kith/store';
 import type { ListPage, ListRange } from '../listing.ts';
 import {
   deletedProjects,
@@ -98,7 +98,9 @@ export class Projects {
   /** Erases the rest of a deleted project whose users are gone; its id alone stays. Repeatable. */
   async forget(id: string, at: Date): Promise<void> {
     await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
-    while ((await this.#documents.clear(endedUsers, { ...within(id), limit: batch })) > 0);
+    for (const some of [endedUsers, replyCollection]) {
+      while ((await this.#documents.clear(some, { ...within(id), limit: batch })) > 0);
+    }
     await this.#documents.erase(hashKinds, id);
     // Not while a process that died over the deletion has left the mark to be written.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);

@@ -1,5 +1,5 @@
 import { endedUserCollection, profileCollection } from '@kith/service';
-import { type Collection, collection, timeKey } from '@kith/store';
+import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { Entry, Feed } from '../feed.ts';
@@ -64,5 +64,5 @@ export const withdrawn: Collection<{ until: number }> = collection<{ until: numb
 
 /** All that notifications stores. */
 export const declared: Declared = {
-  collections: [feeds, entries, withdrawn, endedUserCollection, profileCollection],
+  collections: [feeds, entries, withdrawn, endedUserCollection, profileCollection, replyCollection],
 };

@@ -1,6 +1,14 @@
 import type { EventEnvelope } from '@kith/contracts';
 import { eraseProject, ProfileCopy, profileCollection } from '@kith/service';
-import { type Documents, type Outbox, type StoreConfig, type Stored, timeKey } from '@kith/store';
+import {
+  type Documents,
+  type Outbox,
+  type Replies,
+  replyCollection,
+  type StoreConfig,
+  type Stored,
+  timeKey,
+} from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { type Entry, emptyFeed, type Feed, type Owner } from '../feed.ts';
 import { declared, entries, feeds, withdrawn } from './collections.ts';
@@ -27,6 +35,8 @@ export interface FeedChange {
 /** What notifications keeps: a user's feed decides, its entries follow. */
 export class NotificationStore {
   readonly outbox: Outbox;
+  /** Answers to requests with a key. */
+  readonly replies: Replies | undefined;
   /** The own copy of public users. */
   readonly profiles: ProfileCopy;
   readonly erasure: Erasure;
@@ -35,6 +45,7 @@ export class NotificationStore {
   constructor(documents: Documents) {
     this.#documents = documents;
     this.outbox = documents.outbox;
+    this.replies = documents.replies;
     this.profiles = new ProfileCopy(documents);
     this.erasure = new Erasure(documents);
   }
@@ -120,7 +131,7 @@ export class NotificationStore {
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [feeds, entries],
-      cleared: [withdrawn, profileCollection],
+      cleared: [withdrawn, profileCollection, replyCollection],
     });
   }
 

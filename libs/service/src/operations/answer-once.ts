@@ -1,0 +1,66 @@
+import { ApiError, Turns, untilMade } from '@kith/base';
+import type { Message } from '@kith/bus';
+import type { OperationSpec } from '@kith/contracts';
+import { type DocumentChange, HeldChanges, keepReplyMs, type Refusal, type Replies } from '@kith/store';
+import type { Logger } from 'pino';
+import type { RequestContext } from './context.ts';
+import { KeyedRequest } from './keyed-request.ts';
+
+/** What a handler has answered. */
+export interface Answer {
+  output: unknown;
+  reply: Message;
+}
+
+/** How long a request with a key may run where it has no deadline, in ms. */
+const usualMs = 10_000;
+/** Requests of one process that have lost a target to each other go on one after the other. */
+const turns = new Turns();
+
+/**
+ * Answers a request with a key: as it was answered before, or by `answer`, whose changes are stored in one write with what it has
+ * answered (docs/adr/0046). `answer` runs again when a change of it is refused. Throws `request/in-progress`,
+ * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws; nothing is stored then.
+ */
+export async function answerOnce(
+  of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },
+  { replies, answer, log }: { replies: Replies; answer: () => Promise<Answer>; log: () => Logger },
+): Promise<Message> {
+  const { spec, context } = of;
+  const request = new KeyedRequest(of);
+  const deadline = Number.isNaN(context.deadline) ? Date.now() + usualMs : context.deadline;
+  const begun = await replies.begin(request.id, Math.max(deadline - Date.now(), 1));
+  if (begun === 'running') throw new ApiError('request/in-progress');
+  if (!('token' in begun)) return request.replay(begun);
+
+  let refused: { at: number; refusal: Refusal } | undefined;
+  let contested = '';
+  const attempt = async () => {
+    const held = new HeldChanges(refused);
+    const { output, reply } = await held.run(answer);
+    if (held.changes.length === 0) return { result: reply };
+    const userId = context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? '';
+    const kept = await replies.keep(held.changes, begun, {
+      user: `${context.projectId}|${userId}`,
+      ...request.seal(reply),
+      expiresAt: Date.now() + keepReplyMs,
+    });
+    if (kept === 'lost') throw new ApiError('request/in-progress');
+    if (kept !== 'made') {
+      refused = kept;
+      const { in: collection, target } = held.changes[kept.at] as DocumentChange<unknown>;
+      contested = `${collection.name} ${typeof target === 'string' ? target : target.id}`;
+      return undefined;
+    }
+    // It is done, and a sweep finishes what cannot be done now.
+    await held.follow().catch((error) => log().warn({ err: error }, 'what follows from a change is late'));
+    return { result: reply };
+  };
+  const inTurn = <T>(work: () => Promise<T>) => turns.run([contested], work);
+  try {
+    return await untilMade(attempt, { deadline, inTurn });
+  } finally {
+    // Its claim ends by itself.
+    await replies.release(begun).catch((error) => log().warn({ err: error }, 'a key is not free yet'));
+  }
+}

@@ -1,0 +1,62 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { ApiError } from '@kith/base';
+import { type Message, replayedHeader } from '@kith/bus';
+import type { OperationSpec } from '@kith/contracts';
+import type { Reply } from '@kith/store';
+import type { RequestContext } from './context.ts';
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * What is known of a request with an Idempotency-Key. Everything is derived from the key, which is not stored, nor is the body: the id
+ * under which the answer is kept, the MAC that tells another request under the same key, and the key that seals the answer
+ * (spec#idempotency-secrets).
+ */
+export class KeyedRequest {
+  readonly id: string;
+  readonly #mac: string;
+  readonly #sealKey: Buffer;
+
+  constructor(of: { spec: OperationSpec; context: RequestContext; body: Uint8Array }) {
+    const { spec, context, body } = of;
+    const { idempotencyKey = '', projectId, caller, params, query } = context;
+    // Keys of one caller, or of one project, are no one else's.
+    const scope = `${projectId}|${caller?.userId ?? '-'}|${spec.name}`;
+    // The target is part of what is asked: the same body for another one is another request.
+    const asked = [scope, JSON.stringify(Object.entries(params).sort()), query];
+    const derived = (purpose: string, parts: readonly (string | Uint8Array)[]) => {
+      const hmac = createHmac('sha256', idempotencyKey);
+      for (const part of [purpose, ...parts]) hmac.update(`${Buffer.byteLength(part)}:`).update(part);
+      return hmac.digest();
+    };
+    this.id = `${scope}|${derived('id', [scope]).toString('base64url')}`;
+    this.#mac = derived('request', [...asked, body]).toString('base64url');
+    this.#sealKey = derived('seal', [...asked, body]);
+  }
+
+  /** What is stored of an answer. */
+  seal({ headers, body }: Message): Pick<Reply, 'mac' | 'sealed'> {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, this.#sealKey, nonce);
+    const text = JSON.stringify({ headers, body: Buffer.from(body).toString('utf8') });
+    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return { mac: this.#mac, sealed: sealed.toString('base64') };
+  }
+
+  /** The answer that was kept. Throws `request/idempotency-mismatch` if it is the answer to another request. */
+  replay({ mac, sealed }: Pick<Reply, 'mac' | 'sealed'>): Message {
+    if (!timingSafeEqual(Buffer.from(mac, 'base64url'), Buffer.from(this.#mac, 'base64url')))
+      throw new ApiError('request/idempotency-mismatch');
+    const bytes = Buffer.from(sealed, 'base64');
+    const decipher = createDecipheriv(algorithm, this.#sealKey, bytes.subarray(0, nonceBytes));
+    decipher.setAuthTag(bytes.subarray(-tagBytes));
+    const text = Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    const { headers, body } = JSON.parse(text.toString('utf8')) as {
+      headers: Message['headers'];
+      body: string;
+    };
+    return { headers: { ...headers, [replayedHeader]: 'true' }, body: new TextEncoder().encode(body) };
+  }
+}

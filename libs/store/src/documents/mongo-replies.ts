@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { Collection, Filter } from 'mongodb';
+import { insertAbsent } from '../drivers/failed-writes.ts';
+import type { CounterFields, KeptReply } from '../settle/plan.ts';
+import type { Settler } from '../settle/settler.ts';
+import type { AnyChange, Claim, Kept, Refusal, Replies } from './documents.ts';
+import { contentOf, type MongoDocument, readOf } from './mongo-collection.ts';
+import { keepReplyMs, type Reply, replyCollection } from './reply-collection.ts';
+
+/** An answer, or without content a request under way; `pending` names its change while that may be about to commit. */
+type StoredReply = MongoDocument & CounterFields & { claim?: string; until?: Date; forMs?: number };
+
+interface Parts {
+  stored: Collection<StoredReply>;
+  settler: Settler;
+  /** Makes one change, with an answer if there is one. `'lost'`: the answer's claim is somebody else's. */
+  make(change: AnyChange, reply?: KeptReply): Promise<'made' | 'lost' | Refusal>;
+  erase(change: AnyChange): Promise<unknown>;
+}
+
+/**
+ * Answers on MongoDB. An answer follows from its change as a counter does (docs/adr/0005): the document of the request names the
+ * change before it commits, the commit leaves the answer in its target, and from there it is written under its id. So whoever
+ * finds the request open can tell whether it has changed anything, and can stop it if it has not.
+ */
+export class MongoReplies implements Replies {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async begin(id: string, forMs: number): Promise<Claim | Reply | 'running'> {
+    const { stored } = this.#parts;
+    const token = randomUUID();
+    for (;;) {
+      const now = Date.now();
+      const claim = { claim: token, until: new Date(now + forMs), forMs };
+      const open = { _id: id, rev: 0, ...claim, expiresAt: new Date(now + keepReplyMs) };
+      const [taken] = await insertAbsent(stored, [open]);
+      if (!taken) return { id, token };
+      const there = await stored.findOne({ _id: id });
+      if (!there) continue;
+      if (there.shape !== undefined) {
+        const reply = readOf(replyCollection, there).doc;
+        if (reply.expiresAt > now) return reply;
+        await stored.deleteOne({ _id: id, shape: there.shape, expiresAt: there.expiresAt as Date });
+        continue;
+      }
+      const left = Number(there.until) - now;
+      // Longer than it was claimed for is left only by a clock that is wrong, and taking it over is safe.
+      const isRunning = left > 0 && left <= (there.forMs ?? 0);
+      if (there.pending?.length) {
+        if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))
+          continue;
+        return 'running';
+      }
+      if (isRunning) return 'running';
+      const asRead = { _id: id, claim: there.claim, 'pending.0': { $exists: false } } as Filter<StoredReply>;
+      if ((await stored.updateOne(asRead, { $set: claim })).matchedCount > 0) return { id, token };
+    }
+  }
+
+  async keep(changes: readonly AnyChange[], { id, token }: Claim, reply: Reply): Promise<Kept> {
+    const { make, erase, stored } = this.#parts;
+    const [first, ...others] = changes as [AnyChange, ...AnyChange[]];
+    const made: AnyChange[] = [];
+    let kept: Kept = 'made';
+    for (let at = others.length; at > 0 && kept === 'made'; at--) {
+      const change = changes[at] as AnyChange;
+      const outcome = await make(change);
+      if (outcome === 'made') made.push(change);
+      else kept = { at, refusal: outcome as Refusal };
+    }
+    if (kept === 'made') {
+      const content = contentOf(replyCollection, id, reply);
+      const set = { ...content, epoch: 0, newest: 1 };
+      const outcome = await make(first, { in: stored.collectionName, id, claim: token, set });
+      if (outcome === 'made' || outcome === 'lost') kept = outcome;
+      else kept = { at: 0, refusal: outcome };
+    }
+    if (kept !== 'made') {
+      // Left behind by a process that dies here, they mean nothing to anybody and expire.
+      for (const change of made) if (typeof change.target === 'string') await erase(change);
+    }
+    return kept;
+  }
+
+  async release({ id, token }: Claim): Promise<void> {
+    const idle = { _id: id, claim: token, 'pending.0': { $exists: false } } as Filter<StoredReply>;
+    await this.#parts.stored.deleteOne(idle);
+  }
+
+  async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
+    const user = `${projectId}|${userId}`;
+    await this.#parts.stored.deleteMany({ 'k.user': user } as Filter<StoredReply>);
+    const own = { _id: { $gt: `${user}|`, $lt: `${user}}` }, until: { $lt: new Date() } };
+    await this.#parts.stored.deleteMany({ ...own, 'pending.0': { $exists: false } } as Filter<StoredReply>);
+  }
+}

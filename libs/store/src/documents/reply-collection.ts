@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { type Collection, collection } from './collection.ts';
+
+/** The answer to a request with a key, kept so that the request is answered alike when it comes again (docs/adr/0046). */
+export interface Reply {
+  /** Whose it is, `<project>|<user>`; erasure finds it by this. */
+  user: string;
+  /** An HMAC of the request, keyed from its key. */
+  mac: string;
+  /** The answer, sealed under a key that is stored nowhere. */
+  sealed: string;
+  /** Unix ms. */
+  expiresAt: number;
+}
+
+/** Answers by caller, operation and a hash of the key. On MongoDB a document without content is a request under way. */
+export const replyCollection: Collection<Reply> = collection<Reply>({
+  name: 'replies',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ user: z.string(), mac: z.string(), sealed: z.string(), expiresAt: z.int() }),
+  indexes: { user: { key: ({ user }) => user } },
+  expires: ({ expiresAt }) => expiresAt,
+});
+
+/** How long an answer is kept (spec#idempotency-replay), in ms. */
+export const keepReplyMs = 24 * 3600 * 1000;

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { type Documents, type Reply, replyCollection } from '@kith/store';
+import { box, boxes, declared, things, told, totals } from './shelf.ts';
+
+export const declaredWithReplies = {
+  ...declared,
+  collections: [...declared.collections, replyCollection],
+};
+
+/** A request's work: a new box of a key, with all that follows from it, and a second one that it needs. */
+export async function makeBoxes(documents: Documents, key: string): Promise<string> {
+  const id = `${key}-${randomUUID()}`;
+  const set = box({ owner: key, things: 1 });
+  await documents.change([
+    {
+      ...{ in: boxes, target: id, set },
+      rows: [{ in: things, id: `${id}|1`, put: { at: 1 } }],
+      counters: [{ in: totals, id: key, add: { boxes: 1 } }],
+      events: [told(id, set)],
+    },
+  ]);
+  await documents.change([{ in: boxes, target: `${id}-lid`, set: box({ owner: `${key}-lids` }) }]);
+  return id;
+}
+
+export function answered(text: string, expiresAt = Date.now() + 60_000): Reply {
+  return { user: 'p|ann', mac: 'mac', sealed: text, expiresAt };
+}

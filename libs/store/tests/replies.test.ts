@@ -1,0 +1,129 @@
+// Starts at most 0 platforms and 40 processes.
+import { randomUUID } from 'node:crypto';
+import { type Documents, HeldChanges, type Replies, type StoreConfig } from '@kith/store';
+import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath, waitFor } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDocuments } from '../src/documents/open-documents.ts';
+import { box, boxes, things, totals } from './documents-support/shelf.ts';
+import { answered, declaredWithReplies, makeBoxes } from './documents-support/shelf-request.ts';
+
+const child = new URL('./documents-support/dying-reply.ts', import.meta.url);
+
+describe.each(availableEngines())('answers that are kept with their change (%s)', (engine) => {
+  let place: { config: StoreConfig } & AsyncDisposable;
+  let documents: Documents;
+  let replies: Replies;
+  beforeEach(async () => {
+    place = await createStore(engine);
+    documents = await openDocuments(place.config, declaredWithReplies);
+    replies = documents.replies as Replies;
+  });
+  afterEach(async () => {
+    await documents.close();
+    await place[Symbol.asyncDispose]();
+  });
+
+  const claim = async (key: string, forMs = 10_000) => {
+    const begun = await replies.begin(key, forMs);
+    if (typeof begun === 'string' || !('token' in begun)) throw new Error('It has begun before.');
+    return begun;
+  };
+  const held = async (key: string) => {
+    const changes = new HeldChanges();
+    await changes.run(() => makeBoxes(documents, key));
+    return changes.changes;
+  };
+  /** What there is of a key: boxes, things in them, and what is counted. */
+  const made = async (key: string) => {
+    const found = await documents.range(boxes, { above: `${key}-`, below: `${key}.`, limit: 100 });
+    const rows = await documents.range(things, { above: `${key}-`, below: `${key}.`, limit: 100 });
+    const own = found.filter(({ doc }) => doc.owner === key);
+    return [own.length, rows.length, (await documents.sums(totals, [key])).get(key)?.boxes];
+  };
+
+  it('changes are held back, and made with the answer', async () => {
+    const begun = await claim('a');
+    const changes = await held('a');
+    expect(await made('a')).toEqual([0, 0, 0]);
+    expect(await replies.begin('a', 10_000)).toBe('running');
+    expect(await replies.keep(changes, begun, answered('first'))).toBe('made');
+    expect(await made('a')).toEqual([1, 1, 1]);
+    expect(await replies.begin('a', 10_000)).toMatchObject({ sealed: 'first' });
+    await replies.release(begun);
+    expect(await replies.begin('a', 10_000)).toMatchObject({ sealed: 'first' });
+  });
+
+  it('what is refused leaves nothing, and the work is told of it when it is done again', async () => {
+    await documents.change([{ in: boxes, target: 'there', set: box({ owner: 'ann', label: 'Taken' }) }]);
+    const begun = await claim('b');
+    const work = async () => {
+      const [outcome] = await documents.change([
+        { in: boxes, target: 'new', set: box({ owner: 'ann', label: 'Taken' }) },
+      ]);
+      if (outcome === 'made') await documents.change([{ in: boxes, target: 'lid', set: box() }]);
+      return outcome;
+    };
+    const first = new HeldChanges();
+    expect(await first.run(work)).toBe('made');
+    const kept = await replies.keep(first.changes, begun, answered('no'));
+    expect(kept).toEqual({ at: 0, refusal: { taken: 'label' } });
+    expect((await documents.get(boxes, ['new', 'lid'])).size).toBe(0);
+    const again = new HeldChanges(kept as { at: number; refusal: { taken: string } });
+    expect(await again.run(work)).toEqual({ taken: 'label' });
+    expect(again.changes).toEqual([]);
+    await replies.release(begun);
+    await claim('b');
+  });
+
+  it('a request that was taken over stores nothing any more', async () => {
+    const late = await claim('c', 1);
+    await waitFor(async () => Date.now() > 0 && (await replies.begin('c', 5_000)) !== 'running', {
+      what: 'the end of the claim',
+    });
+    expect(await replies.keep(await held('c'), late, answered('late'))).toBe('lost');
+    expect(await made('c')).toEqual([0, 0, 0]);
+    await replies.release(late);
+    expect(await replies.begin('c', 5_000)).toBe('running');
+  });
+
+  it('an answer goes with its user, and when it has expired', async () => {
+    await replies.keep(await held('d'), await claim('d'), answered('first'));
+    await replies.forget({ projectId: 'p', userId: 'bob' });
+    expect(await replies.begin('d', 1_000)).toMatchObject({ sealed: 'first' });
+    await replies.forget({ projectId: 'p', userId: 'ann' });
+    const begun = await claim('d');
+    await replies.keep(await held('d'), begun, answered('second', Date.now() - 1));
+    await claim('d');
+    expect(await made('d')).toEqual([2, 2, 2]);
+    await documents.sweep();
+  });
+
+  it('a change is made once or not at all when its process dies before any of its writes', {
+    timeout: 240_000,
+  }, async () => {
+    const outcomes = new Set<string>();
+    const deaths = await dieBeforeEachWrite(async (number) => {
+      const key = `k${randomUUID()}`;
+      const death = await runUntilDeath(child, { store: place.config, key, number });
+      // The request comes again, as often as it takes.
+      const answer = await waitFor(
+        async () => {
+          const begun = await replies.begin(key, 10_000);
+          if (begun === 'running') return undefined;
+          if (!('token' in begun)) return begun.sealed;
+          const kept = await replies.keep(await held(key), begun, answered('the parent'));
+          return kept === 'made' ? 'the parent' : undefined;
+        },
+        { what: 'the end of the claim' },
+      );
+      if (death.acknowledged) expect(answer).toBe('the child');
+      outcomes.add(answer);
+      expect(await made(key)).toEqual([1, 1, 1]);
+      expect(await replies.begin(key, 10_000)).toMatchObject({ sealed: answer });
+      return death;
+    });
+    expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
+    expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
+    expect(outcomes).toEqual(new Set(['the child', 'the parent']));
+  });
+});

@@ -1,0 +1,24 @@
+import { ApiError } from '@kith/base';
+import { type OperationSpec, takesKey } from '@kith/contracts';
+
+/** A string of RFC 9651 section 3.3.3. */
+const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
+/** Without a space, which tells two header lines from one, and without a quote, which tells a broken string. */
+const bare = /^[\x21\x23-\x7e]+$/;
+const longest = 255;
+
+/**
+ * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); nothing where the operation takes
+ * none, or not from this caller (spec#idempotency-scope). Throws `request/invalid-idempotency-key`.
+ */
+export function idempotencyKeyOf(
+  header: string | string[] | undefined,
+  { operation, hasCaller }: { operation: OperationSpec; hasCaller: boolean },
+): string | undefined {
+  if (header === undefined || !takesKey(operation)) return undefined;
+  if (!hasCaller && !operation.keyedByProject) return undefined;
+  const text = String(header);
+  const key = quoted.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? bare.exec(text)?.[0] ?? '';
+  if (key.length < 1 || key.length > longest) throw new ApiError('request/invalid-idempotency-key');
+  return key;
+}

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import {
+  addEntity,
+  changePassword,
+  deleteUser,
+  getConnectionStatus,
+  listEntities,
+  listNotifications,
+  listSessions,
+  listSubCollections,
+  type OperationSpec,
+  operations,
+  renameCollection,
+  requestConnection,
+  requestNewAccessToken,
+  type Session,
+  signIn,
+  signUp,
+  takesKey,
+} from '@kith/contracts';
+import { type TestUser, waitFor } from '@kith/testing';
+import { expect, it } from 'vitest';
+import { type SurfaceWorld, surfaceSuite } from '../support/surface/suite.ts';
+import type { Given } from '../support/surface/surface.ts';
+
+const keyed = operations.filter(takesKey);
+const replayed = 'idempotency-replayed';
+
+/** A good call of each operation that takes a key; an operation without one fails the first test. */
+const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> = {
+  'identity.sign-up': async () => ({
+    body: { email: `${randomUUID()}@example.com`, password: randomUUID(), name: 'Ada' },
+  }),
+  'identity.change-password': async (world) => {
+    const { accessToken: token, password } = await world.user();
+    return { token, body: { password, newPassword: randomUUID() } };
+  },
+  'identity.delete-session': async (world) => {
+    const { id, projectId, email, password, accessToken: token } = await world.user();
+    const path = `/v7/${projectId}/auth/sign-in`;
+    const { accessToken } = await world.platform.call<Session>('POST', path, { body: { email, password } });
+    const { sid } = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString());
+    expect(id).not.toBe(sid);
+    return { token, params: { sessionId: sid } };
+  },
+  'identity.update-user': async (world) => {
+    const { id: userId, accessToken: token } = await world.user();
+    return { token, params: { userId }, body: { bio: 'New' } };
+  },
+  'identity.delete-user': async (world) => {
+    const { id: userId, accessToken: token } = await world.user();
+    return { token, params: { userId } };
+  },
+  'connections.request': async (world) => {
+    const [{ accessToken: token }, { id: userId }] = await two(world);
+    return { token, params: { userId }, body: { message: 'Hello' } };
+  },
+  'connections.delete-with-user': async (world) => {
+    const [ada, { id: userId }] = await connected(world);
+    return { token: ada.accessToken, params: { userId } };
+  },
+  'connections.accept': asked,
+  'connections.decline': asked,
+  'connections.delete': async (world) => {
+    const [{ accessToken: token }, , connectionId] = await connected(world);
+    return { token, params: { connectionId } };
+  },
+  'connections.block': async (world) => {
+    const [{ accessToken: token }, { id: userId }] = await two(world);
+    return { token, params: { userId } };
+  },
+  'connections.unblock': async (world) => {
+    const [{ accessToken: token, projectId }, { id: userId }] = await two(world);
+    await world.platform.call('POST', `/v7/${projectId}/users/${userId}/block`, { token });
+    return { token, params: { userId } };
+  },
+  'collections.create-sub-collection': async (world) => {
+    const { token, params } = await folder(world);
+    return { token, params, body: { collectionName: 'Sub' } };
+  },
+  'collections.rename': async (world) => ({ ...(await folder(world)), body: { name: 'Renamed' } }),
+  'collections.delete': folder,
+  'collections.add-entity': async (world) => ({ ...(await folder(world)), body: { entityId: 'post' } }),
+  'collections.remove-entity': async (world) => {
+    const { token, params } = await folder(world);
+    await world.ok(addEntity, { token, params, body: { entityId: 'post' } });
+    return { token, params: { ...params, entityId: 'post' } };
+  },
+  'notifications.mark-as-read': async (world) => {
+    const { token, notificationId } = await notified(world);
+    return { token, params: { notificationId } };
+  },
+  'notifications.mark-all-as-read': async (world) => ({ token: (await notified(world)).token }),
+};
+
+async function two(world: SurfaceWorld): Promise<[TestUser, TestUser]> {
+  return [await world.user(), await world.user()];
+}
+
+async function connected(world: SurfaceWorld): Promise<[TestUser, TestUser, string]> {
+  const [ada, grace] = await two(world);
+  return [ada, grace, await world.platform.connect(ada, grace)];
+}
+
+async function asked(world: SurfaceWorld) {
+  const [{ accessToken, projectId }, grace] = await two(world);
+  const path = `/v7/${projectId}/users/${grace.id}/connection`;
+  const { id: connectionId } = await world.platform.call<{ id: string }>('POST', path, {
+    token: accessToken,
+    body: {},
+  });
+  return { token: grace.accessToken, params: { connectionId } };
+}
+
+async function folder(world: SurfaceWorld) {
+  const ada = await world.user();
+  const { id: collectionId } = await world.platform.createCollection(ada, 'Folder');
+  return { token: ada.accessToken, params: { collectionId } };
+}
+
+async function notified(world: SurfaceWorld) {
+  const { token } = await asked(world);
+  const first = async () => {
+    const { body } = await world.ok(listNotifications, { token });
+    return 'data' in body ? body.data[0]?.id : undefined;
+  };
+  const notificationId = await waitFor(first, { what: 'a notification' });
+  return { token, notificationId };
+}
+
+const withKey = (given: Given, key: string): Given => ({
+  ...given,
+  headers: { ...given.headers, 'idempotency-key': key },
+});
+
+/** The same request but for its query, which the operation does not read. */
+const otherwise = (given: Given): Given => ({ ...given, query: 'other=1' });
+
+export const idempotency = surfaceSuite('idempotency', (world) => {
+  const callOf = (spec: OperationSpec) => {
+    const call = calls[spec.name];
+    if (!call) throw new Error(`Nothing here calls ${spec.name}: add a call to the list above.`);
+    return call(world);
+  };
+
+  // The answer is lost after the commit, as far as the client knows.
+  it.each(keyed.map((spec) => [spec.name, spec] as const))(
+    '%s: the same request is answered by the same bytes',
+    async (_, spec) => {
+      const given = await callOf(spec);
+      const key = `"${randomUUID()}"`;
+      await world.refused(spec, withKey(given, '""'), 'request/invalid-idempotency-key');
+      const first = await world.ok(spec, withKey(given, key));
+      expect(first.headers).not.toHaveProperty(replayed);
+      if (spec === deleteUser) {
+        // A token is checked before a replay (spec#idempotency-check-order).
+        await world.refused(spec, withKey(given, key), 'auth/unauthorized');
+        return;
+      }
+      for (const form of ['/v7', '/api/v6']) {
+        const again = await world.ok(spec, { ...withKey(given, key.replaceAll('"', '')), form });
+        expect(again.text).toBe(first.text);
+        expect(again.headers).toHaveProperty(replayed, 'true');
+      }
+      await world.refused(spec, withKey(otherwise(given), key), 'request/idempotency-mismatch');
+    },
+  );
+
+  it('a request is done once, and again under another key or without one', async () => {
+    const given = await folder(world);
+    const body = { collectionName: 'Sub' };
+    const create = keyed.find(({ name }) => name === 'collections.create-sub-collection') as OperationSpec;
+    for (const key of ['one', 'one', 'two', 'one']) await world.ok(create, withKey({ ...given, body }, key));
+    await world.ok(create, { ...given, body });
+    expect((await world.ok(listSubCollections, given)).body).toHaveLength(3);
+  });
+
+  it('requests that come at once are done once', async () => {
+    const given = await folder(world);
+    const request = withKey({ ...given, body: { entityId: 'post' } }, 'at-once');
+    const url = `${world.platform.url}/v7/${world.projectId}/collections/${given.params.collectionId}/entities`;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const headers = { authorization: `Bearer ${given.token}`, 'content-type': 'application/json' };
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: { ...headers, ...request.headers },
+          body: JSON.stringify(request.body),
+        });
+        return { status: response.status, replayed: response.headers.get(replayed) };
+      }),
+    );
+    expect(answers.filter((one) => one.status === 200 && one.replayed === null)).toHaveLength(1);
+    expect(answers.every((one) => one.status === 409 || one.status === 200)).toBe(true);
+    expect((await world.ok(listEntities, given)).body.pagination.totalItems).toBe(1);
+  });
+
+  it('a request whose first attempt is still running is told so', async () => {
+    const given = withKey(await callOf(signUp), 'running');
+    await Promise.all([
+      world.ok(signUp, given),
+      // The first one is hashing the password.
+      world.refused(signUp, given, 'request/in-progress'),
+    ]);
+    const { headers } = await world.ok(signUp, given);
+    expect(headers).toHaveProperty(replayed, 'true');
+  });
+
+  it('keys of one caller are no one else’s', async () => {
+    const [ada, grace] = [await folder(world), await folder(world)];
+    const body = { name: 'Renamed' };
+    for (const given of [ada, grace]) {
+      const { body: renamed, headers } = await world.ok(
+        renameCollection,
+        withKey({ ...given, body }, 'shared'),
+      );
+      expect(renamed.id).toBe(given.params.collectionId);
+      expect(headers).not.toHaveProperty(replayed);
+    }
+  });
+
+  it('what changes nothing is worked out anew', async () => {
+    const [ada, grace] = await two(world);
+    const given = withKey({ token: ada.accessToken, params: { userId: grace.id }, body: {} }, 'later');
+    await world.platform.call('POST', `/v7/${world.projectId}/users/${grace.id}/connection`, {
+      token: ada.accessToken,
+      body: {},
+    });
+    await world.refused(requestConnection, given, 'connection/request-pending');
+    const status = await world.ok(getConnectionStatus, {
+      token: ada.accessToken,
+      params: { userId: grace.id },
+    });
+    const { connectionId } = status.body as { connectionId: string };
+    await world.platform.call('DELETE', `/v7/${world.projectId}/connections/${connectionId}`, {
+      token: ada.accessToken,
+    });
+    const { headers } = await world.ok(requestConnection, given);
+    expect(headers).not.toHaveProperty(replayed);
+  });
+
+  it('a key is a quoted or a bare string of 1 to 255 characters', async () => {
+    const given = { ...(await folder(world)), body: { name: 'Named' } };
+    const wrong = [
+      '',
+      '""',
+      '"open',
+      'open"',
+      'two words',
+      '"a" "b"',
+      '"a", "b"',
+      '"\\x"',
+      'é',
+      'x'.repeat(256),
+    ];
+    for (const key of [...wrong, `"${'x'.repeat(256)}"`])
+      await world.refused(renameCollection, withKey(given, key), 'request/invalid-idempotency-key');
+    for (const key of ['x', '"two words"', '"a \\" b"', '"\\\\"', 'x'.repeat(255), `"${'y'.repeat(255)}"`])
+      await world.ok(renameCollection, withKey(given, key));
+  });
+
+  it('what follows from a change is done before its answer: other sessions end with a password', async () => {
+    const { email, password, accessToken: token } = await world.user();
+    const { body: other } = await world.ok(signIn, { body: { email, password } });
+    expect((await world.ok(listSessions, { token })).body.pagination.totalItems).toBe(2);
+    const body = { password, newPassword: randomUUID() };
+    await world.ok(changePassword, withKey({ token, body }, 'change'));
+    expect((await world.ok(listSessions, { token })).body.pagination.totalItems).toBe(1);
+    const { refreshToken } = other;
+    await world.refused(requestNewAccessToken, { body: { refreshToken } }, 'auth/unauthorized');
+  });
+});
