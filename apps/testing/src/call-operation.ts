@@ -21,7 +21,7 @@ export interface OperationCall
   extends Partial<
     Pick<
       RequestContext,
-      'projectId' | 'caller' | 'params' | 'query' | 'form' | 'wireVersion' | 'userAgent' | 'deadline'
+      'projectId' | 'caller' | 'params' | 'query' | 'form' | 'wireVersion' | 'userAgent' | 'deadline' | 'idempotencyKey'
     >
   > {
   /** A string is sent as it is, anything else as JSON. */

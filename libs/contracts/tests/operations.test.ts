@@ -100,7 +100,7 @@ test.each(Object.keys(errors) as ErrorCode[])('%s has a form and a status of spe
   const duplicate = /^DUPLICATE_[A-Z]+$/.test(code);
   expect(duplicate || /^[a-z]+(-[a-z]+)*\/[a-z]+(-[a-z]+)*$/.test(code)).toBe(true);
   const { status, message } = errors[code];
-  expect([400, 401, 403, 404, 405, 408, 409, 413, 415, 417, 429, 431, 500, 503, 504]).toContain(status);
+  expect([400, 401, 403, 404, 405, 408, 409, 413, 415, 417, 422, 429, 431, 500, 503, 504]).toContain(status);
   if (duplicate) expect(status).toBe(409);
   if (code.endsWith('/server-error')) expect(status).toBe(500);
   if (code.includes('/invalid-') && !['auth/invalid-credentials', 'auth/invalid-token'].includes(code))

@@ -217,6 +217,7 @@ test('a new operation comes into the document by its contract alone', () => {
       '409',
       '413',
       '415',
+      '422',
       '429',
       '500',
       '503',

@@ -27,7 +27,16 @@ test.each(availableEngines())('no log line and no row gives a secret away on %s'
   await call(bus, updateUser, { projectId, params, caller: callerOf(first.user), body: { name: 'Ada' } });
   const second = await call(bus, signIn, { projectId, body: { email, password } });
   tokens.push(second.body.accessToken, second.body.refreshToken);
+  // The answer to a request with a key is kept, with its tokens.
+  const idempotencyKey = `key-${projectId}`;
+  const keyed = { projectId, idempotencyKey, body: { email: 'keyed@example.org', password } };
+  const third = await call(bus, signUp, keyed);
+  const again = await call(bus, signUp, keyed);
+  expect(again.text).toBe(third.text);
+  expect(again.headers).toHaveProperty('Idempotency-Replayed', 'true');
+  tokens.push(third.body.accessToken, third.body.refreshToken, idempotencyKey);
   const dump = await dumpStore(identity.store);
+  expect(dump.replies).toHaveLength(1);
   await identity.service.stop();
 
   expect(lines.join('')).toContain('"msg":"served"');
@@ -38,7 +47,7 @@ test.each(availableEngines())('no log line and no row gives a secret away on %s'
     String(user?.passwordHash),
     ...(dump.sessions ?? []).map(({ tokenHash }) => String(tokenHash)),
   ];
-  expect(hashes).toHaveLength(3);
+  expect(hashes).toHaveLength(4);
   for (const secret of [password, ...tokens, ...hashes, d, p, q]) {
     expect(secret.length).toBeGreaterThan(20);
     expect(lines.filter((line) => line.includes(secret))).toEqual([]);

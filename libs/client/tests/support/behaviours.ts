@@ -128,15 +128,24 @@ export const behaviours = {
     }
   },
 
-  async retriesReadsAlone(world) {
+  async retriesWhatIsSafe(world) {
     const kith = clientOf(world, { session: (await world.control.person()).session });
     await world.control.seen();
     await world.control.fault({ match: 'GET', times: 2, how: 'lose' });
     const { count } = await kith.connections.count();
     const reads = (await world.control.seen()).length;
-    await world.control.fault({ match: 'PATCH', times: 1, how: 'lose-answer' });
-    const lost = await settled(kith.notifications.markAllAsRead());
+    const { id: collectionId } = await kith.collections.getRoot();
+    await world.control.seen();
+    await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
+    const { name } = await kith.collections.createSubCollection({ collectionId, collectionName: 'Once' });
     const writes = (await world.control.seen()).length;
+    const { items } = await kith.collections.listSubCollections({ collectionId });
+    // Signing in takes no key.
+    await world.control.seen();
+    await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
+    const lost = await settled(kith.auth.signIn({ email: 'nobody@example.org', password: 'correct horse' }));
+    const signIns = (await world.control.seen()).length;
+    const created = { name, writes, there: items.length };
     const busy = { status: 503, body: JSON.stringify({ error: 'Away.', code: 'gateway/unavailable' }) };
     await world.control.fault({
       match: 'PATCH',
@@ -147,7 +156,8 @@ export const behaviours = {
     const late = { status: 504, body: JSON.stringify({ error: 'Late.', code: 'gateway/timeout' }) };
     await world.control.fault({ match: 'PATCH', times: 1, how: late });
     const timedOut = await settled(kith.notifications.markAllAsRead());
-    return { count, reads, lost, writes, unavailable, timedOut, sent: (await world.control.seen()).length };
+    const sent = (await world.control.seen()).length;
+    return { count, reads, created, lost, signIns, unavailable, timedOut, sent };
   },
 
   async honoursRetryAfter(world) {

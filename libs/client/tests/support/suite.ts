@@ -31,14 +31,16 @@ const expected: Record<BehaviourName, unknown> = {
     outcome: { status: 403, code: 'auth/suspended', field: null, retryAfterMs: null },
     ends: [[null, 'ended', 'auth/suspended']],
   },
-  retriesReadsAlone: {
+  retriesWhatIsSafe: {
     count: 0,
     reads: 3,
+    // The second attempt is answered as the first was, and done once.
+    created: { name: 'Once', writes: 2, there: 1 },
     lost: { isTimeout: false, hasCause: true },
-    writes: 1,
+    signIns: 1,
     unavailable: { answer: { markedAsRead: 0 } },
-    timedOut: { status: 504, code: 'gateway/timeout', field: null, retryAfterMs: null },
-    sent: 4,
+    timedOut: { answer: { markedAsRead: 0 } },
+    sent: 5,
   },
   honoursRetryAfter: { waited: expect.any(Number) },
   doesNotWaitForTooLong: { status: 429, code: 'rate-limit/exceeded', field: null, retryAfterMs: 300_000 },

@@ -1,0 +1,7 @@
+// Starts at most 0 platforms and 60 processes.
+import { createSubCollection, signUp } from '@kith/contracts';
+import { availableEngines } from '@kith/testing';
+import { describeKeyedDeaths } from './support/keyed/suite.ts';
+
+// All operations are in idempotency-deaths.long.test.ts.
+for (const engine of availableEngines()) describeKeyedDeaths(engine, [signUp, createSubCollection]);

@@ -1,0 +1,22 @@
+import { operations } from '@kith/contracts';
+import { callOperation, type OperationCall } from '@kith/testing';
+import { dieBeforeWrite } from '@kith/testing/die-before-write';
+import { type Stores, startServices } from './services.ts';
+
+/** What the child is told: a request, and before which write to die. */
+export interface DyingRequest {
+  stores: Stores;
+  operation: string;
+  call: OperationCall;
+  number: number;
+}
+
+const work: DyingRequest = JSON.parse(process.argv[2] ?? '{}');
+const spec = operations.find(({ name }) => name === work.operation);
+if (!spec) throw new Error(`There is no ${work.operation}.`);
+const started = await startServices(work.stores, { isDeaf: true });
+dieBeforeWrite(work.number);
+const { status } = await callOperation(started.bus, spec, { ...work.call, timeoutMs: 3_000 });
+if (status === spec.status) process.stdout.write('acknowledged');
+// Not in order: stopping writes, too.
+process.stdout.write('', () => process.exit(0));

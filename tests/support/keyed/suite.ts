@@ -1,0 +1,78 @@
+import { type OperationSpec, serviceOf } from '@kith/contracts';
+import type { StoreConfig } from '@kith/store';
+import {
+  createStore,
+  type Death,
+  dieBeforeEachWrite,
+  dumpStore,
+  type EngineKind,
+  runUntilDeath,
+  waitFor,
+} from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serviceNames, startServices, type Stores } from './services.ts';
+import { KeyedWorld } from './world.ts';
+
+const child = new URL('./dying-request.ts', import.meta.url);
+
+/** Describes requests with a key whose process is killed before each of its writes, and which then come again. */
+export function describeKeyedDeaths(engine: EngineKind, specs: readonly OperationSpec[]): void {
+  describe(`requests with a key whose process dies (${engine})`, () => {
+    const undo = new AsyncDisposableStack();
+    let stores: Stores;
+    let world: KeyedWorld;
+    beforeAll(async () => {
+      const made: Record<string, Stores[string]> = {};
+      for (const name of serviceNames) made[name] = undo.use(await createStore(engine)).config;
+      stores = made;
+      world = new KeyedWorld(undo.use(await startServices(stores)).bus);
+    }, 60_000);
+    afterAll(() => undo.disposeAsync());
+
+    /** Types of the events that the operation's service has stored of a project, published or not. */
+    const eventsOf = async (spec: OperationSpec, projectId: string) => {
+      const dump = await dumpStore(stores[serviceOf(spec)] as StoreConfig);
+      const texts = Object.values(dump).flat().flatMap(eventTexts);
+      const own = texts.filter((text) => text.includes(`"projectId":"${projectId}"`));
+      const types = own.map((text) => /"id":"([^"]+)","type":"([^"]+)"/.exec(text) ?? []);
+      return [...new Map(types.map(([, id, type]) => [id, type])).values()].toSorted();
+    };
+
+    it.each(specs.map((spec) => [spec.name, spec] as const))(
+      '%s is done once',
+      { timeout: 300_000 },
+      async (_, spec) => {
+        const usual = await world.callOf(spec.name);
+        expect((await world.untilAnswered(spec, usual)).status).toBe(spec.status);
+        const expected = await eventsOf(spec, usual.projectId);
+
+        const projects: string[] = [];
+        const deaths: Death[] = await dieBeforeEachWrite(async (number) => {
+          const call = await world.callOf(spec.name);
+          projects.push(call.projectId);
+          const death = await runUntilDeath(child, { stores, operation: spec.name, call, number });
+          const first = await world.untilAnswered(spec, call);
+          expect([first.status, first.text]).toEqual([spec.status, first.text]);
+          if (death.acknowledged) expect(first.headers).toHaveProperty('Idempotency-Replayed', 'true');
+          const again = await world.untilAnswered(spec, call);
+          expect(again.headers).toHaveProperty('Idempotency-Replayed', 'true');
+          expect([again.status, again.text]).toEqual([first.status, first.text]);
+          return death;
+        });
+        expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
+        // What follows from a change may be left to a sweep.
+        for (const projectId of projects) {
+          const isWhole = async () => (await eventsOf(spec, projectId)).length >= expected.length;
+          await waitFor(isWhole, { what: 'the events', timeoutMs: 20_000 });
+          expect(await eventsOf(spec, projectId)).toEqual(expected);
+        }
+      },
+    );
+  });
+}
+
+/** Events in a row of the store: of the outbox's own table, or in a target's outbox. */
+function eventTexts({ event, outbox }: Record<string, unknown>): string[] {
+  const waiting = Array.isArray(outbox) ? outbox : [];
+  return [event, ...waiting.map((one) => one.event)].filter((text) => typeof text === 'string');
+}
