@@ -29,7 +29,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     return begun;
   };
   const held = async (key: string) => {
-    const changes = new HeldChanges();
+    const changes = new HeldChanges(replies);
     await changes.run(() => makeBoxes(documents, key));
     return changes.changes;
   };
@@ -63,12 +63,12 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
       if (outcome === 'made') await documents.change([{ in: boxes, target: 'lid', set: box() }]);
       return outcome;
     };
-    const first = new HeldChanges();
+    const first = new HeldChanges(replies);
     expect(await first.run(work)).toBe('made');
     const kept = await replies.keep(first.changes, begun, answered('no'));
     expect(kept).toEqual({ at: 0, refusal: { taken: 'label' } });
     expect((await documents.get(boxes, ['new', 'lid'])).size).toBe(0);
-    const again = new HeldChanges(kept as { at: number; refusal: { taken: string } });
+    const again = new HeldChanges(replies, kept as { at: number; refusal: { taken: string } });
     expect(await again.run(work)).toEqual({ taken: 'label' });
     expect(again.changes).toEqual([]);
     await replies.release(begun);

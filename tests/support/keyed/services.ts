@@ -1,6 +1,6 @@
 import { createLogger, Metrics } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
-import { serviceNames, services } from '@kith/platform';
+import { services } from '@kith/platform';
 import { startByManifest } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import { uniquePrefix } from '@kith/testing';
@@ -25,5 +25,3 @@ export async function startServices(stores: Stores, { isDeaf = false } = {}) {
   const kept = undo.move();
   return { bus, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
-
-export { serviceNames };

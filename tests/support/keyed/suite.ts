@@ -1,4 +1,5 @@
 import { type OperationSpec, serviceOf } from '@kith/contracts';
+import { storingNames } from '@kith/platform';
 import type { StoreConfig } from '@kith/store';
 import {
   createStore,
@@ -10,7 +11,7 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serviceNames, startServices, type Stores } from './services.ts';
+import { startServices, type Stores } from './services.ts';
 import { KeyedWorld } from './world.ts';
 
 const child = new URL('./dying-request.ts', import.meta.url);
@@ -23,7 +24,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
     let world: KeyedWorld;
     beforeAll(async () => {
       const made: Record<string, Stores[string]> = {};
-      for (const name of serviceNames) made[name] = undo.use(await createStore(engine)).config;
+      for (const name of storingNames) made[name] = undo.use(await createStore(engine)).config;
       stores = made;
       world = new KeyedWorld(undo.use(await startServices(stores)).bus);
     }, 60_000);

@@ -36,7 +36,7 @@ export async function answerOnce(
   let refused: { at: number; refusal: Refusal } | undefined;
   let contested = '';
   const attempt = async () => {
-    const held = new HeldChanges(refused);
+    const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer);
     if (held.changes.length === 0) return { result: reply };
     const userId = context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? '';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AnyChange, Refusal } from './documents.ts';
+import type { AnyChange, Refusal, Replies } from './documents.ts';
 
 const holding = new AsyncLocalStorage<HeldChanges>();
 
@@ -14,15 +14,21 @@ export class HeldChanges {
   /** Whether the work is under way: what it has left running makes changes as any other. */
   isOpen = true;
 
-  /** @param refused What became of a change, by position, when the work was done before. */
-  constructor(refused?: { at: number; refusal: Refusal }) {
+  readonly #replies: Replies | undefined;
+
+  /**
+   * @param replies Those of the database whose changes are held; the work may ask services that have others.
+   * @param refused What became of a change, by position, when the work was done before.
+   */
+  constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {
+    this.#replies = replies;
     this.#refused = refused;
   }
 
-  /** The one that holds the changes of the work that is under way here, if any. */
-  static get current(): HeldChanges | undefined {
+  /** The one that holds the changes of the work that is under way here, if any; of one database, if that is given. */
+  static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();
-    return held?.isOpen ? held : undefined;
+    return held?.isOpen && (!replies || held.#replies === replies) ? held : undefined;
   }
 
   /** Does work whose changes are held. */
@@ -62,7 +68,7 @@ export class HeldChanges {
  * or may be left undone, as the process may die before it.
  */
 export function afterChange<T>(work: () => T): T | undefined {
-  const held = HeldChanges.current;
+  const held = HeldChanges.current();
   if (!held) return work();
   held.later(work);
   return undefined;

@@ -265,7 +265,7 @@ class MongoDocuments implements Documents {
   }
 
   async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
-    const held = HeldChanges.current;
+    const held = this.replies && HeldChanges.current(this.replies);
     if (held) return held.hold(changes);
     const checked: AnyChange[] = checkedChanges(changes);
     const inserts = checked.filter(isInsert);

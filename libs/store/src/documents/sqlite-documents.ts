@@ -160,7 +160,7 @@ class SqliteDocuments implements Documents {
   }
 
   async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
-    const held = HeldChanges.current;
+    const held = this.replies && HeldChanges.current(this.replies);
     if (held) return held.hold(changes);
     const checked = checkedChanges(changes);
     const all = () => {
