@@ -1,5 +1,5 @@
 // Starts at most 2 platforms and 6 processes.
-import type { Collection, Connection, EventEnvelope } from '@kith/contracts';
+import type { Collection, Connection, EventEnvelope, Session } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { everythingOf, openBusOf } from './support/everything.ts';
@@ -76,7 +76,9 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     };
     await keyed(`/users/${gone.id}`, 'PATCH', { token: gone.accessToken, body: { bio: `${secrets.bio}.` } });
     const newcomer = { email, password: 'correct horse battery' };
-    const second = await keyed('/auth/sign-up', 'POST', { body: { ...newcomer, email: `2${email}` } });
+    const second = (await keyed('/auth/sign-up', 'POST', {
+      body: { ...newcomer, email: `2${email}` },
+    })) as Session;
     const answers = [`${gone.id}|identity.update-user|`, '|-|identity.sign-up|'];
     const words = [...wordsOfHers, ...answers];
 

@@ -21,7 +21,15 @@ export interface OperationCall
   extends Partial<
     Pick<
       RequestContext,
-      'projectId' | 'caller' | 'params' | 'query' | 'form' | 'wireVersion' | 'userAgent' | 'deadline' | 'idempotencyKey'
+      | 'projectId'
+      | 'caller'
+      | 'params'
+      | 'query'
+      | 'form'
+      | 'wireVersion'
+      | 'userAgent'
+      | 'deadline'
+      | 'idempotencyKey'
     >
   > {
   /** A string is sent as it is, anything else as JSON. */

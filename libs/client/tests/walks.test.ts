@@ -29,7 +29,10 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
     // In parts that a busy machine stores well within a request's time.
     for (let at = 0; at < rows.length; at += 100) {
       const some = rows.slice(at, at + 100);
-      const { imported } = await operator.collections.importEntities({ projectId: ada.projectId, rows: some });
+      const { imported } = await operator.collections.importEntities({
+        projectId: ada.projectId,
+        rows: some,
+      });
       expect(imported).toBe(some.length);
     }
 

@@ -11,7 +11,7 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startServices, type Stores } from './services.ts';
+import { type Stores, startServices } from './services.ts';
 import { KeyedWorld } from './world.ts';
 
 const child = new URL('./dying-request.ts', import.meta.url);

@@ -14,7 +14,7 @@ import {
   signIn,
   signUp,
 } from '@kith/contracts';
-import { callOperation, callerOf, type OperationCall, waitFor } from '@kith/testing';
+import { callerOf, callOperation, type OperationCall, waitFor } from '@kith/testing';
 
 /** Makes what a request of each operation that takes a key needs, over the services' own bus. */
 export class KeyedWorld {
@@ -40,11 +40,13 @@ export class KeyedWorld {
     const make = this.#calls[operation];
     if (!make) throw new Error(`Nothing here calls ${operation}: add a call to the list below.`);
     const project = await this.#ok<{ id: string }>(createProject, { body: { name: 'Keyed' } });
-    return { projectId: project.id, idempotencyKey: randomUUID(), ...(await make(project.id)) };
+    return { idempotencyKey: randomUUID(), ...(await make(project.id)), projectId: project.id };
   }
 
   readonly #calls: Readonly<Record<string, (projectId: string) => Promise<OperationCall>>> = {
-    'identity.sign-up': async () => ({ body: { email: `${randomUUID()}@example.com`, password: randomUUID() } }),
+    'identity.sign-up': async () => ({
+      body: { email: `${randomUUID()}@example.com`, password: randomUUID() },
+    }),
     'identity.change-password': async (projectId) => {
       const { caller, email, password } = await this.#user(projectId);
       await this.#ok(signIn, { projectId, body: { email, password } });
@@ -91,7 +93,10 @@ export class KeyedWorld {
       ...(await this.#folder(projectId)),
       body: { collectionName: 'Sub' },
     }),
-    'collections.rename': async (projectId) => ({ ...(await this.#folder(projectId)), body: { name: 'New' } }),
+    'collections.rename': async (projectId) => ({
+      ...(await this.#folder(projectId)),
+      body: { name: 'New' },
+    }),
     'collections.delete': (projectId) => this.#folder(projectId),
     'collections.add-entity': async (projectId) => ({
       ...(await this.#folder(projectId)),

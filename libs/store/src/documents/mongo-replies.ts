@@ -4,7 +4,8 @@ import { insertAbsent } from '../drivers/failed-writes.ts';
 import type { CounterFields, KeptReply } from '../settle/plan.ts';
 import type { Settler } from '../settle/settler.ts';
 import type { AnyChange, Claim, Kept, Refusal, Replies } from './documents.ts';
-import { contentOf, type MongoDocument, readOf } from './mongo-collection.ts';
+import { type MongoDocument, readOf } from './mongo-collection.ts';
+import { contentOf } from './mongo-content.ts';
 import { keepReplyMs, type Reply, replyCollection } from './reply-collection.ts';
 
 /** An answer, or without content a request under way; `pending` names its change while that may be about to commit. */
