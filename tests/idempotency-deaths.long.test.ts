@@ -1,3 +1,4 @@
+// Quick counterpart: tests/idempotency-deaths.test.ts
 // Starts at most 0 platforms and 600 processes.
 import { operations, takesKey } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';

@@ -35,8 +35,7 @@ export async function installPackages(wanted) {
     const size = parts.includes('all') ? 'all packages' : 'the packages that running Kith needs';
     process.stderr.write(`Installing ${size} …\n`);
     const cut = cutTo(parts, lock);
-    isDone = await install(root, filesOf(cut), () => {
-      const installed = installedIn(root);
+    isDone = await install(root, filesOf(cut), (installed) => {
       if (holds(installed, wanted, lock)) return false;
       // Another process has installed meanwhile what would be lost: next time round this one installs both.
       return parts.includes('all') || partsIn(installed, lock).every((part) => parts.includes(part));
@@ -52,7 +51,15 @@ export async function installPackages(wanted) {
  * @returns {import('./sizes.mjs').Lock}
  */
 export function installedIn(folder) {
-  return JSON.parse(read(join(folder, 'node_modules', note)) || '{"packages":{}}');
+  return noteOf(join(folder, 'node_modules'));
+}
+
+/**
+ * @param {string} modules A `node_modules`.
+ * @returns {import('./sizes.mjs').Lock}
+ */
+function noteOf(modules) {
+  return JSON.parse(read(join(modules, note)) || '{"packages":{}}');
 }
 
 /**
@@ -80,7 +87,8 @@ function filesOf({ lock, trim }) {
  *
  * @param {string} folder
  * @param {Record<string, string>} files What npm reads: contents by path.
- * @param {() => boolean} isNeeded Whether it is to take that place, asked at the end: another process may have been faster.
+ * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether it is to take the place of what is installed there,
+ *   asked at the end: another process may have been faster.
  */
 export async function install(folder, files, isNeeded) {
   removeOld(folder);
@@ -117,13 +125,21 @@ function npm(words, cwd) {
  *
  * @param {string} old
  * @param {string} stage
- * @param {() => boolean} isNeeded
+ * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded
  */
 function replace(old, stage, isNeeded) {
   const fresh = join(stage, 'node_modules');
-  for (let turn = 0; isNeeded(); turn++) {
+  for (let turn = 0; isNeeded(noteOf(old)); turn++) {
+    const before = join(stage, `old-${turn}`);
     try {
-      if (existsSync(old)) renameSync(old, join(stage, `old-${turn}`));
+      if (existsSync(old)) {
+        renameSync(old, before);
+        // Another process may have put it there since it was looked at.
+        if (!isNeeded(noteOf(before))) {
+          renameSync(before, old);
+          return false;
+        }
+      }
       renameSync(fresh, old);
       return true;
     } catch (error) {

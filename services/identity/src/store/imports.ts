@@ -31,9 +31,9 @@ export class Imports {
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
       if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
       const before = outcomes.size;
-      await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
-      // In the embedded form nothing above waits.
+      // In the embedded form nothing else waits, from the check of a thousand rows on.
       await nextTurn();
+      await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;
     }
     return some.flatMap((user) => outcomes.get(user) ?? []);
