@@ -129,7 +129,8 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   if (taken.length > 0) {
     // What somebody has left is taken over.
     const _id = { $in: taken.map((place) => place._id) };
-    const left = await stored.find({ _id, shape: { $exists: false } }).toArray();
+    // In that order, too.
+    const left = await stored.find({ _id, shape: { $exists: false } }, { sort: { _id: 1 } }).toArray();
     const keys = left.map((place) => ({
       updateOne: {
         filter: { _id: place._id, rev: place.rev, shape: { $exists: false } },
