@@ -3,5 +3,4 @@ import { createSubCollection, signUp } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { describeKeyedDeaths } from './support/keyed/suite.ts';
 
-// All operations are in idempotency-deaths.long.test.ts.
 for (const engine of availableEngines()) describeKeyedDeaths(engine, [signUp, createSubCollection]);
