@@ -41,6 +41,9 @@ CMD ["services/collections/src/main.ts"]
 
 FROM service AS notifications
 CMD ["services/notifications/src/main.ts"]
+
+FROM service AS storage
+CMD ["services/storage/src/main.ts"]
 # </targets>
 
 FROM service AS gateway

@@ -2,6 +2,7 @@ import { methodsOf, operations } from '@kith/contracts';
 import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
+import { filePart, multipart } from './support/multipart.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
 
 // Every operation that a user's token opens, walked from the contracts: a new one is covered by being there.
@@ -32,6 +33,15 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       body: { message: 'Hello' },
     });
     const collection = await platform.createCollection(theirs, 'Theirs');
+    const { type, body } = multipart([filePart('Theirs')]);
+    const stored = await http(platform.url, {
+      method: 'POST',
+      path: `/v7/${b.id}/storage/files`,
+      token: theirs.accessToken,
+      headers: { 'content-type': type },
+      body,
+    });
+    const file = stored.json() as { fileId: string };
     // What is on its way to them by events would look like a change.
     const counted = () =>
       platform.call<number>('GET', `/v7/${b.id}/app-notifications/count`, { token: theirs.accessToken });
@@ -43,6 +53,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       entityId: 'entity-1',
       sessionId: sessionOf(theirs.accessToken),
       notificationId: '00000000-0000-4000-8000-000000000001',
+      fileId: file.fileId,
     };
     view = await theirView();
     // Export and lists hold what was made above.

@@ -1,4 +1,4 @@
-// Starts at most 1 platform and 8 processes.
+// Starts at most 1 platform and 9 processes.
 import { once } from 'node:events';
 import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

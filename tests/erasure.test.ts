@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 6 processes.
+// Starts at most 2 platforms and 7 processes.
 import type { Collection, Connection, EventEnvelope, Session } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';

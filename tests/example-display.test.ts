@@ -136,6 +136,12 @@ describe.skipIf(!browser)(
         await look('Vienna');
         await visitor.button('Save Hedy Demo to a folder').click();
         await look('Save Hedy Demo');
+        await visitor.button('Done').click();
+        await visitor.goTo('Account');
+        await page.getByText('This one').waitFor();
+        await look('Where you are signed in');
+        await visitor.button('Delete my account').click();
+        await look('Delete your account?');
         expect(visitor.complaints).toEqual([]);
       },
     );

@@ -1,5 +1,7 @@
 // Starts at most 1 platform and 1 process.
+import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { phone, signIn, signUp } from './support/example/visitor.ts';
 import { accountOf, type ExampleWorld, startExample } from './support/example/world.ts';
@@ -169,6 +171,105 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     for (const name of ['First', 'Second'])
       await page.getByRole('link', { name: `${name} 1 saved` }).waitFor();
     expect(ada.complaints).toEqual([]);
+  });
+
+  it('lets people change their picture, profile and password, and shows it to others', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Eighth', username: 'ada.eighth' });
+    await using ada = await world.open();
+    const { page } = ada;
+    await signIn(ada, user);
+    await ada.goTo('Account');
+    await ada.button('Add a picture').waitFor();
+
+    // As a phone stores it: lying, with a note to turn it.
+    const photo = await sharp({ create: { width: 800, height: 400, channels: 3, background: 'teal' } })
+      .jpeg()
+      .withMetadata({ orientation: 6 })
+      .toBuffer();
+    // Goes out and is never answered.
+    await page.route('**/storage/images', () => {});
+    const file = page.getByLabel('Picture', { exact: true });
+    await file.setInputFiles({ name: 'me.jpg', mimeType: 'image/jpeg', buffer: photo });
+    await page.getByRole('progressbar', { name: 'Upload' }).waitFor();
+    await ada.button('Cancel').click();
+    await ada.button('Add a picture').waitFor();
+    await page.unroute('**/storage/images');
+    const { storage, users } = world.platform.client(user);
+    expect((await storage.listFiles()).total).toBe(0);
+
+    await file.setInputFiles({ name: 'me.jpg', mimeType: 'image/jpeg', buffer: photo });
+    await ada.button('Change picture').waitFor();
+    const shows = (place: string) =>
+      `(({ naturalWidth, naturalHeight } = {}) => naturalWidth === 160 && naturalHeight === 320)(document.querySelector('${place} img') ?? undefined)`;
+    await page.waitForFunction(shows('.picture'));
+    const [stored] = (await storage.listFiles()).items;
+    expect(stored).toMatchObject({ originalWidth: 400, originalHeight: 800 });
+    expect((await users.get({ userId: user.id })).avatar).toContain(stored?.fileId);
+    await file.setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await page.getByRole('alert').getByText('This is no picture that can be shown.').waitFor();
+
+    await page.getByLabel('Name', { exact: true }).fill('Ada Renamed');
+    await page.getByLabel('About you').fill('Counts twice.');
+    await ada.button('Save profile').click();
+    await page.getByRole('status').getByText('Your profile is saved.').waitFor();
+    await using hedy = await world.open();
+    await signIn(hedy, world.hedy);
+    await hedy.page.getByRole('searchbox').fill('ada.eighth');
+    await hedy.page.getByRole('link', { name: 'Ada Renamed' }).click();
+    await hedy.page.getByText('Counts twice.').waitFor();
+    await hedy.page.waitForFunction(shows('.profile'));
+
+    await page.getByLabel('Current password').fill('not this one');
+    await page.getByLabel('New password').fill('another good one');
+    await ada.button('Change password').click();
+    await page.getByText('This is not your password.').waitFor();
+    await page.getByLabel('Current password').fill(user.password);
+    await ada.button('Change password').click();
+    await page.getByRole('status').getByText('Your password is changed.').waitFor();
+    const { email } = user;
+    const client = world.platform.client();
+    await client.auth.signIn({ email, password: 'another good one' });
+    expect([hedy.complaints, ada.complaints.filter((text) => !/status of 4\d\d/.test(text))]).toEqual([
+      [],
+      [],
+    ]);
+  });
+
+  it('shows where somebody is signed in, and ends it there', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Ninth' });
+    await using here = await world.open();
+    await using there = await world.open({
+      userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Firefox/150.0',
+    });
+    for (const visitor of [there, here]) {
+      await signIn(visitor, user);
+      await visitor.goTo('Account');
+    }
+    const rows = here.page.getByRole('list', { name: 'Your sessions' }).getByRole('listitem');
+    await rows.filter({ hasText: 'This one' }).waitFor();
+    await here.button('Sign out Firefox on Linux').click();
+    await there.page.getByRole('heading', { name: 'Good to see you' }).waitFor();
+    await here.button('Sign out Firefox on Linux').waitFor({ state: 'detached' });
+    expect(here.complaints).toEqual([]);
+  });
+
+  it('gives people their data, and erases their account', async ({ expect }) => {
+    await using ada = await world.open();
+    const own = accountOf('Ada', 'tenth');
+    await signUp(ada, own);
+    await ada.goTo('Account');
+    const saved = ada.page.waitForEvent('download');
+    await ada.button('Export my data').click();
+    const download = await saved;
+    expect(download.suggestedFilename()).toBe('my-data.json');
+    const exported = await text(await download.createReadStream());
+    expect(JSON.parse(exported)).toMatchObject({ user: { username: own.username }, files: [] });
+    await ada.button('Delete my account').click();
+    await ada.button('Delete for good').click();
+    await ada.page.getByRole('heading', { name: 'Good to see you' }).waitFor();
+    await signIn(ada, own);
+    await ada.page.getByRole('alert').getByText('do not belong together').waitFor();
+    expect(ada.complaints.filter((complaint) => !/status of 401/.test(complaint))).toEqual([]);
   });
 
   it('shares a session with the other tabs, keeps it over a reload, and ends it everywhere', async ({

@@ -1,4 +1,4 @@
-// Starts at most 3 platforms and 16 processes.
+// Starts at most 3 platforms and 18 processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessName } from '@kith/platform';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
@@ -54,7 +54,7 @@ describe.runIf(availableEngines().includes('containers')).each([
       await sleep(frozenMs);
       process.kill(pid, 'SIGCONT');
       expect([503, 504]).toContain((await late).status);
-      await expect.poll(async () => (await rename(`After ${name}`)).status, { timeout: 10_000 }).toBe(200);
+      await expect.poll(async () => (await rename(`After ${name}`)).status).toBe(200);
       const after = await platform.waitForEvent('user.updated', {
         where: ({ data }) => data.id === user.id && data.name === `After ${name}`,
       });

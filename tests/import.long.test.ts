@@ -1,5 +1,5 @@
 // Quick counterpart: tests/import.test.ts
-// Starts at most 2 platforms and 14 processes.
+// Starts at most 2 platforms and 16 processes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 10 processes.
+// Starts at most 2 platforms and 11 processes.
 import { randomBytes, randomUUID, scryptSync } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

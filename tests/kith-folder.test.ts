@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Project } from '@kith/contracts';
-import { openDataFolder } from '@kith/platform';
+import { openDataFolder, serviceNames } from '@kith/platform';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import about from '../package.json' with { type: 'json' };
 import { runKith } from './support/command.ts';
 import { type Started, startByKith } from './support/start-script.ts';
 
-const services = ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications'];
+const services = ['gateway', ...serviceNames];
 const run = promisify(execFile);
 const free = { PORT: '0', INTERNAL_PORT: '0' };
 

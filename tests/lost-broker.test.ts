@@ -1,4 +1,4 @@
-// Starts at most 1 platform and 12 processes.
+// Starts at most 1 platform and 14 processes.
 
 import { streamNames } from '@kith/bus';
 import type { AppNotification } from '@kith/contracts';

@@ -32,6 +32,8 @@ const writes = operations.filter(
   (one) =>
     one.scope === 'project' &&
     one.auth === 'user' &&
+    // A form's fields are named by its contract, and others are not read.
+    one.kind !== 'upload' &&
     methodsOf(one).some((method) => method === 'POST' || method === 'PATCH' || method === 'PUT') &&
     // Ends the session the others need.
     one.name !== 'identity.change-password',

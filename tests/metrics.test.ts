@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 6 processes.
+// Starts at most 2 platforms and 7 processes.
 import { readFileSync } from 'node:fs';
 import { Metrics } from '@kith/base';
 import type { Collection } from '@kith/contracts';

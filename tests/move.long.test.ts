@@ -1,5 +1,5 @@
 // Quick counterpart: tests/move.test.ts
-// Starts at most 0 platforms and 15 processes.
+// Starts at most 0 platforms and 17 processes.
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
-// Starts at most 0 platforms and 7 processes.
+// Starts at most 0 platforms and 8 processes.
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { caller, openDataFolder, startDistributed } from '@kith/platform';
+import { caller, openDataFolder, startDistributed, storingNames } from '@kith/platform';
 import { fingerprint, moveData, Source, Target } from '@kith/platform/testing';
 import {
   availableEngines,
@@ -150,10 +150,9 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await makeSmall(data);
     await diesAfter(data, own, 'counts and checksums match');
     // Each try dies one step later than the one before, and does again what those have done.
-    const files = ['events', 'identity', 'connections', 'collections', 'notifications'];
     const steps = [
-      ...files.map((name) => `${name}.sqlite: marked as moved`),
-      ...files.slice(1).map((name) => `${own}_${name}: marked as whole`),
+      ...['events', ...storingNames].map((name) => `${name}.sqlite: marked as moved`),
+      ...storingNames.map((name) => `${own}_${name}: marked as whole`),
     ];
     for (const [index, step] of steps.entries()) {
       expect(await diesAfter(data, own, step)).toEqual(steps.slice(0, index + 1));

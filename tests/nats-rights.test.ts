@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { streamNames } from '@kith/bus';
 import type { Connection } from '@kith/contracts';
 import { provideEngines, startContainers } from '@kith/engines';
-import { caller, ensureNatsUsers, type NatsUser, type NatsUserFiles, startDistributed } from '@kith/platform';
+import {
+  caller,
+  ensureNatsUsers,
+  type NatsUser,
+  type NatsUserFiles,
+  serviceNames,
+  startDistributed,
+} from '@kith/platform';
 import {
   availableEngines,
   compileCache,
@@ -20,6 +27,7 @@ import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transp
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const operatorToken = 'the-operator';
+const processes = ['gateway', ...serviceNames] as const;
 
 // The whole platform on a NATS server with its users: a right that is missing fails here (docs/adr/0003).
 describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
@@ -48,14 +56,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
 
   it('keeps each seed for its owner, and no secret in the server’s configuration', async () => {
     const config = await readFile(join(users.configFolder, 'nats.conf'), 'utf8');
-    for (const user of [
-      'gateway',
-      'identity',
-      'crypto',
-      'connections',
-      'collections',
-      'notifications',
-    ] as const) {
+    for (const user of processes) {
       expect((await stat(users.seedFile(user))).mode & 0o777).toBe(0o600);
       expect(config).not.toContain((await seed(user)).toString());
     }
@@ -65,11 +66,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
 
   it('serves the whole way, events included', async () => {
     const seeds = Object.fromEntries(
-      await Promise.all(
-        (['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications'] as const).map(
-          async (user) => [user, (await seed(user)).toString()] as const,
-        ),
-      ),
+      await Promise.all(processes.map(async (user) => [user, (await seed(user)).toString()] as const)),
     );
     await using platform = await startDistributed({
       env: {
@@ -133,7 +130,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
       timeoutMs: 30_000,
       what: 'the erasure',
     });
-    for (const name of ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications']) {
+    for (const name of processes) {
       const log = await readFile(join(folder, 'logs', `${name}.log`), 'utf8');
       expect(log).not.toMatch(/permissions? violation/i);
     }

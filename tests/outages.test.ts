@@ -1,4 +1,4 @@
-// Starts at most 1 platform and 16 processes.
+// Starts at most 1 platform and 18 processes.
 import type { ServiceName } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

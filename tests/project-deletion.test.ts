@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 7 processes.
+// Starts at most 2 platforms and 8 processes.
 import { randomUUID } from 'node:crypto';
 import { startCollections } from '@kith/collections';
 import { startConnections } from '@kith/connections';
@@ -6,8 +6,12 @@ import {
   changeUser,
   createProject,
   deleteProject,
+  eraseProjectCollections,
+  eraseProjectConnections,
+  eraseProjectNotifications,
   getProject,
   getRootCollection,
+  internalSubject,
   listNotifications,
   methodsOf,
   operations,
@@ -18,6 +22,7 @@ import {
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
 import { startNotifications } from '@kith/notifications';
+import { ask } from '@kith/service';
 import {
   availableEngines,
   callerOf,
@@ -32,9 +37,10 @@ import {
   type TestUser,
   waitFor,
 } from '@kith/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { everythingOf, openBusOf } from './support/everything.ts';
 import { startSecondGateway } from './support/second-gateway.ts';
+import { startStorageHere } from './support/storage-service.ts';
 
 const words = ['zqproject', 'zqname', 'zqmessage', 'zqfolder', 'zqentity', 'zqreason'];
 const settleMs = 500;
@@ -162,12 +168,15 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
       connections: await store(),
       collections: await store(),
       notifications: await store(),
+      storage: await store(),
     };
     const { bus } = runtime;
+    const requests = vi.spyOn(bus, 'request');
     const times = { sweepEveryMs: 50, erasureTimes: { everyMs: 50, settleMs } };
     const identity = () => startIdentity(runtime, { store: at.identity, ...times });
     let running = await identity();
     await using collections = await startCollections(runtime, { store: at.collections });
+    await using _storage = await startStorageHere(runtime, at.storage);
     await using _notifications = await startNotifications(runtime, { store: at.notifications });
     let connections = await startConnections(runtime, { store: at.connections });
 
@@ -198,7 +207,16 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
     await running.stop();
     running = await identity();
     await waitFor(async () => (await read()).deletion?.usersLeft === 0, { what: 'the end of the users' });
-    await new Promise((resolve) => setTimeout(resolve, 2 * settleMs));
+    for (const operation of [eraseProjectCollections, eraseProjectNotifications]) {
+      const context = () => ({ requestId: 'test', deadline: Date.now() + 5_000 });
+      const isDone = async () => (await ask(bus, operation, params, context())).isDone;
+      await waitFor(isDone, { what: operation.name });
+    }
+    // Connections is all that is missing. It is asked once a round: with the second question a whole round has passed.
+    requests.mockClear();
+    const asking = internalSubject(bus.prefix, eraseProjectConnections);
+    const timesAsked = () => requests.mock.calls.filter(([subject]) => subject === asking).length;
+    await waitFor(() => timesAsked() >= 2, { what: 'a round of the erasure' });
     expect((await read()).deletion).toEqual({ since: expect.any(String), usersLeft: 0 });
     const change = { params: { projectId, userId: randomUUID() }, body: { role: 'x' } };
     expect((await callOperation(bus, changeUser, change)).status).toBe(404);

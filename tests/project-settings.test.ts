@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 8 processes.
+// Starts at most 2 platforms and 9 processes.
 import { createLogger } from '@kith/base';
 import { NatsBus } from '@kith/bus/nats';
 import {

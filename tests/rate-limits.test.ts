@@ -1,4 +1,4 @@
-// Starts at most 4 platforms and 13 processes.
+// Starts at most 4 platforms and 15 processes.
 import { availableEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';

@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 8 processes.
+// Starts at most 2 platforms and 9 processes.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Connection, PublicUser } from '@kith/contracts';

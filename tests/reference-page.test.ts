@@ -1,4 +1,4 @@
-import { startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { smallPng, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import about from '../package.json' with { type: 'json' };
@@ -125,6 +125,38 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
       await filled.locator('.opblock-summary-control').click();
       expect(await projectField(filled).inputValue()).toBe(ada.projectId);
     }
+    await page.close();
+  });
+
+  it('sends a file that is chosen on the page, and the fields beside it', async () => {
+    const page = await open(`/docs?project=${ada.projectId}#/Files/storage.create-image`);
+    const { input, authorize, close } = await tokenField(page);
+    await input.fill(ada.accessToken);
+    await authorize.click();
+    await close.click();
+    const field = (operation: Locator, name: string) =>
+      operation.locator(`tr[data-property-name="${name}"] input:not([type=checkbox])`);
+    const send = async (operation: Locator, file: { name: string; mimeType: string; buffer: Buffer }) => {
+      await field(operation, 'file').setInputFiles(file);
+      const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+      await operation.locator('button.execute').click();
+      const answer = await answered;
+      expect(await answer.text()).toContain('"fileId"');
+      await operation.locator('.live-responses-table').waitFor();
+      return answer.json();
+    };
+    const images = block(page, 'post', '/v7/{projectId}/storage/images');
+    await images.locator('.opblock-body').waitFor();
+    await field(images, 'sizes').fill('{"small":8}');
+    await field(images, 'quality').fill('70');
+    const image = await send(images, { name: 'a.png', mimeType: 'image/png', buffer: smallPng });
+    expect(image).toMatchObject({ originalWidth: 16, quality: 70, variants: { small: { width: 8 } } });
+
+    const files = block(page, 'post', '/v7/{projectId}/storage/files');
+    await files.locator('.opblock-summary-control').click();
+    const buffer = Buffer.from('Tape the bug into the book.');
+    const file = await send(files, { name: 'notes.txt', mimeType: 'text/plain', buffer });
+    expect(file).toMatchObject({ type: 'file', name: 'notes.txt', originalSize: 27 });
     await page.close();
   });
 

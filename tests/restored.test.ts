@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 20 processes.
+// Starts at most 2 platforms and 23 processes.
 import type { Connection, PublicUser } from '@kith/contracts';
 import { type CallError, caller } from '@kith/platform';
 import { availableEngines, createPeople, type TestUser, waitFor } from '@kith/testing';

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { StartFile } from '@kith/platform';
+import { type StartFile, serviceNames } from '@kith/platform';
 import { availableEngines, eraseEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
@@ -13,6 +13,7 @@ import { bannerIn, curlLines, startByKith } from './support/start-script.ts';
 
 const run = promisify(execFile);
 const words = ['--distributed'];
+const processes = ['gateway', ...serviceNames];
 
 describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   'kith start --distributed (%s)',
@@ -56,7 +57,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       }
       const { stdout } = await run('ps', ['-eo', 'pgid,args']);
       const own = stdout.split('\n').filter((line) => line.trim().startsWith(`${kith.pid} `));
-      for (const name of ['gateway', 'identity', 'crypto', 'connections', 'collections', 'notifications']) {
+      for (const name of processes) {
         expect(own.filter((line) => line.includes(`services/${name}/src/main.ts`))).toHaveLength(1);
       }
       // One that ends by itself is started again.
@@ -78,7 +79,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         0,
         { isReady: true, form: 'distributed', url: file.url },
       ]);
-      expect(JSON.parse(status.stdout).services).toHaveLength(6);
+      expect(JSON.parse(status.stdout).services).toHaveLength(processes.length);
       expect((await runKith(['stop'], { KITH_DATA: data })).code).toBe(0);
       expect(await kith.exited).toBe(0);
       expect(() => process.kill(-kith.pid, 0)).toThrow();

@@ -1,4 +1,4 @@
-// Starts at most 1 platform and 7 processes.
+// Starts at most 1 platform and 8 processes.
 import { randomBytes } from 'node:crypto';
 import type { Collection } from '@kith/contracts';
 import { availableEngines, type TestUser, waitFor } from '@kith/testing';

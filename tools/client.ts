@@ -22,6 +22,8 @@ const methodTypes = [...application, ...operators].map(printTypes).join('\n');
 const own = Object.keys(errors).filter((code) => !common.includes(code));
 
 const types = `${headline}
+import type { UploadSource } from '../upload-options.ts';
+
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -91,13 +93,13 @@ ${table.join('\n')}
   );
   const own = [...new Set(text.match(/\b(Session)\b(?=>)/g) ?? [])];
   return `${headline}${/\bList</.test(text) ? "import type { List } from '../list.ts';\n" : ''}import type { CallOptions, OperationTable } from '../operation.ts';
-${own.length > 0 ? "import type { Session } from '../session.ts';\n" : ''}import type { ${named.toSorted().join(', ')} } from './types.ts';
+${own.length > 0 ? "import type { Session } from '../session.ts';\n" : ''}${/\bUploadOptions\b/.test(text) ? "import type { UploadOptions } from '../upload-options.ts';\n" : ''}import type { ${named.toSorted().join(', ')} } from './types.ts';
 
 ${text}`;
 }
 
 function printSignature(of: ClientMethod): string {
-  const { group, method, doc, input, output, list, startsSession, errors: codes } = of;
+  const { group, method, operation, doc, input, output, list, startsSession, errors: codes } = of;
   const optional = input.every(([key]) => key.endsWith('?')) ? '?' : '';
   const taken = input.length > 0 ? `input${optional}: Methods['${group}.${method}']['input'], ` : '';
   const given = list ? `List<${list.item}>` : `Promise<${startsSession ? 'Session' : (output ?? 'void')}>`;
@@ -106,7 +108,7 @@ function printSignature(of: ClientMethod): string {
    *
    * Errors of its own: ${codes.map((code) => `\`${code}\``).join(', ')}.
    */
-  ${method}(${taken}options?: CallOptions): ${given};`;
+  ${method}(${taken}options?: ${operation.upload ? 'UploadOptions' : 'CallOptions'}): ${given};`;
 }
 
 function printRow({ method, operation, input, list, startsSession }: ClientMethod): string {
@@ -116,6 +118,8 @@ function printRow({ method, operation, input, list, startsSession }: ClientMetho
   if (scope === 'none') row.isGlobal = true;
   if (list) row.list = list.key;
   if (startsSession) row.startsSession = true;
+  if (operation.upload) row.upload = operation.upload.part;
+  if (operation.kind === 'download') row.givesBytes = true;
   if (takesKey(operation)) row.takesKey = true;
   if (input.length > 0) row.takesInput = true;
   // A GET has no body: what is not in its path is its query.

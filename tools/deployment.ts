@@ -8,14 +8,17 @@ const lines = (of: (name: string) => string, names: readonly string[] = serviceN
 
 const targets = services.map(({ name }) => `FROM service AS ${name}\nCMD ["services/${name}/src/main.ts"]\n`);
 
-const entries = services.map(({ name, stores }) => {
+const streaming = services.filter(({ streams }) => streams);
+const streamingPort = 9091;
+
+const entries = services.map(({ name, stores, streams }) => {
   const engines = ['nats', ...(stores ? ['mongo'] : [])];
   const needed = engines.map((engine) => `${engine}: { condition: service_healthy }`).join(', ');
   return `  ${name}:
     <<: *service
     build: { context: ., target: ${name}, args: *args }
     image: \${IMAGE_PREFIX:-kith}-${name}:\${IMAGE_TAG:-latest}
-    depends_on: { ${needed} }
+    depends_on: { ${needed} }${streams ? '\n    environment: { <<: *environment, KITH_SECRET_FILE: /etc/kith/self/secret }' : ''}
     volumes: ['nats-${name}:/etc/kith/self:ro']
 `;
 });
@@ -25,6 +28,7 @@ const parts: Record<string, Record<string, string>> = {
   'docker-compose.yml': {
     seeds: lines((name) => `      - nats-${name}:/etc/kith/${name}`),
     services: entries.join('\n'),
+    upstreams: `      UPSTREAMS: ${streaming.map(({ name }) => `${name}=http://${name}:${streamingPort}`).join(',')}\n`,
     volumes: lines((name) => `  nats-${name}: {}`),
   },
   'deploy/prometheus/prometheus.yml': { targets: lines((name) => `          - ${name}:9090`) },

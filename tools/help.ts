@@ -3,8 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { commands, runCommandLine } from '@kith/platform/cli';
+import { commandLine } from './bootstrap/sizes.mjs';
 
-const commandLine = 'apps/kith/src/cli/main.ts';
 const example = 'tools/example.ts';
 
 const names = commands.map(({ name }) => name);

@@ -1,4 +1,5 @@
 import { eventsRow } from './events/events-row.ts';
+import { filesRow } from './files/files-row.ts';
 import { gatewayRow } from './gateway/gateway-row.ts';
 import { openRow } from './gateway/open-row.ts';
 import { listingRow } from './listing/listing-row.ts';
@@ -20,6 +21,7 @@ export const rows: readonly Row[] = [
   refusalsRow,
   noisyRow,
   signingRow,
+  filesRow,
   scalingRow,
   eventsRow,
   startRow,

@@ -9,11 +9,12 @@ import { caller } from '@kith/platform';
 import type { RunningService } from '@kith/service';
 import { createPeople, createRuntime, createStore, type EngineKind, type People } from '@kith/testing';
 import { operatorToken } from './auth-world.ts';
+import { startStorageHere } from './storage-service.ts';
 
 /** Gateway and services in this process on one bus, so that a test can end a service between two questions. */
 export interface ExportWorld extends People, AsyncDisposable {
   url: string;
-  services: Record<'identity' | 'connections' | 'collections' | 'notifications', RunningService>;
+  services: Record<'identity' | 'connections' | 'collections' | 'notifications' | 'storage', RunningService>;
 }
 
 /** @param options.before Awaited before each question that the gateway asks. */
@@ -29,6 +30,7 @@ export async function startExportWorld(
     connections: undo.use(await startConnections(runtime, { store: await store() })),
     collections: undo.use(await startCollections(runtime, { store: await store() })),
     notifications: undo.use(await startNotifications(runtime, { store: await store() })),
+    storage: undo.use(await startStorageHere(runtime, await store())),
   };
   const gateway = undo.use(
     await startGateway({

@@ -2,14 +2,19 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, readConfig } from '@kith/base';
-import { type Call, caller, openDataFolder, platformConfig, startEmbedded } from '@kith/platform';
+import {
+  type Call,
+  caller,
+  openDataFolder,
+  platformConfig,
+  startEmbedded,
+  storingNames,
+} from '@kith/platform';
 
 export const operatorToken = 'operator-token-of-this-suite';
 
 /** The files of an embedded installation. */
-export const files = ['events', 'identity', 'connections', 'collections', 'notifications'].map(
-  (name) => `${name}.sqlite`,
-);
+export const files = ['events', ...storingNames].map((name) => `${name}.sqlite`);
 
 /** An embedded platform on a folder of the caller's. */
 export async function startOn(folder: string): Promise<{ call: Call; stop(): Promise<void> }> {

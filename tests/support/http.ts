@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type Agent, request } from 'node:http';
 
 /** An HTTP answer as it came: nothing parsed, followed or decoded on the way. */
 export interface Answer {
@@ -18,9 +18,11 @@ export interface Ask {
   body?: unknown;
   /** Local address to connect from: another client IP on the loopback range. */
   from?: string;
+  /** Connections to use; otherwise it has one of its own. */
+  agent?: Agent;
 }
 
-/** Sends one request on a connection of its own, the path untouched. */
+/** Sends one request the path untouched. */
 export function http(url: string, ask: Ask): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const raw = ask.body === undefined ? undefined : rawOf(ask.body);
@@ -39,7 +41,7 @@ export function http(url: string, ask: Ask): Promise<Answer> {
         method: ask.method ?? 'GET',
         path: ask.path,
         headers,
-        agent: false,
+        agent: ask.agent ?? false,
         localAddress: ask.from,
       },
       (incoming) => {

@@ -6,6 +6,7 @@ import {
   openDataFolder,
   platformConfig,
   startEmbedded,
+  storingNames,
 } from '@kith/platform';
 import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
@@ -18,8 +19,8 @@ export const moveProgress = new RegExp(
     '^(waiting for pending work|resuming the move) …\n',
     '([a-z]+\\.[A-Za-z_]+: \\d+ rows\n)*',
     '(counts and checksums match\n)?',
-    '([a-z]+\\.sqlite: marked as moved\n){5}',
-    '([a-z0-9_]+: marked as whole\n){4}',
+    `([a-z]+\\.sqlite: marked as moved\n){${storingNames.length + 1}}`,
+    `([a-z0-9_]+: marked as whole\n){${storingNames.length}}`,
     'the data is moved\n$',
   ].join(''),
 );

@@ -16,6 +16,10 @@ const values: Record<string, unknown> = {
   password: 'correct horse battery',
   newPassword: 'correct horse battery staple',
   refreshToken: 'sample',
+  avatarFileId: null,
+  bannerFileId: null,
+  sizes: '{"small":8}',
+  quality: '80',
 };
 
 /** A body that passes an operation's schema. Throws for a field that has no sample. */

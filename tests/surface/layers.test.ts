@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 6 processes.
+// Starts at most 2 platforms and 7 processes.
 import { randomUUID } from 'node:crypto';
 import {
   type ErrorCode,

@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 6 processes.
+// Starts at most 2 platforms and 7 processes.
 import { describeSurface } from '../support/surface/suite.ts';
 import { operators } from './operators.ts';
 import { projects } from './projects.ts';

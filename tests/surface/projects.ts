@@ -31,6 +31,7 @@ const bad: [field: string, value: unknown][] = [
   ['webOrigins', 'https://app.example.org'],
   ['publicProfiles', 'yes'],
   ['publicConnections', 1],
+  ['storageMib', -1],
 ];
 /** The same, inside: the field is the path to what is wrong. */
 const badInside: [field: string, body: unknown][] = [
@@ -58,6 +59,7 @@ export const projects = surfaceSuite('projects', (world) => {
       webOrigins: [],
       publicProfiles: true,
       publicConnections: true,
+      storageMib: null,
       createdAt: expect.any(String),
       updatedAt: made.createdAt,
       deletion: null,
@@ -68,6 +70,7 @@ export const projects = surfaceSuite('projects', (world) => {
       webOrigins: ['https://app.example.org'],
       publicProfiles: false,
       publicConnections: false,
+      storageMib: 7,
     };
     const jwk = publicKey.export({ format: 'jwk' });
     expect(await create({ ...given, publicKey: jwk })).toMatchObject({ ...given, publicKey: pem });

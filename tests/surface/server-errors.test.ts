@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 6 processes.
+// Starts at most 2 platforms and 7 processes.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ErrorCode, type OperationSpec, operations, serviceOf } from '@kith/contracts';
@@ -6,6 +6,7 @@ import { fragileStore, type Line, layLine, startEngines, type TestUser, waitFor 
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { http } from '../support/http.ts';
+import { filePart, smallPng } from '../support/multipart.ts';
 import { importedRow } from '../support/surface/imported-row.ts';
 import { classes, sides } from '../support/surface/parts.ts';
 import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
@@ -76,6 +77,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       // What a user does with itself is asked about itself, all else about somebody else.
       userId: spec.feature === 'user' && spec.auth === 'user' ? ada.id : grace.id,
       projectId: world.projectId,
+      variant: 'small',
     };
     const names = Object.keys(spec.params.shape);
     const { email, password, refreshToken } = ada;
@@ -96,6 +98,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       token,
       // Rows that are looked for by an id need not be there: nothing can be looked for.
       params: Object.fromEntries(names.map((name) => [name, ids[name] ?? world.projectId])),
+      ...(spec.upload ? { parts: [filePart(smallPng)] } : {}),
       query: 'username=ada&foreignId=x&query=ada&entityId=x'
         .split('&')
         .filter((one) => isKnown(spec, one))

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
   checkUsername,
+  createFile,
+  createImage,
+  deleteFile,
   deleteUser,
   exportUser,
   getUser,
@@ -16,6 +19,7 @@ import {
 import { type TestUser, waitFor } from '@kith/testing';
 import { expect, it } from 'vitest';
 import { keyPair } from '../support/keys.ts';
+import { filePart, smallPng } from '../support/multipart.ts';
 import { externalUser } from '../support/surface/external-user.ts';
 import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
 import { features } from '../support/surface/parts.ts';
@@ -100,6 +104,36 @@ export const users = surfaceSuite('users', (world) => {
       await world.refused(checkUsername, { query }, 'user/invalid-query', { field: 'username' });
     }
     await refusesTwice(world, checkUsername, {});
+  });
+
+  it('pictures are images of the user’s own, and go with them', async () => {
+    const ada = await world.user();
+    const given = self(ada);
+    const token = ada.accessToken;
+    const upload = async (by = token) =>
+      (await world.ok(createImage, { token: by, parts: [filePart(smallPng)] })).body;
+    const [one, other] = [await upload(), await upload()];
+    const fields = { avatarFileId: one.fileId, bannerFileId: other.fileId };
+    const { body } = await world.ok(updateUser, { ...given, body: fields });
+    expect(body).toMatchObject({ ...fields, avatar: one.originalPath });
+    expect((await world.ok(updateUser, { ...given, body: { bio: 'x' } })).body).toMatchObject(fields);
+    const hers = await upload((await world.user()).accessToken);
+    const plain = await world.ok(createFile, { token, parts: [filePart('no image')] });
+    for (const field of ['avatarFileId', 'bannerFileId']) {
+      for (const id of ['nonsense', 7, randomUUID(), hers.fileId, plain.body.fileId]) {
+        await world.refused(updateUser, { ...given, body: { [field]: id } }, 'user/invalid-body', { field });
+      }
+    }
+    const read = async () => (await world.ok(getUser, given)).body;
+    await world.ok(deleteFile, { token, params: { fileId: one.fileId } });
+    await waitFor(async () => (await read()).avatarFileId === null, { what: 'the avatar to go' });
+    expect(await read()).toMatchObject({ avatar: null, avatarFileId: null, bannerFileId: other.fileId });
+    const cleared = await world.ok(updateUser, { ...given, body: { bannerFileId: null } });
+    expect(cleared.body.bannerFileId).toBeNull();
+    const again = await world.ok(updateUser, { ...given, body: { avatarFileId: other.fileId } });
+    expect(again.body.avatar).toBe(other.originalPath);
+    const link = await world.ok(updateUser, { ...given, body: { avatar: 'https://example.com/a.png' } });
+    expect(link.body).toMatchObject({ avatar: 'https://example.com/a.png', avatarFileId: null });
   });
 
   it('a profile is changed by its own user: fields first, then the id, whose it is, and what is taken', async () => {

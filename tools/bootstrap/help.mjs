@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { read } from './install.mjs';
 import { root } from './run.mjs';
-
-const commandLine = 'apps/kith/src/cli/main.ts';
+import { commandLine } from './sizes.mjs';
 
 /**
  * Gives the help that the words behind a script ask for, on any Node and with nothing installed; `undefined` where they

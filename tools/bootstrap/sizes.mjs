@@ -23,7 +23,7 @@
  */
 
 /** The script that runs Kith. All others work on Kith and need everything. */
-const commandLine = 'apps/kith/src/cli/main.ts';
+export const commandLine = 'apps/kith/src/cli/main.ts';
 
 /** The package of ours that running needs, with all that it depends on. */
 const platform = '@kith/platform';
@@ -44,6 +44,7 @@ export const extras = {
     names: ['@opentelemetry/'],
     variables: ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'],
   },
+  s3: { names: ['@aws-sdk/'], variables: ['STORAGE_URL'] },
   containers: { names: ['testcontainers'], variables: [] },
 };
 

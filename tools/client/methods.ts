@@ -30,6 +30,7 @@ const groups: Record<contracts.Feature, string> = {
   collection: 'collections',
   connection: 'connections',
   'app-notification': 'notifications',
+  storage: 'storage',
 };
 const exported = new Map(Object.entries(contracts).map(([name, value]) => [value as unknown, name]));
 const sources = globSync('libs/contracts/src/operations/*.ts', { cwd: new URL('../../', import.meta.url) })
@@ -59,7 +60,7 @@ export function managedOperations(): [string, contracts.OperationSpec][] {
 function methodOf(printer: TypePrinter, operation: contracts.OperationSpec): ClientMethod {
   const { name, feature, status } = operation;
   const group = groups[feature];
-  if (!['request', 'export', undefined].includes(operation.kind)) {
+  if (!['request', 'export', 'upload', 'download', undefined].includes(operation.kind)) {
     throw new Error(`${name}: the client has no methods for operations of the kind ${operation.kind}.`);
   }
   if (!group) throw new Error(`${name}: its feature ${feature} has no group in the client.`);
@@ -72,7 +73,7 @@ function methodOf(printer: TypePrinter, operation: contracts.OperationSpec): Cli
     operation,
     doc: docOf(operation),
     input: inputOf(printer, operation, at),
-    output: list || status === 204 ? undefined : printer.type(operation.output, at),
+    output: list || status === 204 ? undefined : outputOf(printer, operation, at),
     list,
     startsSession: operation.output === contracts.session,
     errors: errorsOf(operation),
@@ -87,9 +88,18 @@ function methodName(name: string, feature: string): string {
   return rest.charAt(0).toLowerCase() + rest.slice(1);
 }
 
+function outputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): string {
+  return operation.kind === 'download' ? 'Response' : printer.type(operation.output, at);
+}
+
 function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): [string, string][] {
-  const parts = [operation.params, operation.query, operation.body];
-  const members = parts.flatMap((part) => printer.members(part, `${at}Input`));
+  const { params, query, body, upload } = operation;
+  const members = [params, query].flatMap((part) => printer.members(part, `${at}Input`));
+  if (upload) {
+    if (members.length > 0) throw new Error(`${operation.name}: an upload of the client has only a form.`);
+    members.push([upload.part, 'UploadSource'], ['name?', 'string | undefined']);
+  }
+  members.push(...printer.members(body, `${at}Input`, upload ? 'output' : 'input'));
   const names = members.map(([key]) => key.replace('?', ''));
   if (new Set(names).size !== names.length) {
     throw new Error(`${operation.name} uses one name twice in its parameters, query and body.`);

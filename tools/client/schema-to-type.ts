@@ -22,12 +22,15 @@ export class TypePrinter {
     return name ? this.#named(schema, name) : this.#print(this.#jsonSchemaOf(schema), at);
   }
 
-  /** The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. */
-  members(schema: z.ZodType, at: string): [string, string][] {
-    const { type, properties } = this.#jsonSchemaOf(schema);
+  /**
+   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. `io: 'output'` takes what
+   * is read from a text in place of the text.
+   */
+  members(schema: z.ZodType, at: string, io: 'input' | 'output' = 'input'): [string, string][] {
+    const { type, properties } = this.#jsonSchemaOf(schema, io);
     if (type !== 'object') throw new Error(`${at} is not an object.`);
     return Object.keys((properties ?? {}) as object).map((key) =>
-      this.#member(this.#jsonSchemaOf(schema), key, at),
+      this.#member(this.#jsonSchemaOf(schema, io), key, at),
     );
   }
 
@@ -41,9 +44,9 @@ export class TypePrinter {
   }
 
   /** JSON Schema of what goes over the wire, in which named schemas are names. */
-  #jsonSchemaOf(root: z.ZodType): Schema {
+  #jsonSchemaOf(root: z.ZodType, io: 'input' | 'output' = 'input'): Schema {
     return z.toJSONSchema(root, {
-      io: 'input',
+      io,
       unrepresentable: 'any',
       override: ({ zodSchema, jsonSchema }) => {
         const name = named.get(zodSchema);

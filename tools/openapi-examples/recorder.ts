@@ -27,6 +27,31 @@ export class Recorder {
     return answer;
   }
 
+  /** Sends a form with a file, and keeps its other fields. */
+  async upload(name: string, { token = '', body = {}, file }: Sent & { file: File }): Promise<Answer> {
+    const operation = operations.find((one) => one.name === name);
+    if (!operation?.upload) throw new Error(`There is no upload ${name}.`);
+    const form = new FormData();
+    for (const [field, value] of Object.entries(body)) form.set(field, String(value));
+    form.set(operation.upload.part, file);
+    const response = await fetch(this.#url + this.#target(operation, {}), {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}` },
+      body: form,
+    });
+    if (response.status !== operation.status) throw new Error(`${name}: ${await response.text()}`);
+    const answer = await response.json();
+    const sent = { ...body, [operation.upload.part]: file.name };
+    this.examples[name] ??= { body: sent, answer };
+    return answer;
+  }
+
+  /** Asks for bytes, and keeps what was asked for. */
+  async read(name: string, sent: Sent): Promise<void> {
+    await this.peek(name, sent);
+    this.examples[name] ??= sent;
+  }
+
   /** The same without keeping it. */
   async peek(name: string, { token, ...sent }: Sent): Promise<Answer> {
     const operation = operations.find((one) => one.name === name);

@@ -17,6 +17,7 @@ export async function tellStory(recorder: Recorder, operatorToken: string): Prom
   await connections(recorder, people);
   await collections(recorder, people.ada.token);
   await notifications(recorder, people);
+  await files(recorder, people.ada.token);
   await operators(recorder, operatorToken, people.alan.id);
   await imports(recorder, operatorToken);
   await endings(recorder, people);
@@ -150,6 +151,22 @@ async function notifications(recorder: Recorder, { ada, grace }: People): Promis
   await recorder.send('notifications.count', { token });
   await recorder.send('notifications.mark-as-read', { token, params: { notificationId: item.id } });
   await recorder.send('notifications.mark-all-as-read', { token: ada.token });
+}
+
+/** A red square. */
+const png =
+  'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mM4Y2xMEmIY1TCqYfhqAABHizIQlCQN8AAAAABJRU5ErkJggg==';
+
+async function files(recorder: Recorder, token: string): Promise<void> {
+  const picture = new File([Buffer.from(png, 'base64')], 'square.png');
+  const sent = { sizes: '{"small":8}', quality: '80' };
+  const image = await recorder.upload('storage.create-image', { token, body: sent, file: picture });
+  const notes = new File(['Tape the bug into the book.'], 'notes.txt');
+  const { fileId } = await recorder.upload('storage.create-file', { token, file: notes });
+  await recorder.send('storage.list-files', { token, query: { page: '1', limit: '20' } });
+  await recorder.read('storage.get-file', { params: { fileId } });
+  await recorder.read('storage.get-file-variant', { params: { fileId: image.fileId, variant: 'small' } });
+  await recorder.send('storage.delete-file', { token, params: { fileId } });
 }
 
 async function operators(recorder: Recorder, token: string, userId: string): Promise<void> {

@@ -14,7 +14,7 @@ export interface Room {
 
 const base = ['@kith/base', '@kith/base/config'];
 const kit = [...base, '@kith/contracts', '@kith/bus', '@kith/service', '@kith/service/config'];
-const storing = [...kit, '@kith/store', '@kith/store/open', '@kith/store/backup'];
+const storing = [...kit, '@kith/store', '@kith/store/open', '@kith/store/backup', '@kith/store/blobs'];
 const embedding = ['@kith/bus/in-process', '@kith/store/sqlite'];
 const distributing = ['@kith/bus/nats', '@kith/store/mongo'];
 const services = readdirSync(new URL('../../services', import.meta.url));
@@ -78,7 +78,7 @@ export const packages: Readonly<Record<string, Room>> = {
   },
   'services/gateway': {
     may: [...kit, '@kith/openapi'],
-    suites: ['@kith/notifications', '@kith/notifications/testing'],
+    suites: ['@kith/notifications', '@kith/notifications/testing', '@kith/storage', '@kith/storage/testing'],
     instead:
       'The gateway moves bytes to services over the bus: it imports contracts, the document and the runtime.',
   },
@@ -147,21 +147,23 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   },
   'libs/store': {
     drivers: [],
+    blobs: ['drivers'],
     outbox: ['drivers'],
     settle: ['drivers', 'outbox'],
     documents: ['drivers', 'outbox', 'settle'],
     backup: ['drivers', 'outbox', 'documents'],
-    '': ['drivers', 'outbox', 'documents', 'backup'],
+    '': ['drivers', 'blobs', 'outbox', 'documents', 'backup'],
   },
   'libs/service': {
     background: [],
     operations: [],
     config: ['operations'],
+    http: ['operations'],
     events: ['background'],
     profiles: ['operations', 'events'],
-    manifest: ['background', 'operations', 'config', 'events'],
-    lifecycle: ['background', 'operations', 'config', 'events', 'manifest'],
-    '': ['background', 'operations', 'config', 'events', 'profiles', 'manifest', 'lifecycle'],
+    manifest: ['background', 'operations', 'config', 'http', 'events'],
+    lifecycle: ['background', 'operations', 'config', 'http', 'events', 'manifest'],
+    '': ['background', 'operations', 'config', 'http', 'events', 'profiles', 'manifest', 'lifecycle'],
   },
   'apps/kith': {
     forms: [''],
@@ -178,6 +180,14 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     operations: ['', 'store', 'tokens'],
     '': ['store', 'tokens', 'operations'],
   },
+  'services/storage': {
+    store: [''],
+    images: [''],
+    uploads: ['', 'images'],
+    downloads: [''],
+    operations: ['', 'store', 'uploads', 'downloads'],
+    '': ['store', 'images', 'operations'],
+  },
   'services/notifications': {
     ...parts,
     events: ['', 'store'],
@@ -192,8 +202,20 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     limits: ['tables'],
     streams: ['http', 'forward'],
     exports: ['http', 'forward'],
+    upstreams: ['http'],
     reference: ['http', 'routes'],
-    '': ['routes', 'tables', 'http', 'forward', 'auth', 'limits', 'streams', 'exports', 'reference'],
+    '': [
+      'routes',
+      'tables',
+      'http',
+      'forward',
+      'auth',
+      'limits',
+      'streams',
+      'exports',
+      'upstreams',
+      'reference',
+    ],
   },
 };
 
@@ -215,5 +237,12 @@ export const drivers: readonly { name: string; only: readonly string[]; instead:
     instead: 'Services speak through `Bus`.',
   },
   { name: 'ioredis', only: ['services/gateway'], instead: 'Limits are counted by the gateway alone.' },
+  { name: '@aws-sdk/', only: ['libs/store'], instead: 'Bytes are stored through `Blobs` (docs/adr/0045).' },
+  { name: 'sharp', only: ['services/storage'], instead: 'Images are read by storage alone.' },
+  {
+    name: 'http-proxy-middleware',
+    only: ['services/gateway', 'bench'],
+    instead: 'The gateway alone proxies.',
+  },
   { name: 'express', only: ['services/gateway'], instead: 'HTTP is spoken by the gateway alone.' },
 ];

@@ -12,6 +12,7 @@ export const services = (
     import('@kith/connections'),
     import('@kith/collections'),
     import('@kith/notifications'),
+    import('@kith/storage'),
   ])
 ).map(({ manifest }) => manifest);
 
@@ -21,6 +22,9 @@ export type ServiceProcessName = (typeof services)[number]['name'];
 export type ProcessName = ServiceProcessName | 'gateway';
 
 export const serviceNames = services.map(({ name }) => name);
+
+/** Those whose bytes go over HTTP. */
+export const streamingNames = services.filter(({ streams }) => streams).map(({ name }) => name);
 
 const stores = services.flatMap((manifest) => manifest.stores ?? []);
 

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { flushCompileCache } from 'node:module';
+import fs from 'node:fs';
+import http from 'node:http';
+import { flushCompileCache, syncBuiltinESMExports } from 'node:module';
 import { StatementSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { Collection } from 'mongodb';
@@ -10,14 +12,20 @@ import { compileCache } from './compile-cache.ts';
 const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
 const methods = [...single, 'bulkWrite'] as const;
 
-/** Has this process killed just before its store's write of this number, counted from 1, on either engine. */
-export function dieBeforeWrite(number: number): void {
+/**
+ * Has this process killed just before its store's write of this number, counted from 1, on either engine. With `bytes`, each step
+ * of storing and removing bytes in a folder or in S3 counts as a write; in GridFS it is one.
+ */
+export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
   // A process that is killed would not leave to the next one what it has compiled.
   flushCompileCache();
   let writes = 0;
-  const deadly = <Method extends (...values: never[]) => unknown>(original: Method) =>
+  const deadly = <Method extends (...values: never[]) => unknown>(
+    original: Method,
+    counts: (...values: Parameters<Method>) => boolean = () => true,
+  ) =>
     function (this: unknown, ...values: Parameters<Method>) {
-      writes += 1;
+      if (counts(...values)) writes += 1;
       if (writes === number) process.kill(process.pid, 'SIGKILL');
       return original.apply(this, values);
     };
@@ -25,6 +33,17 @@ export function dieBeforeWrite(number: number): void {
     Object.assign(Collection.prototype, { [method]: deadly(Collection.prototype[method] as never) });
   }
   Object.assign(StatementSync.prototype, { run: deadly(StatementSync.prototype.run) });
+  if (!bytes) return;
+  for (const step of ['write', 'writev', 'fsync'] as const) {
+    Object.assign(fs, { [step]: deadly(fs[step] as never) });
+  }
+  Object.assign(fs, { open: deadly(fs.open as never, (_path, flags) => flags !== 'r') });
+  for (const step of ['mkdir', 'rename', 'rm', 'rmdir'] as const) {
+    Object.assign(fs.promises, { [step]: deadly(fs.promises[step] as never) });
+  }
+  const asks = ({ method }: http.RequestOptions) => !['GET', 'HEAD'].includes(method ?? 'GET');
+  Object.assign(http, { request: deadly(http.request as never, asks as never) });
+  syncBuiltinESMExports();
 }
 
 /** How a process ended: killed, or having said `acknowledged`. */
@@ -48,7 +67,8 @@ export async function runUntilDeath(script: URL, work: unknown): Promise<Death> 
 
 /**
  * Makes an attempt that dies before its first write, one before its second, and so on, two at a time, until one lives
- * through all of its writes, and gives how they ended. Attempts must not share what they write.
+ * through all of its writes, and gives how they ended. Attempts must not share what they write. How many writes an attempt
+ * makes may differ, as bytes come in chunks of any size: of two, the last has to live.
  */
 export async function dieBeforeEachWrite(attempt: (number: number) => Promise<Death>): Promise<Death[]> {
   const deaths: Death[] = [];
@@ -58,6 +78,6 @@ export async function dieBeforeEachWrite(attempt: (number: number) => Promise<De
     // Where one fails, the other still ends before its store does.
     await Promise.allSettled(attempts);
     deaths.push(...(await Promise.all(attempts)));
-  } while (deaths.every(({ killed }) => killed));
+  } while (deaths.at(-1)?.killed);
   return deaths;
 }

@@ -1,4 +1,13 @@
 export { CallError } from '@kith/platform';
+export {
+  availableBlobHomes,
+  type BlobHome,
+  type BlobHomeKind,
+  createBlobHome,
+  engineOfHome,
+  looseChunks,
+  unfinishedIn,
+} from './blob-homes.ts';
 export { callerOf, callOperation, type OperationAnswer, type OperationCall } from './call-operation.ts';
 export { availableChromium } from './chromium.ts';
 export { compileCache } from './compile-cache.ts';
@@ -24,7 +33,9 @@ export { createBus, createRuntime, createStore, uniquePrefix } from './parts.ts'
 export { createPeople, type People, type TestUser } from './people.ts';
 export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
 export { readSection } from './read-section.ts';
+export { hasS3, type S3Server, startS3 } from './s3-server.ts';
 export { serveAlone } from './serve-alone.ts';
 export { type SharedPlatform, sharedEnv, sharedPlatform } from './shared-platform.ts';
+export { smallPng, type Uploads } from './uploads.ts';
 export { waitFor } from './wait-for.ts';
 export { type Read, type WatchedStore, watchReads } from './watch-reads.ts';

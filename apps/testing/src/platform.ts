@@ -26,6 +26,7 @@ import { makePlatformFolder, removeLeftFolders } from './platform-folder.ts';
 import { type LogSizes, readLogs } from './platform-logs.ts';
 import { platformStarts } from './platform-starts.ts';
 import { testClient } from './test-client.ts';
+import { createUploads, type Uploads } from './uploads.ts';
 import { watchBus, watchNats } from './watch-events.ts';
 
 export interface PlatformOptions {
@@ -36,7 +37,7 @@ export interface PlatformOptions {
 }
 
 /** A whole platform of its own: no other caller sees its databases, subjects or keys. */
-export interface TestPlatform extends Omit<People, 'createUser'>, AsyncDisposable {
+export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;
   operatorToken: string;
@@ -120,6 +121,7 @@ export async function withProject(
   const stop = () => (stopping ??= running.disposeAsync());
   return {
     ...people,
+    ...createUploads(platform.url),
     url: platform.url,
     operatorToken,
     project,

@@ -1,4 +1,4 @@
-// Starts at most 3 platforms and 9 processes.
+// Starts at most 3 platforms and 10 processes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Starts at most 4 platforms and 12 processes.
+// Starts at most 4 platforms and 14 processes.
 import { existsSync } from 'node:fs';
 import { isKithError } from '@kith/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,6 +36,19 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
       .connections.list()
       .then(undefined, (error: unknown) => error);
     expect(isKithError(refusal, 'auth/unauthorized')).toBe(true);
+  });
+
+  it('stores files and images of a user', async () => {
+    const ada = await platform.createUser();
+    const { storage } = platform.client(ada);
+    const note = await platform.uploadFile(ada, 'Tape the bug into the book.', 'notes.txt');
+    expect(note).toMatchObject({ type: 'file', name: 'notes.txt', originalSize: 27 });
+    expect(await (await storage.getFile(note)).text()).toBe('Tape the bug into the book.');
+    const bytes = await platform.uploadFile(ada, new Uint8Array([1, 2, 3]));
+    const image = await platform.uploadImage(ada, { sizes: { small: 8 } });
+    expect(image).toMatchObject({ originalWidth: 16, variants: { small: { width: 8 } } });
+    const { items } = await storage.listFiles();
+    expect(items).toEqual([image, bytes, note]);
   });
 
   it('waits for events, those from before the call included', async () => {

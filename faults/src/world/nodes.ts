@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Engines, freePort, provideEngines, startContainers } from '@kith/engines';
-import { type ProcessName, serviceNames } from '@kith/platform';
+import { type ProcessName, serviceNames, streamingNames } from '@kith/platform';
 import { uniquePrefix, waitFor } from '@kith/testing';
 import { NatsLog } from '../check/nats-log.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
@@ -63,6 +64,7 @@ export async function startNodes(options: {
     ports.add(port);
     return port;
   };
+  const secret = randomBytes(32).toString('base64url');
   const nodes: Node[] = [];
   for (const name of ['a', 'b']) {
     const ways = {
@@ -70,6 +72,9 @@ export async function startNodes(options: {
       nats: ends.use(await layWay(new URL(engines.natsUrl))),
       redis: ends.use(await layWay(new URL(engines.redisUrl))),
     };
+    // Each gateway goes for bytes to the services beside it.
+    const streams = new Map<ProcessName, string>();
+    for (const one of streamingNames) streams.set(one, String(await ownPort()));
     const shared = {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(folder, 'compiled'),
@@ -81,6 +86,8 @@ export async function startNodes(options: {
       DRAIN_MS: '7000',
       KITH_PREFIX: prefix,
       OPERATOR_TOKEN: operatorToken,
+      KITH_SECRET: secret,
+      UPSTREAMS: [...streams].map(([one, port]) => `${one}=http://127.0.0.1:${port}`).join(','),
       MONGODB_URL: `mongodb://127.0.0.1:${ways.mongo.port}`,
       NATS_URL: brokers?.urls.join(',') ?? `nats://127.0.0.1:${ways.nats.port}`,
       ...(brokers && { NATS_STREAM_REPLICAS: String(brokers.urls.length) }),
@@ -91,7 +98,7 @@ export async function startNodes(options: {
       replicas[process] = new Replica({
         name: process,
         node: name,
-        env: { ...shared, PORT: String(await ownPort()) },
+        env: { ...shared, PORT: String(await ownPort()), HTTP_PORT: streams.get(process) },
         internalPort: await ownPort(),
         logFile: join(folder, `${process}-${name}.log`),
       });

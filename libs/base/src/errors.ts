@@ -7,6 +7,8 @@ export class ApiError extends Error {
   readonly field: string | undefined;
   readonly errors: readonly FieldError[] | undefined;
   readonly details: string | undefined;
+  /** Headers of the answer over HTTP, where the code asks for some. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
@@ -15,6 +17,7 @@ export class ApiError extends Error {
       field?: string;
       errors?: readonly FieldError[];
       details?: string;
+      headers?: Readonly<Record<string, string>>;
       cause?: unknown;
     } = {},
   ) {
@@ -23,6 +26,7 @@ export class ApiError extends Error {
     this.field = options.field;
     this.errors = options.errors;
     this.details = options.details;
+    this.headers = options.headers ?? {};
   }
 }
 

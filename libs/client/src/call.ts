@@ -1,8 +1,8 @@
 import { buildRequest, type Outgoing } from './build-request.ts';
 import { isKithError, KithError } from './errors.ts';
-import { type Answer, exchange, type Fetch } from './exchange.ts';
-import { List, type Page, pageOf } from './list.ts';
-import type { CallOptions, Input, Operation, OperationTable } from './operation.ts';
+import { type Answer, type ExchangeOptions, exchange, type Transport } from './exchange.ts';
+import type { CallOptions, Input, Operation } from './operation.ts';
+import { randomName } from './random-name.ts';
 import { withRetries } from './retry.ts';
 
 /** Where a caller's tokens come from. */
@@ -17,7 +17,9 @@ export interface Tokens {
 export interface CallSettings {
   url: string;
   projectUrl: string;
-  fetch: Fetch;
+  fetch: Transport;
+  /** `fetch` is the caller's. */
+  hasOwnFetch: boolean;
   timeoutMs: number;
   retries: number;
   tokens: Tokens;
@@ -55,14 +57,25 @@ export async function authorized<T>(
 export function call(
   settings: CallSettings,
   operation: Operation,
+  input?: Input,
+  options?: CallOptions,
+): Promise<Answer> {
+  return callBy(exchange, settings, operation, input, options);
+}
+
+/** The same, by another way to send and to read the answer. */
+export function callBy<T>(
+  send: (request: Outgoing, options: ExchangeOptions) => Promise<T>,
+  settings: CallSettings,
+  operation: Operation,
   input: Input = {},
   { signal, timeoutMs = settings.timeoutMs, idempotencyKey }: CallOptions = {},
-): Promise<Answer> {
+): Promise<T> {
   const key = keyOf(operation, settings, idempotencyKey);
   const isSafe = operation.method === 'GET' || operation.isRepeatable === true || key !== undefined;
   const attempt = (request: Outgoing) =>
     authorized(settings, operation.auth, signal, (token) =>
-      exchange(request, { fetch: settings.fetch, token, timeoutMs, signal }),
+      send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
     );
   // In a function of its own, so that an input that cannot be sent rejects and does not throw.
   return (async () => {
@@ -79,39 +92,10 @@ function keyOf(
   given: string | undefined,
 ): string | undefined {
   if (!takesKey || (given === undefined && retries === 0)) return undefined;
-  // Not randomUUID: browsers have it on pages of secure origins only.
-  return given ?? [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');
+  return given ?? randomName();
 }
 
 /** As a string of a structured field (RFC 9651). */
 function quoted(key: string): string {
   return `"${key.replaceAll(/["\\]/g, '\\$&')}"`;
-}
-
-/** Makes the methods of a table: `{ group: { method(input, options) } }`. */
-export function methodsOf(
-  settings: CallSettings,
-  table: OperationTable,
-  onSession?: (answer: unknown) => Promise<unknown>,
-): Record<string, Record<string, unknown>> {
-  const methodOf = (operation: Operation) => {
-    const run = (input: Input | undefined, options: CallOptions | undefined) => {
-      const { list, startsSession } = operation;
-      if (list !== undefined) {
-        return new List(async (cursor): Promise<Page<unknown>> => {
-          const at = cursor === undefined ? input : { ...input, cursor };
-          return pageOf(await call(settings, operation, at, options), list);
-        });
-      }
-      const answer = call(settings, operation, input, options).then(({ body }) => body);
-      return startsSession && onSession ? answer.then(onSession) : answer;
-    };
-    return operation.takesInput ? run : (options?: CallOptions) => run(undefined, options);
-  };
-  return Object.fromEntries(
-    Object.entries(table).map(([group, operations]) => [
-      group,
-      Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, methodOf(operation)])),
-    ]),
-  );
 }

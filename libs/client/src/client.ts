@@ -1,8 +1,9 @@
 import { buildRequest } from './build-request.ts';
-import { authorized, type CallSettings, call, methodsOf } from './call.ts';
+import { authorized, type CallSettings, call } from './call.ts';
 import { openStream } from './exchange.ts';
 import { type MethodGroups, managed, operations } from './generated/application.ts';
 import type { SessionAnswer } from './generated/types.ts';
+import { methodsOf } from './methods.ts';
 import { type NotificationEvent, type StreamOptions, streamNotifications } from './notification-stream.ts';
 import type { CallOptions, Operation } from './operation.ts';
 import type { Session, SessionListener } from './session.ts';
@@ -30,6 +31,13 @@ export interface KithClient extends MethodGroups {
   readonly notifications: MethodGroups['notifications'] & {
     /** Tells notifications as they come; see `StreamOptions`. */
     stream(options?: StreamOptions): AsyncGenerator<NotificationEvent, void, undefined>;
+  };
+  readonly storage: MethodGroups['storage'] & {
+    /**
+     * The whole address of what an answer names: `originalPath`, `publicPath`, a user's `avatar` or `banner`. Those are paths alone
+     * where the platform has no `PUBLIC_URL`.
+     */
+    urlOf(path: string): string;
   };
   /** Who is signed in. */
   readonly session: Session | null;
@@ -95,6 +103,10 @@ export function createClient(options: ClientOptions): KithClient {
             openStream({ ...request, headers }, { fetch, token, timeoutMs, signal }),
           );
         }, streamOptions),
+    },
+    storage: {
+      ...methods.storage,
+      urlOf: (path) => (path.startsWith('/') ? `${settings.url}${path}` : path),
     },
     get session() {
       return keeper.current;

@@ -4,11 +4,16 @@ import { type FieldError, KithError, type KithErrorCode, KithNetworkError } from
 /** `fetch`, as far as it is needed here. */
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
 
+/** Sends a request. `alive` tells that it gets on: what it may take counts from then. */
+export type Transport = (address: string, init: RequestInit, alive: () => void) => Promise<Response>;
+
 export interface ExchangeOptions {
-  fetch: Fetch;
+  fetch: Transport;
   token: string | undefined;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** The signal ends the reading of the answer, too. */
+  isReadOn?: boolean;
 }
 
 export interface Answer {
@@ -22,8 +27,8 @@ export interface Answer {
  * whole answer comes in time, with the signal's reason when that ends it.
  */
 export async function exchange(request: Outgoing, options: ExchangeOptions): Promise<Answer> {
-  return within(options, async (signal) => {
-    const response = await send(request, options, signal);
+  return within(options, async (signal, alive) => {
+    const response = await send(request, options, signal, alive);
     const body = await readJson(response);
     if (!response.ok) throw errorOf(response, body);
     if (response.status !== 204 && body === undefined) throw unexpected(response);
@@ -32,15 +37,20 @@ export async function exchange(request: Outgoing, options: ExchangeOptions): Pro
 }
 
 /** Opens a request whose answer is read as it comes; what `exchange` rejects with is the same here. */
+export function open(request: Outgoing, options: ExchangeOptions): Promise<Response> {
+  return within(options, async (signal, alive) => {
+    const opened = await send(request, options, signal, alive);
+    if (!opened.ok) throw errorOf(opened, await readJson(opened));
+    return opened;
+  });
+}
+
+/** Opens a stream of events. */
 export async function openStream(
   request: Outgoing,
   options: ExchangeOptions,
 ): Promise<ReadableStreamDefaultReader<Uint8Array>> {
-  const response = await within(options, async (signal) => {
-    const opened = await send(request, options, signal);
-    if (!opened.ok) throw errorOf(opened, await readJson(opened));
-    return opened;
-  });
+  const response = await open(request, options);
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
     await response.body?.cancel();
     throw unexpected(response);
@@ -52,8 +62,9 @@ function send(
   { method, address, body, headers }: Outgoing,
   options: ExchangeOptions,
   signal: AbortSignal,
+  alive: () => void,
 ): Promise<Response> {
-  return options.fetch(address, {
+  const init = {
     method,
     signal,
     headers: {
@@ -63,33 +74,49 @@ function send(
       ...headers,
     },
     ...(body === undefined ? {} : { body }),
-  });
+  };
+  return options.fetch(address, init, alive);
 }
 
-/** Lets work take `timeoutMs` and end with the caller's signal, and tells these two ends apart from a failure. */
+/**
+ * Lets work take `timeoutMs`, from the start or since it was last `alive`, and end with the caller's signal; tells these two
+ * ends apart from a failure.
+ */
 async function within<T>(
-  { timeoutMs, signal }: ExchangeOptions,
-  work: (signal: AbortSignal) => Promise<T>,
+  { timeoutMs, signal, isReadOn }: ExchangeOptions,
+  work: (signal: AbortSignal, alive: () => void) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', abort);
   let isTimeout = false;
-  const timer = setTimeout(() => {
-    isTimeout = true;
-    controller.abort();
-  }, timeoutMs);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
+  const alive = () => {
+    // Of a body that was refused, pieces may go out after the answer.
+    if (isOver) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      isTimeout = true;
+      controller.abort();
+    }, timeoutMs);
+  };
+  alive();
+  let isOpen = false;
   try {
-    return await work(controller.signal);
+    const done = await work(controller.signal, alive);
+    isOpen = isReadOn === true;
+    return done;
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof KithError) throw cause;
     const what = isTimeout ? `No answer within ${timeoutMs} ms.` : 'The connection failed.';
     throw new KithNetworkError(what, { isTimeout, cause });
   } finally {
+    isOver = true;
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
+    if (!isOpen) signal?.removeEventListener('abort', abort);
   }
 }
 

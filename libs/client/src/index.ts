@@ -15,3 +15,4 @@ export type { NotificationEvent, StreamOptions, StreamStatus } from './notificat
 export type { CallOptions } from './operation.ts';
 export type { Session, SessionChange, SessionListener } from './session.ts';
 export { localStorageSession, memorySession, type SessionStore } from './session-store.ts';
+export type { UploadOptions, UploadProgress, UploadSource } from './upload-options.ts';

@@ -9,6 +9,10 @@ export interface Operation {
   readonly list?: string;
   /** Its answer is a session, which the client goes on with. */
   readonly startsSession?: boolean;
+  /** Of an upload: the part of its form that has the bytes, which is their name in the input, too. */
+  readonly upload?: string;
+  /** Its answer is bytes, as they come. */
+  readonly givesBytes?: boolean;
   readonly takesInput?: boolean;
   /** Doing it twice does the same as doing it once, though it is no read. */
   readonly isRepeatable?: boolean;

@@ -1,5 +1,6 @@
-import { type CallSettings, methodsOf, type Tokens } from './call.ts';
+import type { CallSettings, Tokens } from './call.ts';
 import { type MethodGroups, operations } from './generated/operators.ts';
+import { methodsOf } from './methods.ts';
 import { type ConnectionOptions, connectionSettings } from './settings.ts';
 
 export interface OperatorClientOptions extends ConnectionOptions {

@@ -28,12 +28,17 @@ export async function withRetries<T>(
     } catch (error) {
       const delay = failures < options.retries ? retryDelay(error, failures, options.isSafe) : undefined;
       if (delay === undefined) {
-        if (typeof error === 'object' && error !== null) givenUp.add(error);
-        throw error;
+        throw giveUp(error);
       }
       await wait(delay, options.signal);
     }
   }
+}
+
+/** Lets no loop try again after this error. */
+export function giveUp<E>(error: E): E {
+  if (typeof error === 'object' && error !== null) givenUp.add(error);
+  return error;
 }
 
 /** How long to wait before the next attempt, in ms; undefined where there is to be none. */

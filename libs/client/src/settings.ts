@@ -30,7 +30,8 @@ export function connectionSettings(
     url,
     projectUrl: `${url}/v7/${projectId}`,
     // Called as a function of its own: browsers refuse `fetch` as somebody's method.
-    fetch: options.fetch ?? ((address, init) => fetch(address, init)),
+    fetch: (address, init) => (options.fetch ?? fetch)(address, init),
+    hasOwnFetch: options.fetch !== undefined,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
     retries: options.retries ?? defaults.retries,
   };

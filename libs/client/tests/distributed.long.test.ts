@@ -1,5 +1,5 @@
 // Quick counterpart: libs/client/tests/behaviours.test.ts
-// Starts at most 1 platform and 6 processes.
+// Starts at most 1 platform and 7 processes.
 import { availableEngines, type TestPlatform } from '@kith/testing';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { behaviours } from './support/behaviours.ts';

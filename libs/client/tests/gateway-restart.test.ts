@@ -1,4 +1,4 @@
-// Starts at most 1 platform and 8 processes.
+// Starts at most 1 platform and 9 processes.
 import { availableEngines, startPlatform, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../src/index.ts';

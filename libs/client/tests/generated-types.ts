@@ -2,7 +2,7 @@
 import type * as contracts from '@kith/contracts';
 import { expectTypeOf } from 'vitest';
 import type { z } from 'zod';
-import type { ErrorCode, Json, Methods, SessionAnswer } from '../src/index.ts';
+import type { ErrorCode, Json, Methods, SessionAnswer, UploadSource } from '../src/index.ts';
 
 type Contracts = typeof contracts;
 
@@ -25,7 +25,13 @@ type Generated = { [Key in keyof Methods as Methods[Key]['operation']]: Methods[
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /** The members of an intersection as one object, all the way down; any JSON is without an end. */
-type Flat<T> = [T, Json] extends [Json, T] ? Json : T extends object ? { [Key in keyof T]: Flat<T[Key]> } : T;
+type Flat<T> = [T, Json] extends [Json, T]
+  ? Json
+  : T extends UploadSource | Response
+    ? T
+    : T extends object
+      ? { [Key in keyof T]: Flat<T[Key]> }
+      : T;
 
 /** What a caller writes: what is optional may be left out; digits in a query are a number. */
 type QueryInput<Q extends z.ZodObject> = {
@@ -37,7 +43,14 @@ type QueryInput<Q extends z.ZodObject> = {
 type Members<T> = T extends Record<string, never> ? unknown : T;
 type InputOf<O extends contracts.OperationSpec> = Members<z.input<O['params']>> &
   Members<QueryInput<O['query']>> &
-  Members<z.input<O['body']>>;
+  (O extends { upload: contracts.Upload } ? FormInput<O> : Members<z.input<O['body']>>);
+/** The bytes, and what the texts of the form stand for. */
+type FormInput<O extends contracts.OperationSpec & { upload: contracts.Upload }> = {
+  [Part in O['upload']['part']]: UploadSource;
+} & { name?: string | undefined } & Members<z.output<O['body']>>;
+type OutputOf<O extends contracts.OperationSpec> = O extends { kind: 'download' }
+  ? Response
+  : z.output<O['output']>;
 type Taken<T> = keyof T extends never ? undefined : Flat<T>;
 
 /** The items of a list, whatever its envelope; else the output itself. */
@@ -60,7 +73,7 @@ type Wrong<What extends 'input' | 'output' | 'errors'> = {
   [Name in Exclude<keyof Operations, Apart>]: Name extends keyof Generated
     ? {
         input: Same<Flat<Generated[Name]['input']>, Taken<InputOf<Operations[Name]>>>;
-        output: Same<Flat<Generated[Name]['output']>, Flat<ItemsOf<z.output<Operations[Name]['output']>>>>;
+        output: Same<Flat<Generated[Name]['output']>, Flat<ItemsOf<OutputOf<Operations[Name]>>>>;
         errors: [ErrorsOf<Operations[Name]>] extends [Generated[Name]['errors']] ? true : false;
       }[What] extends true
       ? never

@@ -1,5 +1,5 @@
 // Quick counterpart: libs/client/tests/bundle.test.ts
-// Starts at most 1 platform and 10 processes.
+// Starts at most 1 platform and 11 processes.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -37,6 +37,10 @@ export const errorMeanings = {
     when: 'The body cannot be read as JSON in UTF-8, or is JSON and no object.',
     remedy: 'Send one JSON object, or no body at all.',
   },
+  'request/invalid-multipart': {
+    when: 'The body of an upload is not a form as RFC 7578 describes it: it has no boundary, ends early, has a head that is too long, or has the file twice.',
+    remedy: 'Let the client library write the form, and send one file in each request.',
+  },
   'request/unknown-field': {
     when: 'The body or the query of an endpoint under `/admin` has a key that the endpoint does not take; `field` names it. Nothing was changed.',
     remedy: 'Correct the name, or leave the key out.',
@@ -56,6 +60,10 @@ export const errorMeanings = {
   'request/timeout': {
     when: 'Headers or body did not arrive in full within the time the gateway waits for them.',
     remedy: 'Send it again; on a slow line, in smaller parts.',
+  },
+  'request/precondition-failed': {
+    when: 'The request has `If-Match` or `If-Unmodified-Since`, and what is stored has another `ETag` or a later date.',
+    remedy: 'Read it again without the condition.',
   },
   'request/too-large': {
     when: 'The body is over 256 KiB, or over what an upload may have.',
@@ -250,6 +258,33 @@ export const errorMeanings = {
   'app-notification/invalid-body': invalidBody,
   'app-notification/invalid-query': invalidQuery,
   'app-notification/server-error': serverError,
+  'storage/not-found': {
+    when: 'No file of this project has this id, the image does not have this size, or the file was deleted.',
+    remedy: 'Take the file out of what you show.',
+  },
+  'storage/no-file': {
+    when: 'The form has no part `file` with a file name.',
+    remedy: 'Add the file to the form under the name `file`.',
+  },
+  'storage/invalid-image': {
+    when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image ends early or is damaged, or it has more than 100 megapixels over all frames.',
+    remedy: 'Ask for another image. Anything else can be stored as a file.',
+  },
+  'storage/file-too-large': {
+    when: 'The file has more than 50 MiB.',
+    remedy: 'Ask for a smaller file.',
+  },
+  'storage/quota-exceeded': {
+    when: 'With this file the user, or the project, would have more bytes stored than its quota allows.',
+    remedy: 'Delete files first, or have an operator raise the quota.',
+  },
+  'storage/invalid-range': {
+    when: '`Range` is malformed, or begins behind the end of the file. `Content-Range` says how long it is.',
+    remedy: 'Ask for a range within the file, or leave the header out.',
+  },
+  'storage/invalid-body': invalidBody,
+  'storage/invalid-query': invalidQuery,
+  'storage/server-error': serverError,
   DUPLICATE_EMAIL: {
     when: 'Another user of this project has the e-mail address.',
     remedy: 'Offer to sign in, or ask for another address.',

@@ -5,6 +5,10 @@
 export const errors = {
   'request/invalid-http': { status: 400, message: 'The request is not valid HTTP.' },
   'request/invalid-json': { status: 400, message: 'The body is not a JSON object.' },
+  'request/invalid-multipart': {
+    status: 400,
+    message: 'The body is not a well-formed multipart/form-data form.',
+  },
   'request/unknown-field': { status: 400, message: 'This endpoint does not take that field.' },
   'request/invalid-idempotency-key': {
     status: 400,
@@ -16,6 +20,10 @@ export const errors = {
     message: 'This Idempotency-Key was used for a different request.',
   },
   'request/timeout': { status: 408, message: 'The request did not arrive in time.' },
+  'request/precondition-failed': {
+    status: 412,
+    message: 'What is stored does not meet the conditions of the request.',
+  },
   'request/too-large': { status: 413, message: 'The body is larger than this endpoint accepts.' },
   'request/unsupported-media-type': { status: 415, message: 'Send the body as application/json in UTF-8.' },
   'request/expectation-failed': { status: 417, message: 'This expectation cannot be met.' },
@@ -83,6 +91,15 @@ export const errors = {
   'app-notification/invalid-body': { status: 400, message: 'The body is not valid.' },
   'app-notification/invalid-query': { status: 400, message: 'The query is not valid.' },
   'app-notification/server-error': { status: 500, message: 'Something went wrong.' },
+  'storage/not-found': { status: 404, message: 'No such file.' },
+  'storage/no-file': { status: 400, message: 'The form has no file. Send it as the part named file.' },
+  'storage/invalid-image': { status: 400, message: 'The file is not an image that can be read.' },
+  'storage/file-too-large': { status: 413, message: 'The file must be at most 50 MiB.' },
+  'storage/quota-exceeded': { status: 403, message: 'There is no room left for this file.' },
+  'storage/invalid-range': { status: 416, message: 'The file does not have that range of bytes.' },
+  'storage/invalid-body': { status: 400, message: 'The body is not valid.' },
+  'storage/invalid-query': { status: 400, message: 'The query is not valid.' },
+  'storage/server-error': { status: 500, message: 'Something went wrong.' },
   DUPLICATE_EMAIL: { status: 409, message: 'This e-mail address is taken.' },
   DUPLICATE_USERNAME: { status: 409, message: 'This username is taken.' },
 } as const satisfies Record<string, { status: number; message: string }>;
@@ -97,7 +114,8 @@ export type Feature =
   | 'crypto'
   | 'collection'
   | 'connection'
-  | 'app-notification';
+  | 'app-notification'
+  | 'storage';
 
 /** The body of every answer outside 2xx and 304 (spec#errors-envelope). */
 export interface ErrorBody {

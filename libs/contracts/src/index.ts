@@ -37,8 +37,10 @@ export {
   type InternalOperationSpec,
   internalOperation,
   internalSubject,
+  isStreamed,
   type Limit,
   type Method,
+  maxFormBytes,
   methodsOf,
   type OperationSpec,
   type OutputOf,
@@ -47,6 +49,7 @@ export {
   type QueryOf,
   rpcSubject,
   takesKey,
+  type Upload,
   type Visibility,
 } from './operation.ts';
 export * from './operations/index.ts';

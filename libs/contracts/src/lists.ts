@@ -5,6 +5,7 @@ import { clampedInteger, positiveInteger, wholeNumber } from './scalars.ts';
 export const cursor = z
   .string()
   .max(2048)
+  .regex(/^[\w-]*$/, 'is not a cursor of this list; begin the list anew.')
   .optional()
   .describe('Where the `Link` of the answer before goes on; it wins over `page`.');
 

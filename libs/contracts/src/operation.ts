@@ -15,6 +15,21 @@ export interface Limit {
   windowSeconds: number;
 }
 
+/** What an upload brings. */
+export interface Upload {
+  /** The name of the part with the bytes. */
+  part: string;
+  maxBytes: number;
+  /** Media types that the bytes may have; any, where there are none. A type is read from the bytes, whatever the form says of it. */
+  types?: readonly string[];
+  /** The code for a form without the part, and for one with more bytes. */
+  missing: ErrorCode;
+  tooLarge: ErrorCode;
+}
+
+/** Most bytes that a form takes beside those of its file: heads of parts and other fields. */
+export const maxFormBytes = 64 * 1024;
+
 /** Everything a caller may rely on of one operation of the HTTP API. */
 export interface OperationSpec {
   /** Stable name, `<service>.<operation>`; the NATS subject and the rate limit's name are made from it. */
@@ -24,9 +39,12 @@ export interface OperationSpec {
   feature: Feature;
   /**
    * `stream`: the gateway holds the answer open and writes as things come. `export`: it makes one document of what
-   * the services hold, by `parts`. Else one request, one answer.
+   * the services hold, by `parts`. `upload` and `download`: the body, or the answer, is bytes that are streamed between client
+   * and service over HTTP, past the bus (docs/adr/0045). Else one request, one answer.
    */
-  kind?: 'request' | 'stream' | 'export';
+  kind?: 'request' | 'stream' | 'export' | 'upload' | 'download';
+  /** Of an upload, whose body is `multipart/form-data`; `body` has its other parts, each a text. */
+  upload?: Upload;
   method: Method | readonly [Method, ...Method[]];
   /** Path below the project scope (or below the root, for scope `none`); `:name` is a parameter. */
   path: `/${string}`;
@@ -91,6 +109,11 @@ export type AnswerOf<O extends OperationSpec> = O extends { parts: { head: infer
   ? z.output<Head>
   : OutputOf<O>;
 
+/** Whether the bytes of an operation go over HTTP between the gateway and its service. */
+export function isStreamed({ kind }: Pick<OperationSpec, 'kind'>): boolean {
+  return kind === 'upload' || kind === 'download';
+}
+
 /** Declares an operation, keeping its literal types. */
 export function operation<const O extends OperationSpec>(spec: O): O {
   return spec;
@@ -108,7 +131,7 @@ export function methodsOf(spec: OperationSpec): readonly Method[] {
 
 /** Whether an operation takes an Idempotency-Key, from a caller with a token or from a project (spec#idempotency-scope). */
 export function takesKey(spec: OperationSpec): boolean {
-  if (methodsOf(spec).includes('GET')) return false;
+  if (methodsOf(spec).includes('GET') || spec.kind === 'upload') return false;
   return spec.auth === 'user' || spec.auth === 'optional' || spec.keyedByProject !== undefined;
 }
 

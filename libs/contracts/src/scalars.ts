@@ -36,18 +36,21 @@ export const wholeNumber = z.int().min(0);
  */
 export function text(bounds: { min?: number; max: number }) {
   const { min = 0, max } = bounds;
-  return z
-    .string()
-    .transform((value) => value.trim())
-    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')
-    .refine(
-      (value) => {
-        const length = codePoints(value);
-        return length >= min && length <= max;
-      },
-      min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
-    )
-    .meta(min > 0 ? { minLength: min, maxLength: max } : { maxLength: max });
+  return (
+    z
+      .string()
+      .transform((value) => value.trim())
+      .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')
+      .refine(
+        (value) => {
+          const length = codePoints(value);
+          return length >= min && length <= max;
+        },
+        min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
+      )
+      // What is blank is trimmed to nothing.
+      .meta(min > 0 ? { minLength: min, maxLength: max, pattern: '\\S' } : { maxLength: max })
+  );
 }
 
 /** A text that may be absent (stays absent) or emptied: null and blank give null. */

@@ -23,7 +23,9 @@ const codesOf = (spec: OperationSpec): string[] => [...spec.errors, ...Object.va
 
 test.each(operations.map((spec) => [spec.name, spec] as const))('%s is a whole contract', (_, spec) => {
   expect(spec.name).toMatch(/^[a-z]+\.[a-z]+(-[a-z0-9]+)*$/);
-  expect(['crypto', 'identity', 'connections', 'collections', 'notifications']).toContain(serviceOf(spec));
+  expect(['crypto', 'identity', 'connections', 'collections', 'notifications', 'storage']).toContain(
+    serviceOf(spec),
+  );
   for (const code of codesOf(spec)) expect(isErrorCode(code)).toBe(true);
   for (const slug of ['server-error', 'invalid-body', 'invalid-query']) {
     expect(isErrorCode(`${spec.feature}/${slug}`)).toBe(true);
@@ -100,11 +102,13 @@ test.each(Object.keys(errors) as ErrorCode[])('%s has a form and a status of spe
   const duplicate = /^DUPLICATE_[A-Z]+$/.test(code);
   expect(duplicate || /^[a-z]+(-[a-z]+)*\/[a-z]+(-[a-z]+)*$/.test(code)).toBe(true);
   const { status, message } = errors[code];
-  expect([400, 401, 403, 404, 405, 408, 409, 413, 415, 417, 422, 429, 431, 500, 503, 504]).toContain(status);
+  expect([
+    400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 417, 422, 429, 431, 500, 503, 504,
+  ]).toContain(status);
   if (duplicate) expect(status).toBe(409);
   if (code.endsWith('/server-error')) expect(status).toBe(500);
-  if (code.includes('/invalid-') && !['auth/invalid-credentials', 'auth/invalid-token'].includes(code))
-    expect(status).toBe(400);
+  const others = ['auth/invalid-credentials', 'auth/invalid-token', 'storage/invalid-range'];
+  if (code.includes('/invalid-') && !others.includes(code)) expect(status).toBe(400);
   expect(message).toMatch(/^[A-Z].*\.$/);
 });
 

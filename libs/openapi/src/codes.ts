@@ -31,7 +31,8 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
   const { feature, auth, limit, scope, invalid = {}, errors } = operation;
   // A project may ask for a token where others need none.
   const asksUsers = auth === 'user' || operation.visibility !== undefined;
-  const takesBody = !methodsOf(operation).includes('GET');
+  const takesForm = operation.upload !== undefined;
+  const takesBody = !methodsOf(operation).includes('GET') && !takesForm;
   const codes: (string | false)[] = [
     'request/invalid-http',
     scope === 'project' && 'project/invalid-id',
@@ -44,6 +45,8 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     takesBody && 'request/invalid-json',
     takesBody && 'request/unsupported-media-type',
     takesBody && 'request/too-large',
+    takesForm && 'request/invalid-multipart',
+    takesForm && 'request/unsupported-media-type',
     ...(takesKey(operation) ? keyCodes : []),
     auth === 'operator' && 'request/unknown-field',
     hasKeys(operation.body) && !invalid.body && `${feature}/invalid-body`,

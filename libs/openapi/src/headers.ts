@@ -36,17 +36,28 @@ export const headers: Readonly<Record<string, JsonObject>> = {
     'While there is more: where the list goes on (RFC 8288).',
     '<?cursor=b3BhcXVl&limit=20>; rel="next"',
   ),
+  ETag: line('Names these bytes; for `If-None-Match`, `If-Match` and `If-Range`.', '"d2hhdCBpdCBpcw"'),
+  'Last-Modified': line('When the file was stored.', 'Mon, 23 Nov 2026 12:00:00 GMT'),
+  'Accept-Ranges': line('That parts can be asked for with `Range`.', 'bytes'),
+  'Content-Range': line('Which part it is, of how many bytes.', 'bytes 0-1023/146515'),
   'Idempotency-Replayed': line('The request was answered before; this is the same answer.', 'true'),
   'Content-Disposition': line('The name to save the answer under.', 'attachment; filename="export.json"'),
 };
 
+const ofBytes = ['ETag', 'Last-Modified', 'Accept-Ranges', 'Content-Range', 'Content-Disposition'];
 const always = ['X-Request-Id', 'Access-Control-Allow-Origin'];
 const ofLimits = Object.keys(headers).filter((name) => name.includes('RateLimit'));
 
 /** The headers of an error. */
 export function headersOfError(status: string): JsonObject {
   const own =
-    status === '401' ? ['WWW-Authenticate'] : ['429', '503'].includes(status) ? ['Retry-After'] : [];
+    status === '401'
+      ? ['WWW-Authenticate']
+      : ['429', '503'].includes(status)
+        ? ['Retry-After']
+        : status === '416'
+          ? ['Content-Range']
+          : [];
   return refs([...always, ...(status === 'default' ? [] : ofLimits), ...own]);
 }
 
@@ -59,6 +70,7 @@ export function headersOfSuccess(operation: OperationSpec): JsonObject {
     ...(isList ? ['Link'] : []),
     ...(takesKey(operation) ? ['Idempotency-Replayed'] : []),
     ...(operation.kind === 'export' ? ['Content-Disposition'] : []),
+    ...(operation.kind === 'download' ? ofBytes : []),
   ]);
 }
 

@@ -52,6 +52,7 @@ const ofFeature: Readonly<Record<Feature, { name: string; description: string }>
   collection: { name: 'Collections', description: 'Trees of collections, and what is saved in them.' },
   'app-notification': { name: 'Notifications', description: 'What happened for a user, as a list and live.' },
   project: { name: 'Projects', description: 'What a client may know of its project.' },
+  storage: { name: 'Files', description: 'Files and images of users.' },
   crypto: { name: 'Test tokens', description: 'Signing tokens for tests; not there in production.' },
 };
 const operators = { name: 'Operators', description: 'For who runs the server, by the operator token.' };

@@ -1,4 +1,11 @@
-import { type ErrorCode, type Method, methodsOf, type OperationSpec } from '@kith/contracts';
+import {
+  type ErrorCode,
+  type Method,
+  maxFileBytes,
+  methodsOf,
+  type OperationSpec,
+  type Upload,
+} from '@kith/contracts';
 import { byStatus, codesOf, outside } from './codes.ts';
 import { errorResponse, errorResponseName } from './errors.ts';
 import type { Example } from './examples.ts';
@@ -40,7 +47,43 @@ export function describeOperation(operation: OperationSpec, method: Method, part
   };
 }
 
-function bodyOf(operation: OperationSpec, { schemas, example }: Parts): JsonObject | undefined {
+const anyType = 'application/octet-stream';
+
+/** A form: the part with the bytes, and the others, which are texts. */
+function formOf(
+  { body, upload }: OperationSpec & { upload: Upload },
+  { schemas, example }: Parts,
+): JsonObject {
+  const { properties = {} } = schemas.of(body) as { properties?: JsonObject };
+  const file = {
+    type: 'string',
+    contentMediaType: anyType,
+    maxLength: upload.maxBytes,
+    description: `At most ${upload.maxBytes / (1024 * 1024)} MiB.`,
+  };
+  const schema = {
+    type: 'object',
+    properties: { [upload.part]: file, ...properties },
+    required: [upload.part],
+  };
+  // Without it a text, as which the bytes are described, would be sent as `text/plain`.
+  const encoding = { [upload.part]: { contentType: (upload.types ?? [anyType]).join(', ') } };
+  return {
+    required: true,
+    content: {
+      'multipart/form-data': {
+        schema,
+        encoding,
+        ...(example?.body === undefined ? {} : { example: example.body }),
+      },
+    },
+  };
+}
+
+function bodyOf(operation: OperationSpec, parts: Parts): JsonObject | undefined {
+  const { schemas, example } = parts;
+  const { upload } = operation;
+  if (upload) return formOf({ ...operation, upload }, parts);
   // Elsewhere a key that the contract does not name is ignored (spec#requests-admin-unknown).
   const strict = operation.auth === 'operator' ? { additionalProperties: false } : {};
   const schema: JsonObject = { ...schemas.of(operation.body), ...strict };
@@ -61,6 +104,7 @@ function responsesOf(operation: OperationSpec, parts: Parts): JsonObject {
   ]);
   return {
     [operation.status]: successOf(operation, parts),
+    ...(operation.kind === 'download' && partial(operation)),
     ...Object.fromEntries(errors),
     default: namedResponse('Outside', 'default', outside, parts.responses),
   };
@@ -69,6 +113,7 @@ function responsesOf(operation: OperationSpec, parts: Parts): JsonObject {
 function successOf(operation: OperationSpec, { schemas, example }: Parts): JsonObject {
   const headers = headersOfSuccess(operation);
   if (operation.status === 204) return { description: 'Done.', headers };
+  if (operation.kind === 'download') return { description: 'The bytes.', headers, content: bytes };
   if (operation.kind === 'stream')
     return { description: 'The stream.', headers, content: streamOf(operation, schemas) };
   return {
@@ -80,6 +125,26 @@ function successOf(operation: OperationSpec, { schemas, example }: Parts): JsonO
         ...(example?.answer === undefined ? {} : { example: example.answer }),
       },
     },
+  };
+}
+
+const bytes = {
+  [anyType]: {
+    schema: {
+      type: 'string',
+      contentMediaType: anyType,
+      maxLength: maxFileBytes,
+      description: 'Of the type that the bytes were recognised as.',
+    },
+  },
+};
+
+/** What a request for a part, or with a condition, is answered with. */
+function partial(operation: OperationSpec): JsonObject {
+  const headers = headersOfSuccess(operation);
+  return {
+    206: { description: 'The part that was asked for.', headers, content: bytes },
+    304: { description: 'What the client has is what is stored.', headers },
   };
 }
 

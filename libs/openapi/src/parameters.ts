@@ -14,12 +14,31 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     // Without an example: tools fill it in, and every request that is sent from them would be for a project of nobody's.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
+  Range: {
+    name: 'Range',
+    in: 'header',
+    description: 'A part of the bytes (RFC 9110 section 14).',
+    schema: { type: 'string', maxLength: 100, pattern: '^bytes=(\\d+-\\d*|-\\d+)$' },
+    example: 'bytes=0-1023',
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of what the client has: then the answer is 304.',
+    schema: { type: 'string', maxLength: 2048, pattern: '^[\\x20-\\x7e]*$' },
+    example: '"d2hhdCBpdCBpcw"',
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
       'A new random text for each request, in quotes or bare. Sent again with the same key within 24 hours, a request that has changed something is answered as before and changes nothing.',
-    schema: { type: 'string', pattern: '^[\\x20-\\x7e]+$', maxLength: 512 },
+    schema: {
+      type: 'string',
+      // Between quotes a quote and a backslash are escaped (RFC 9651 section 3.3.3).
+      pattern: '^("([\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\["\\\\]){1,255}"|[\\x21\\x23-\\x7e]{1,255})$',
+      maxLength: 512,
+    },
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },
   LastEventId: {
@@ -55,6 +74,7 @@ export function parametersOf(
     }),
     ...(takesKey(operation) ? [ref('parameters', 'IdempotencyKey')] : []),
     ...(operation.kind === 'stream' ? [ref('parameters', 'LastEventId')] : []),
+    ...(operation.kind === 'download' ? [ref('parameters', 'Range'), ref('parameters', 'IfNoneMatch')] : []),
   ];
 }
 

@@ -113,7 +113,8 @@ describe.each(each)('%s', (name, spec) => {
     if (spec.limit || spec.auth === 'operator') wanted.push('rate-limit/exceeded');
     if (spec.auth === 'user') wanted.push('auth/unauthorized', 'auth/forbidden', 'auth/suspended');
     if (spec.auth === 'operator') wanted.push('auth/unauthorized');
-    if (!methodsOf(spec).includes('GET')) wanted.push('request/invalid-json', 'request/too-large');
+    if (spec.upload) wanted.push('request/invalid-multipart', spec.upload.tooLarge);
+    else if (!methodsOf(spec).includes('GET')) wanted.push('request/invalid-json', 'request/too-large');
     for (const described of describedAs(spec)) {
       const groups = codesBy(described);
       expect(groups.flatMap(([, codes]) => codes)).toEqual(expect.arrayContaining(wanted));
@@ -130,7 +131,7 @@ describe.each(each)('%s', (name, spec) => {
         expect(Object.keys(headers)).toContain('X-Request-Id');
         if (status === '401') expect(headers).toHaveProperty('WWW-Authenticate');
         if (status === '429' || status === '503') expect(headers).toHaveProperty('Retry-After');
-        if (Number(status) === spec.status) {
+        if (Number(status) === spec.status || (spec.kind === 'download' && Number(status) < 400)) {
           expect('RateLimit' in headers).toBe(spec.limit !== null);
           expect('Link' in headers).toBe('cursor' in spec.query.shape);
         } else expect(Object.keys(content)).toEqual(['application/json', 'application/problem+json']);
@@ -161,8 +162,10 @@ describe.each(each)('%s', (name, spec) => {
         }
       }
       const properties = Object.keys((spec.body as unknown as z.ZodObject).shape);
-      const schema = requestBody?.content['application/json']?.schema ?? {};
-      expect(Object.keys((schema.properties as object | undefined) ?? {})).toEqual(properties);
+      const type = spec.upload ? 'multipart/form-data' : 'application/json';
+      const schema = requestBody?.content[type]?.schema ?? {};
+      const file = spec.upload ? [spec.upload.part] : [];
+      expect(Object.keys((schema.properties as object | undefined) ?? {})).toEqual([...file, ...properties]);
     }
   });
 
@@ -180,7 +183,8 @@ describe.each(each)('%s', (name, spec) => {
     }
     if (spec.status !== 204) expect(spec.output.safeParse(example?.answer).error?.issues ?? []).toEqual([]);
     const { requestBody, responses } = describedAs(spec)[0] as Described;
-    if (requestBody) expect(requestBody.content['application/json']?.example).toEqual(example?.body);
+    const type = spec.upload ? 'multipart/form-data' : 'application/json';
+    if (requestBody) expect(requestBody.content[type]?.example).toEqual(example?.body);
     const shown = Object.values(responses[spec.status]?.content ?? {}).map((media) => media.example);
     expect(shown).toEqual(spec.status === 204 ? [] : [example?.answer]);
   });

@@ -1,8 +1,10 @@
 export { Sweeper } from './background/sweeper.ts';
 export {
   commonConfig,
+  httpConfig,
   mongoConfig,
   natsConfig,
+  secretText,
   serviceConfig,
   storeOf,
   storingServiceConfig,
@@ -12,6 +14,15 @@ export { makeEvent } from './events/make-event.ts';
 export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
+export {
+  type BytesAnswer,
+  downloadHandler,
+  type HttpHandler,
+  type HttpRequest,
+  uploadHandler,
+} from './http/http-handler.ts';
+export { type HttpIntakeConfig, operationHeader } from './http/http-intake.ts';
+export { canonicalPath, signContext } from './http/signed-context.ts';
 export { type RunningProcess, runProcess, startProcess } from './lifecycle/run-process.ts';
 export { type ServiceParts, startService } from './lifecycle/service.ts';
 export { runOnBus, runServiceMain } from './lifecycle/service-main.ts';
@@ -44,6 +55,7 @@ export { type ServeOptions, serveInternal, serveOperation } from './operations/s
 export { isTooDeep } from './operations/validate.ts';
 export { type EndedUser, EndedUsers, endedUserCollection } from './profiles/ended-users.ts';
 export { eraseProject } from './profiles/erase-project.ts';
+export { ErasedUsers, erasedUserCollection } from './profiles/erased-users.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { type Profile, ProfileCopy, profileCollection, type StoredProfile } from './profiles/profiles.ts';

@@ -94,7 +94,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
 
   it('turns away at once what would be too much, does the rest in order, and is as before', async () => {
     const all = calls(atOnce + mayWait);
-    await expect.poll(() => begun, { timeout: 10_000 }).toEqual(['0', '1']);
+    await expect.poll(() => begun).toEqual(['0', '1']);
     const { headers, body } = await call('too much');
     expect(headers).toMatchObject({ 'Kith-Status': '503', 'Retry-After': '1', 'Kith-Shed': '1' });
     expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({ code: 'gateway/unavailable' });
@@ -109,7 +109,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
 
   it('does not begin what nobody waits for any more', async () => {
     const all = calls(atOnce);
-    await expect.poll(() => begun, { timeout: 10_000 }).toEqual(['0', '1']);
+    await expect.poll(() => begun).toEqual(['0', '1']);
     // Its time counts from when it came in: the other's has passed for certain when this one's has for its caller.
     const late = [call('late', 50), call('later', 1_000)];
     for (const one of late) await expect(one).rejects.toThrow('did not answer');
@@ -122,9 +122,9 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
 
   it('keeps no place of the others for what waits for something narrow, and always answers what needs none', async () => {
     const narrow = Array.from({ length: atOnce + 3 }, (_, at) => call(`narrow ${at}`, 20_000, hash));
-    await expect.poll(() => begun, { timeout: 10_000 }).toEqual(['narrow 0', 'narrow 1']);
+    await expect.poll(() => begun).toEqual(['narrow 0', 'narrow 1']);
     const all = calls(atOnce + mayWait);
-    await expect.poll(() => begun, { timeout: 10_000 }).toHaveLength(2 * atOnce);
+    await expect.poll(() => begun).toHaveLength(2 * atOnce);
     expect((await call('keys', 20_000, keys)).headers['Kith-Status']).toBe('200');
     goOn();
     for (const reply of await Promise.all([...narrow, ...all]))
@@ -133,7 +133,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
 
   it('answers what other services ask, whatever operations wait for', async () => {
     const all = calls(atOnce + 1);
-    await expect.poll(() => begun, { timeout: 10_000 }).toEqual(['0', '1']);
+    await expect.poll(() => begun).toEqual(['0', '1']);
     const context = { requestId: 'r', deadline: Date.now() + 10_000 };
     expect(await ask(runtime.bus, inner, {}, context)).toEqual({ ok: true });
     goOn();

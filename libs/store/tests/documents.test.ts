@@ -574,7 +574,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await ended;
       const { things: made } = (await one('one')).doc;
       expect(made).toBeGreaterThanOrEqual(acknowledged);
-      await expect.poll(whole, { timeout: 10_000 }).toEqual([made, made, made, made]);
+      await expect.poll(whole).toEqual([made, made, made, made]);
     }
   }, 40_000);
 });
@@ -736,7 +736,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
           return [found.map(({ doc }) => doc.things).sort(), rows, sums?.things, events];
         };
         const expected = last === 'announced' ? [[0, 0, 0], 0, 0, 0] : [[0, 0, 1, 1, 1], 5, 3, 3];
-        await expect.poll(whole, { timeout: 10_000 }).toEqual(expected);
+        await expect.poll(whole).toEqual(expected);
         // Places that were left are taken over, many at once as well.
         const again = await other.change(more);
         expect(again).toEqual(more.map(() => (last === 'announced' ? 'made' : 'there')));
@@ -777,7 +777,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
           const events = (await other.outbox.unpublished(10)).length;
           return [(await read()).doc.things, rows.length, sums?.things, events];
         };
-        await expect.poll(whole, { timeout: 10_000 }).toEqual([made, made, made, made]);
+        await expect.poll(whole).toEqual([made, made, made, made]);
         expect(await other.change([putInto(await read(), 2)])).toEqual(['made']);
         expect((await read()).doc.things).toBe(made + 1);
       } finally {

@@ -11,7 +11,7 @@ async function comesToBe(
   isSo: (outcome: Outcome) => boolean,
   concern: (collection: string) => Concern,
 ): Promise<boolean> {
-  for (const schedule of fc.sample(schedules(), { seed: 1, numRuns: 300 })) {
+  for (const schedule of fc.sample(schedules(), { seed: 2, numRuns: 300 })) {
     if (isSo(await play(schedule, concern))) return true;
   }
   return false;

@@ -44,6 +44,27 @@ function pausingAt(world: World, step: Step) {
   return { settler, reached: reached.promise, go: () => going.resolve() };
 }
 
+/** A database to which the first update of an owner comes a second time, once it is told to. */
+function repeating(db: World['db']) {
+  let again = (): Promise<unknown> => Promise.reject(new Error('No owner was updated.'));
+  let isFirst = true;
+  const owners = new Proxy(ownersOf(db), {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        if (name === 'updateOne' && isFirst) {
+          isFirst = false;
+          again = () => value.apply(target, given);
+        }
+        return value.apply(target, given);
+      };
+    },
+  });
+  const collection = (name: string) => (name === 'owners' ? owners : db.collection(name));
+  return { db: { collection } as World['db'], again: () => again() };
+}
+
 /** Readers and sweeps leave intents to their writers for a second. */
 const later = { now: () => Date.now() + 2_000 };
 
@@ -318,6 +339,23 @@ describe.skipIf(!hasMongo)('settler', () => {
       expect(left).toHaveLength(480);
       await ownersOf(world.db).updateOne({ _id: 'owner1' }, { $set: { pending: [] } });
     });
+  });
+
+  it('counts once what is announced again, late, by a write that had found no counter', async () => {
+    await using fresh = await openWorld();
+    const { db, again } = repeating(fresh.db);
+    const dying = new Settler(db, {
+      async onStep(step) {
+        if (step !== 'counters') return;
+        await again();
+        throw new Died();
+      },
+    });
+    await expect(flip(dying, await readLamp(fresh.db, settler, 'lamp0'))).rejects.toThrow(Died);
+    const sweeping = new Settler(fresh.db, { now: () => Date.now() + 60_000 });
+    await sweeping.sweep(places);
+    expect(await leftovers(fresh.db)).toBe(0);
+    expect(await viewAll(fresh.db, sweeping)).toEqual(await truth(fresh.db));
   });
 
   it('fences a stale intent off: its change cannot commit any more', async () => {

@@ -17,6 +17,7 @@ import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportCollectionsHandler } from './operations/export-collections.ts';
 import { exportEntitiesHandler } from './operations/export-entities.ts';
 import * as operations from './operations/index.ts';
+import { withEntitiesHandler } from './operations/with-entities.ts';
 import { startPurger } from './purger.ts';
 import { openStore } from './store/index.ts';
 
@@ -32,7 +33,7 @@ export const manifest = serviceManifest<AppContext>()({
   name: 'collections',
   config: storingServiceConfig,
   operations,
-  internal: [eraseProjectHandler, exportCollectionsHandler, exportEntitiesHandler],
+  internal: [eraseProjectHandler, exportCollectionsHandler, exportEntitiesHandler, withEntitiesHandler],
   asks: [knownUsers],
   emits: ['collection'],
   subscriptions: [usersSubscription],

@@ -53,6 +53,9 @@ describe('gatewayConfig', () => {
     ['ALLOW_TEST_TOKENS', 'yes'],
     ['REQUEST_TIMEOUT_MS', '0'],
     ['REDIS_URL', 'http://host'],
+    ['UPSTREAMS', 'storage'],
+    ['UPSTREAMS', 'storage=https://host:1'],
+    ['KITH_SECRET', 'short'],
   ])('refuses %s=%s by name', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name}: `));
   });

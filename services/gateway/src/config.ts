@@ -1,6 +1,6 @@
 import { flag, wholeNumber } from '@kith/base';
 import { type Limit, operations } from '@kith/contracts';
-import { commonConfig, tokenConfig } from '@kith/service';
+import { commonConfig, secretText, tokenConfig } from '@kith/service';
 import { z } from 'zod';
 
 const oneWeek = 7 * 24 * 3600;
@@ -34,6 +34,23 @@ const limits = z.string().transform((text, context): Readonly<Record<string, Lim
     ({ name, auth }) => auth === 'operator' && Object.hasOwn(parsed.data, name),
   );
   return unlimited ? refuse(`${unlimited.name} is for operators, who have no limit`) : parsed.data;
+});
+
+/** Parses `UPSTREAMS`: `storage=http://storage:9091`. */
+const upstreams = z.string().transform((text, context): Readonly<Record<string, string>> => {
+  const urls: Record<string, string> = {};
+  for (const one of text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)) {
+    const [, name = '', url = ''] = /^([a-z-]+)=(http:\/\/[^/\s]+)\/?$/.exec(one) ?? [];
+    if (!name || !URL.canParse(url)) {
+      context.issues.push({ code: 'custom', message: '<service>=http://host:port is needed', input: text });
+      return z.NEVER;
+    }
+    urls[name] = url;
+  }
+  return urls;
 });
 
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'a Redis address is needed, redis://host:6379' });
@@ -79,6 +96,13 @@ export const gatewayConfig = z.object({
     .describe(
       'how long the gateway keeps serving after SIGTERM, in ms, while it reports not ready and answers with `Connection: close` (5,000 in production, otherwise 0)',
     ),
+  UPSTREAMS: upstreams
+    .default({})
+    .describe('services that take or give bytes, `<service>=http://host:port`, separated by commas'),
+  KITH_SECRET: z.string().min(32, 'at least 32 characters are needed').optional().describe(secretText),
+  UPLOAD_IDLE_MS: wholeNumber(1, 600_000)
+    .default(30_000)
+    .describe('how long the sender of a file may send nothing, in ms'),
   REQUEST_TIMEOUT_MS: wholeNumber(1, 600_000)
     .default(5_000)
     .describe('how long a service may take to answer, in ms'),

@@ -1,20 +1,25 @@
 import { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
+import { isStreamed } from '@kith/contracts';
 import type { Callers } from './auth/caller.ts';
 import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './auth/short-form.ts';
 import { callerFor } from './auth/visibility.ts';
 import type { Exports } from './exports/exports.ts';
 import { ConcurrencyLimit } from './forward/concurrency-limit.ts';
-import { forward } from './forward/forward.ts';
+import { contextOf, forward } from './forward/forward.ts';
+import { forwardList } from './forward/forward-list.ts';
+import { listRowOf } from './forward/list-operations.ts';
 import { answerReply, writeAnswer } from './http/answer.ts';
 import { readBody } from './http/body.ts';
 import { narrowOrigins } from './http/cors.ts';
 import type { HttpRequest, HttpResponse } from './http/exchange.ts';
+import { takesItsTime } from './http/http-server.ts';
 import { idempotencyKeyOf } from './http/idempotency-key.ts';
 import type { Clients } from './limits/client-ip.ts';
 import type { RateLimits } from './limits/rate-limit.ts';
 import type { Streams } from './streams/streams.ts';
 import type { ProjectSettings } from './tables/project-settings.ts';
+import type { Upstreams } from './upstreams/upstreams.ts';
 
 export interface HandleParts {
   clients: Clients;
@@ -23,6 +28,7 @@ export interface HandleParts {
   projects: ProjectSettings;
   streams: Streams;
   exports: Exports;
+  upstreams: Upstreams;
   bus: Bus;
   requestTimeoutMs: number;
 }
@@ -32,7 +38,7 @@ export interface HandleParts {
  * before. What its services are known to have no room for is not checked at all (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
-  const { clients, limits, callers, projects, streams, exports, bus, requestTimeoutMs } = parts;
+  const { clients, limits, callers, projects, streams, exports, upstreams, bus, requestTimeoutMs } = parts;
   const room = new Map<string, ConcurrencyLimit>();
   const roomOf = (operation: string) => {
     const found = room.get(operation) ?? new ConcurrencyLimit();
@@ -55,6 +61,7 @@ export function createHandle(parts: HandleParts) {
     }
     if (address.kind === 'options') throw new ApiError('route/not-found');
     response.locals.operation = address.operation.name;
+    if (address.operation.kind === 'upload') takesItsTime(request);
 
     const limit = roomOf(address.operation.name);
     if (!limit.admits()) throw new ApiError('gateway/unavailable');
@@ -100,6 +107,12 @@ export function createHandle(parts: HandleParts) {
 
     const hasCaller = caller !== null;
     const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key'], { operation, hasCaller });
+    const { 'user-agent': userAgent } = request.headers;
+    const known = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, idempotencyKey };
+    if (isStreamed(operation)) {
+      const { storageMib } = projects.of(projectId);
+      return upstreams.answer(request, response, { operation, context: { ...contextOf(known), storageMib } });
+    }
 
     const body = await readBody(request, response);
 
@@ -107,10 +120,12 @@ export function createHandle(parts: HandleParts) {
       return streams.open(request, response, { projectId, caller, identify });
     }
 
-    const { 'user-agent': userAgent } = request.headers;
-    const from = { clientIp, userAgent, traceparent };
-    const forwarded = { address, requestId, projectId, caller, ...from, body, idempotencyKey };
-    const reply = await forward(bus, forwarded, { timeoutMs: requestTimeoutMs, limit });
+    const forwarded = { ...known, body };
+    const patience = { timeoutMs: requestTimeoutMs, limit };
+    const listRow = listRowOf(operation);
+    const reply = await (listRow
+      ? forwardList(bus, listRow, forwarded, patience)
+      : forward(bus, forwarded, patience));
 
     if (operation.kind === 'export') {
       return exports.answer(request, response, { operation, reply, projectId, caller, identify });

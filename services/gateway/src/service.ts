@@ -10,6 +10,7 @@ import { TokenVerifier } from './auth/token.ts';
 import type { GatewayConfig } from './config.ts';
 import { createEntry } from './entry.ts';
 import { Exports, type ExportTimes } from './exports/exports.ts';
+import { listOperations } from './forward/list-operations.ts';
 import { type HttpTimeouts, startHttpServer } from './http/http-server.ts';
 import { Clients } from './limits/client-ip.ts';
 import { type LimiterStoreConfig, openLimiterStore } from './limits/limiter-store.ts';
@@ -19,6 +20,7 @@ import { RouteTable } from './routes/routes.ts';
 import type { StreamTimes } from './streams/stream.ts';
 import { Streams } from './streams/streams.ts';
 import { ProjectSettings } from './tables/project-settings.ts';
+import { Upstreams, type UpstreamTimes } from './upstreams/upstreams.ts';
 import { gatewayUses } from './uses.ts';
 
 /** Longer than most balancers take between two looks at whether a gateway is ready. */
@@ -31,6 +33,9 @@ export interface GatewayOptions {
   timeouts?: Partial<HttpTimeouts>;
   streamTimes?: Partial<StreamTimes>;
   exportTimes?: Partial<ExportTimes>;
+  upstreamTimes?: Partial<UpstreamTimes>;
+  /** Where services take and give bytes, instead of what the configuration says. */
+  upstreams?: Readonly<Record<string, string>>;
   /** The time by which tokens expire, in ms since 1970; the machine's by default. */
   now?: () => number;
 }
@@ -59,7 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const log = runtime.log.child({ service: 'gateway' });
   const isDevelopment = runtime.nodeEnv === 'development';
   const served = servedOperations(runtime.nodeEnv, config.ALLOW_TEST_TOKENS);
-  const routes = new RouteTable(served);
+  const routes = new RouteTable([...served, ...listOperations]);
   const store = await openLimiterStore(limiterStore, { log, metrics });
   const opening = Keys.open({ bus, log });
   const onRevokedKey = () => void opening.then((opened) => opened.renew());
@@ -98,11 +103,18 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: options.exportTimes,
   });
+  const upstreams = new Upstreams({
+    urls: { ...config.UPSTREAMS, ...options.upstreams },
+    secret: config.KITH_SECRET,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    times: { idle: config.UPLOAD_IDLE_MS, ...options.upstreamTimes },
+  });
   const entry = createEntry({
     routes,
     clients: new Clients(config.TRUST_PROXY_HOPS),
     streams,
     exports,
+    upstreams,
     limits,
     projects,
     callers: new Callers({ tokens, operatorToken: config.OPERATOR_TOKEN }),
@@ -119,6 +131,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     await revocations.stop();
     await projects.stop();
     store.close();
+    upstreams.stop();
     unmeasure();
   };
   const http = await startHttpServer({

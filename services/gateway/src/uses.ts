@@ -1,5 +1,6 @@
 import {
   closeFeed,
+  collectionWithEntities,
   feedAfter,
   feedNotice,
   getProjectSettings,
@@ -18,6 +19,15 @@ const sections = operations.flatMap(({ parts }) => Object.values(parts?.sections
 export const gatewayUses: BusUses = {
   name: 'gateway',
   forwards: true,
-  asks: [projectOfUser, getRevocations, getProjectSettings, openFeed, feedAfter, closeFeed, ...sections],
+  asks: [
+    projectOfUser,
+    getRevocations,
+    getProjectSettings,
+    openFeed,
+    feedAfter,
+    closeFeed,
+    collectionWithEntities,
+    ...sections,
+  ],
   hears: [revocationNotice, projectSettingsNotice, feedNotice],
 };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '@kith/base';
-import { eraseProjectCollections, eraseProjectConnections, eraseProjectNotifications } from '@kith/contracts';
+import { projectErasures } from '@kith/contracts';
 import { ask, Sweeper } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { eraseAccount } from './erase-account.ts';
@@ -8,9 +8,6 @@ import { eraseAccount } from './erase-account.ts';
 const projectsAtOnce = 100;
 const batch = 100;
 const patienceMs = 5_000;
-
-/** Asked for what they have left, once identity has erased every user of the project. */
-const others = [eraseProjectConnections, eraseProjectCollections, eraseProjectNotifications];
 
 /** Erases deleted projects in the background, until nothing is left of them (docs/adr/0044). */
 export function startProjectEraser(
@@ -63,7 +60,7 @@ async function eraseProject(
     }
   }
   if (!isSettled || (await app.store.erasure.isUnder(projectId))) return;
-  for (const operation of others) {
+  for (const operation of projectErasures) {
     const context = { requestId: 'identity-projects', deadline: Date.now() + patienceMs };
     if (!(await ask(app.bus, operation, { projectId }, context)).isDone) return;
   }

@@ -11,7 +11,7 @@ import type { Project, ProjectSettings } from './store/index.ts';
 
 /** The settings a request gives, field by field; an absent field is absent. Throws `project/invalid-body`. */
 export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectSettings> {
-  const { name, publicKey, limits, webOrigins, publicProfiles, publicConnections } = body;
+  const { name, publicKey, limits, webOrigins, publicProfiles, publicConnections, storageMib } = body;
   const settings: Partial<ProjectSettings> = {};
   if (name !== undefined) settings.name = name;
   if (publicKey !== undefined) settings.publicKey = publicKey === null ? null : readPublicKey(publicKey);
@@ -19,6 +19,7 @@ export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectS
   if (webOrigins !== undefined) settings.webOrigins = webOrigins;
   if (publicProfiles !== undefined) settings.publicProfiles = publicProfiles;
   if (publicConnections !== undefined) settings.publicConnections = publicConnections;
+  if (storageMib !== undefined) settings.storageMib = storageMib;
   return settings;
 }
 
@@ -39,6 +40,7 @@ export function projectAnswer(project: Project): ProjectAnswer {
     webOrigins: [...project.webOrigins],
     publicProfiles: project.publicProfiles,
     publicConnections: project.publicConnections,
+    storageMib: project.storageMib ?? null,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
     deletion: null,
@@ -52,6 +54,7 @@ export function gatewaySettingsOf(project: Project): GatewaySettings {
     limits: project.limits,
     webOrigins: [...project.webOrigins],
     publicConnections: project.publicConnections && project.publicProfiles,
+    storageMib: project.storageMib ?? undefined,
   };
 }
 

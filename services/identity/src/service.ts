@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import {
   blocksPage,
-  eraseProjectCollections,
-  eraseProjectConnections,
-  eraseProjectNotifications,
+  ownImages,
+  projectErasures,
   projectSettingsNotice,
   revocationNotice,
 } from '@kith/contracts';
@@ -32,6 +31,7 @@ import { revocationsHandler } from './operations/revocations.ts';
 import { usersByIdsHandler } from './operations/users-by-ids.ts';
 import { usersPageHandler } from './operations/users-page.ts';
 import { Passwords } from './passwords.ts';
+import { fileEvents } from './pictures.ts';
 import { startProjectEraser } from './project-erasure.ts';
 import { takeUpRestore, usersBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
@@ -69,9 +69,9 @@ export const manifest = serviceManifest<AppContext>()({
     revocationsHandler,
     projectSettingsHandler,
   ],
-  asks: [blocksPage, eraseProjectConnections, eraseProjectCollections, eraseProjectNotifications],
+  asks: [blocksPage, ownImages, ...projectErasures],
   emits: ['user', 'session'],
-  subscriptions: [blockEvents, usersBeforeRestore],
+  subscriptions: [blockEvents, fileEvents, usersBeforeRestore],
   tells: [revocationNotice, projectSettingsNotice],
   // Replicas tell each other of revoked keys.
   hears: [revocationNotice],

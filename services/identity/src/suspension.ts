@@ -1,6 +1,7 @@
 import { ApiError, untilMade } from '@kith/base';
 import { userSuspended, userUpdated } from '@kith/contracts';
 import type { AppContext } from './app.ts';
+import { changedUser } from './changed-user.ts';
 import { finishEnding, tokensEnd } from './sessions.ts';
 import type { Suspension, User } from './store/index.ts';
 import { userEvent } from './user-events.ts';
@@ -8,7 +9,7 @@ import { userEvent } from './user-events.ts';
 interface Whose {
   projectId: string;
   userId: string;
-  deadline?: number;
+  deadline?: number | undefined;
 }
 
 /** Suspensions that one sweep ends at most. */
@@ -41,18 +42,11 @@ async function suspendOnce(app: AppContext, { projectId, userId }: Whose, suspen
   if (!before.isActive && isSame(await saidOf(app, before), suspension)) {
     return { result: { user: before, isChanged: false } };
   }
-  const updatedAt = new Date();
-  const changed = { ...before, updatedAt, rev: before.rev + 1 };
-  const after: User = before.isActive
-    ? {
-        ...changed,
-        isActive: false,
-        suspendedAt: updatedAt,
-        sessionEpoch: before.sessionEpoch + 1,
-        keptSession: null,
-        seq: before.seq + 1,
-      }
-    : changed;
+  const at = new Date();
+  const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
+  const after = before.isActive
+    ? changedUser(before, { ...ended, isActive: false, suspendedAt: at }, at)
+    : { ...before, updatedAt: at, rev: before.rev + 1 };
   const event = before.isActive ? userEvent(userSuspended, after, null) : null;
   const ending = before.isActive ? ('suspended' as const) : null;
   if ((await app.store.accounts.update(after, { event, ending, suspension })) === 'stale') return undefined;
@@ -75,14 +69,7 @@ async function restoreOnce(app: AppContext, { projectId, userId }: Whose, how: {
   if (!before) throw new ApiError('user/not-found');
   const stays = before.isActive || (how.ifOver && !isOver(await saidOf(app, before)));
   if (stays) return { result: { user: before, isChanged: false } };
-  const after: User = {
-    ...before,
-    isActive: true,
-    suspendedAt: null,
-    updatedAt: new Date(),
-    rev: before.rev + 1,
-    seq: before.seq + 1,
-  };
+  const after = changedUser(before, { isActive: true, suspendedAt: null });
   const event = userEvent(userUpdated, after, null);
   const stored = await app.store.accounts.update(after, { event, ending: null, suspension: null });
   if (stored === 'stale') return undefined;
@@ -94,11 +81,7 @@ async function restoreOnce(app: AppContext, { projectId, userId }: Whose, how: {
 export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User> {
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
-  const whose = {
-    projectId: user.projectId,
-    userId: user.id,
-    ...(deadline === undefined ? {} : { deadline }),
-  };
+  const whose = { projectId: user.projectId, userId: user.id, deadline };
   const restored = await restore(app, whose, { ifOver: true });
   if (!restored.isActive) throw new ApiError('auth/suspended');
   return restored;

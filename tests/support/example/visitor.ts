@@ -13,7 +13,7 @@ export interface Visitor extends AsyncDisposable {
   newTab(): Promise<Page>;
   button(name: string | RegExp): Locator;
   /** Goes to one of the pages of the navigation. */
-  goTo(label: 'People' | 'Connections' | 'Folders' | 'Notifications'): Promise<void>;
+  goTo(label: 'People' | 'Connections' | 'Folders' | 'Notifications' | 'Account'): Promise<void>;
 }
 
 /** Opens the application in a browser that has not been there before. */

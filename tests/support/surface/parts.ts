@@ -76,6 +76,14 @@ export const features = {
     contracts.markAllNotificationsAsRead,
     contracts.streamNotifications,
   ),
+  storage: whole(
+    contracts.createImage,
+    contracts.createFile,
+    contracts.listFiles,
+    contracts.getFile,
+    contracts.getFileVariant,
+    contracts.deleteFile,
+  ),
   projects: whole(
     contracts.createProject,
     contracts.listProjects,
@@ -116,7 +124,7 @@ const route = ['route/not-found', 'route/method-not-allowed'];
 const body = ['request/invalid-json', 'request/unsupported-media-type', 'request/too-large'];
 
 /** Operations whose answer does not hang on a database. */
-const storeless: ReadonlySet<string> = new Set([
+const storeless: ReadonlySet<string> = new Set<string>([
   contracts.signTestingJwt.name,
   contracts.signTestingJwtV2.name,
   contracts.getJwks.name,

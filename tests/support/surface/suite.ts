@@ -15,7 +15,7 @@ import { Surface } from './surface.ts';
 const sharedScale = Number(sharedEnv.RATE_LIMIT_SCALE);
 
 /** What the tests of a part start from; its fields are there once they run. */
-export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'stream' | 'seen'> {
+export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtOnce' | 'stream' | 'seen'> {
   platform: TestPlatform;
   /** The project of every call that names no other. */
   projectId: string;
@@ -106,6 +106,7 @@ async function makeWorld(platform: TestPlatform, limits: Limits): Promise<Surfac
     user: (profile) => platform.createUser(projectId, profile),
     ok: surface.ok.bind(surface),
     refused: surface.refused.bind(surface),
+    eightAtOnce: surface.eightAtOnce.bind(surface),
     stream: surface.stream.bind(surface),
     seen: surface.seen.bind(surface),
   };

@@ -2,6 +2,7 @@ import { type ErrorCode, methodsOf, type OperationSpec, type OutputOf } from '@k
 import { EventSource } from '@kith/testing';
 import { expect } from 'vitest';
 import { type Answer, type Ask, http } from '../http.ts';
+import { multipart, type Part } from '../multipart.ts';
 import { expectHeaders, type Limits } from './headers.ts';
 import { mayAnswer } from './outcomes.ts';
 import { expectRefusal, type Refusal } from './refusal.ts';
@@ -18,6 +19,10 @@ export interface Given {
   /** The query string, without the question mark. */
   query?: string;
   body?: unknown;
+  /** A form in place of the body. */
+  parts?: readonly Part[];
+  /** The content type of a success, where the contract does not tell it. */
+  type?: string;
   token?: string;
   headers?: Record<string, string>;
   /** Local address to call from. */
@@ -54,10 +59,13 @@ export class Surface {
 
   /** Calls an operation that is to succeed, and gives its body, which holds what the contract says and nothing else. */
   async ok<O extends OperationSpec>(spec: O, given: Given = {}): Promise<Accepted<OutputOf<O>>> {
-    const answer = await this.#send(spec, given);
+    return this.#accept(spec, given, await this.#send(spec, given));
+  }
+
+  #accept<O extends OperationSpec>(spec: O, given: Given, answer: Answer): Accepted<OutputOf<O>> {
     expect([answer.status, spec.name, answer.text]).toEqual([spec.status, spec.name, answer.text]);
     const { limits } = this.#options;
-    expectHeaders(answer, { spec, limits });
+    expectHeaders(answer, { spec, limits, ...(given.type && { type: given.type }) });
     const body = bodyOf(spec, answer);
     const read = spec.output.parse(body);
     // What the contract does not name is lost in reading.
@@ -69,8 +77,22 @@ export class Surface {
 
   /** Calls an operation that is to answer an error, and checks the whole envelope and its headers. */
   async refused(spec: OperationSpec, given: Given, code: ErrorCode, refusal: Refusal = {}): Promise<Answer> {
+    return this.#refuse(spec, await this.#send(spec, given), code, refusal);
+  }
+
+  /** Calls an operation eight times at once: each is to succeed or to be refused with `code`. Gives how many were refused. */
+  async eightAtOnce(spec: OperationSpec, given: Given, code: ErrorCode): Promise<number> {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => this.#send(spec, given)));
+    const refused = answers.filter(({ status }) => status !== spec.status);
+    for (const answer of answers) {
+      if (refused.includes(answer)) this.#refuse(spec, answer, code);
+      else this.#accept(spec, given, answer);
+    }
+    return refused.length;
+  }
+
+  #refuse(spec: OperationSpec, answer: Answer, code: ErrorCode, refusal: Refusal = {}): Answer {
     if (!mayAnswer(spec, code)) throw new Error(`The contract of ${spec.name} does not list ${code}.`);
-    const answer = await this.#send(spec, given);
     expectRefusal(answer, { operation: spec.name, code, ...refusal });
     expectHeaders(answer, { spec, limits: this.#options.limits, code });
     this.#see(spec, code);
@@ -103,7 +125,9 @@ export class Surface {
   }
 
   #ask(spec: OperationSpec, given: Given): Ask {
-    const { token, from, body } = given;
+    const { token, from, parts } = given;
+    const sent = parts && multipart(parts);
+    const body = sent?.body ?? given.body;
     const [first] = methodsOf(spec);
     return {
       method: given.method ?? first,
@@ -111,7 +135,11 @@ export class Surface {
       ...(token === undefined ? {} : { token }),
       ...(from === undefined ? {} : { from }),
       ...(body === undefined ? {} : { body }),
-      headers: { 'x-request-id': `surface-${++calls}`, ...given.headers },
+      headers: {
+        'x-request-id': `surface-${++calls}`,
+        ...(sent && { 'content-type': sent.type }),
+        ...given.headers,
+      },
     };
   }
 
@@ -137,5 +165,6 @@ function bodyOf(spec: OperationSpec, answer: Answer): unknown {
     expect(answer.text).toBe('');
     return undefined;
   }
+  if (spec.kind === 'download') return undefined;
   return spec.contentType ? answer.text : answer.json();
 }

@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartError } from '@kith/base';
-import { type ProcessName, serviceNames } from '../services.ts';
+import { type ProcessName, serviceNames, streamingNames } from '../services.ts';
 import type { Platform } from './embedded.ts';
 import { type ServiceProcess, startServiceProcess } from './processes.ts';
 
@@ -29,17 +30,25 @@ export interface DistributedPlatform extends Platform {
 }
 
 const all: readonly ProcessName[] = [...serviceNames, 'gateway'];
+const streaming: ReadonlySet<ProcessName> = new Set(streamingNames);
 
 /** Starts every service and the gateway as processes, on engines that run already. Throws `StartError`. */
 export async function startDistributed(options: DistributedOptions): Promise<DistributedPlatform> {
   mkdirSync(options.logFolder, { recursive: true, mode: 0o700 });
   const running = new Map<ProcessName, ServiceProcess>();
   let url = '';
+  const secret = options.env.KITH_SECRET ?? randomBytes(32).toString('base64url');
+  /** Where services take and give bytes, by name. */
+  const upstreams = new Map<ProcessName, string>();
   const start = async (name: ProcessName) => {
     const one = await startServiceProcess(name, {
       env: {
         ...options.env,
         INTERNAL_PORT: '0',
+        // Those alone that sign with it, or trust it.
+        KITH_SECRET: name === 'gateway' || streaming.has(name) ? secret : undefined,
+        ...(streaming.has(name) ? { HTTP_PORT: portOf(upstreams.get(name)) } : {}),
+        ...(name === 'gateway' ? { UPSTREAMS: [...upstreams].map((one) => one.join('=')).join(',') } : {}),
         ...options.envOf?.(name),
         // A gateway that comes back is to be found where it was.
         ...(name === 'gateway' && url ? { PORT: new URL(url).port } : {}),
@@ -52,6 +61,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       if (options.restarts) void startAgain(name);
     });
     if (one.ready.url) url = one.ready.url;
+    if (one.ready.httpUrl) upstreams.set(name, one.ready.httpUrl);
     const internalUrl = `http://127.0.0.1:${one.ready.internalPort}`;
     options.onUp?.(name, internalUrl);
     options.progress?.(`${name} is up, internally at ${internalUrl}`);
@@ -72,7 +82,10 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     await running.get('gateway')?.stop();
     await Promise.all([...running.values()].map((one) => one.stop()));
   };
-  const started = await Promise.allSettled(all.map(start));
+  // The gateway is told where bytes go.
+  const services = await Promise.allSettled(serviceNames.map(start));
+  const isUp = services.every(({ status }) => status === 'fulfilled');
+  const started = [...services, ...(isUp ? await Promise.allSettled([start('gateway')]) : [])];
   const failed = started.find((result) => result.status === 'rejected');
   if (failed) {
     await stop();
@@ -104,6 +117,11 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     [Symbol.asyncDispose]: () => platform.stop(),
   };
   return platform;
+}
+
+/** The port of an address, for one that comes back to be found where it was; a free one at first. */
+function portOf(url: string | undefined): string {
+  return url ? new URL(url).port : '0';
 }
 
 const readyMs = 15_000;

@@ -8,6 +8,7 @@ import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
 import { noteLostChanges } from './lost-changes.ts';
+import { gatewaySecret } from './operator-token.ts';
 
 /** A platform that runs: one HTTP address, and how to end it. */
 export interface Platform extends AsyncDisposable {
@@ -69,13 +70,24 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
+    const secret = gatewaySecret(folder, config.KITH_SECRET);
+    const upstreams: Record<string, string> = {};
     for (const manifest of services) {
       const file = folder.file(`${manifest.name}.sqlite`);
       const store = manifest.stores && ({ kind: 'sqlite', file, synchronous } as const);
-      running.push(await startByManifest(manifest, runtime, { config, store, folder: folder.path }));
+      // Bytes go from the gateway to their service as in the distributed form, over an address of this machine alone (docs/adr/0045).
+      const http = manifest.streams && { host: '127.0.0.1', port: 0, secret };
+      const service = await startByManifest(manifest, runtime, { config, store, folder: folder.path, http });
+      running.push(service);
+      if (service.httpUrl) upstreams[service.name] = service.httpUrl;
     }
     installation.stamp();
-    gateway = await startGateway({ runtime, config, limiterStore: { kind: 'memory' } });
+    gateway = await startGateway({
+      runtime,
+      config: { ...config, KITH_SECRET: secret },
+      limiterStore: { kind: 'memory' },
+      upstreams,
+    });
     const parts = [gateway, ...running];
     const notReady = async () => (await Promise.all(parts.map(missingIn))).flat();
     internal = await serveInternally(

@@ -11,6 +11,8 @@ export interface ReadyMessage {
   type: 'ready';
   internalPort: number;
   url?: string;
+  /** Where it takes and gives bytes. */
+  httpUrl?: string;
 }
 
 /** One service as a process of its own. */

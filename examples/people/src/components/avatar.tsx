@@ -1,13 +1,18 @@
 import { useState } from 'react';
+import { useKith } from '../hooks/use-kith.ts';
 import { hueOf, initialsOf, nameOf, type Person } from '../lib/people.ts';
+import { addressesOf } from '../lib/pictures.ts';
 
 /** A person's picture; their initials where there is none, or it cannot be had. */
 export function Avatar({ person, size = 'm' }: { person: Person; size?: 's' | 'm' | 'l' }) {
-  const [broken, setBroken] = useState<string>();
+  const kith = useKith();
+  const [broken, setBroken] = useState<readonly string[]>([]);
   const { avatar } = person;
-  // The name stands beside it.
-  if (avatar && avatar !== broken) {
-    return <img className={`avatar ${size}`} src={avatar} alt="" onError={() => setBroken(avatar)} />;
+  const address = avatar && addressesOf(kith.storage.urlOf(avatar)).find((one) => !broken.includes(one));
+  if (address) {
+    const onError = () => setBroken([...broken, address]);
+    // The name stands beside it.
+    return <img className={`avatar ${size}`} src={address} alt="" onError={onError} />;
   }
   return (
     <span className={`avatar ${size}`} style={{ '--hue': hueOf(person.id) }} aria-hidden="true">

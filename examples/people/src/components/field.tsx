@@ -1,6 +1,6 @@
-import { type InputHTMLAttributes, useId } from 'react';
+import { type InputHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
 
-interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+interface Words {
   label: string;
   /** What helps to fill it in. */
   hint?: string | undefined;
@@ -8,19 +8,25 @@ interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   error?: string | undefined;
 }
 
-/** An input with its label, and what is to be said of it below. */
+type FieldProps = Words &
+  (
+    | (InputHTMLAttributes<HTMLInputElement> & { rows?: undefined })
+    | (TextareaHTMLAttributes<HTMLTextAreaElement> & { rows: number })
+  );
+
+/** An input with its label, and what is to be said of it below; with `rows` one of several lines. */
 export function Field({ label, hint, error, ...input }: FieldProps) {
   const id = useId();
   const note = error ?? hint;
+  const common = {
+    id,
+    'aria-invalid': error !== undefined,
+    'aria-describedby': note === undefined ? undefined : `${id}-note`,
+  };
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input
-        {...input}
-        id={id}
-        aria-invalid={error !== undefined}
-        aria-describedby={note === undefined ? undefined : `${id}-note`}
-      />
+      {input.rows === undefined ? <input {...input} {...common} /> : <textarea {...input} {...common} />}
       {note !== undefined && (
         <p id={`${id}-note`} className={error === undefined ? 'hint' : 'hint wrong'}>
           {note}

@@ -16,6 +16,10 @@ const paths = {
   close: 'M6 6l12 12M18 6L6 18',
   bookmark: 'M7 4h10a1 1 0 0 1 1 1v15l-6-4-6 4V5a1 1 0 0 1 1-1Z',
   place: 'M12 21s7-6 7-11a7 7 0 1 0-14 0c0 5 7 11 7 11ZM12 12.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z',
+  person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 21v-.5a7.5 7.5 0 0 1 15 0v.5',
+  camera:
+    'M4 8h3l2-3h6l2 3h3a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V9a1 1 0 0 1 1-1ZM12 16a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7Z',
+  download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   inbox: 'M3 13l3-8h12l3 8v6H3v-6ZM3 13h5l1.5 3h5L16 13h5',
 };
 export type IconName = keyof typeof paths;

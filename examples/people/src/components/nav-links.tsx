@@ -20,6 +20,7 @@ const links: NavLink[] = [
   },
   { label: 'Folders', icon: 'folder', to: { page: 'folders' }, pages: ['folders'] },
   { label: 'Notifications', icon: 'bell', to: { page: 'notifications' }, pages: ['notifications'] },
+  { label: 'Account', icon: 'person', to: { page: 'account' }, pages: ['account'] },
 ];
 
 /** The ways to the pages: a column beside them on a desktop, a bar below them on a phone. */

@@ -1,7 +1,7 @@
 /** What may have changed on the platform; whoever shows it asks for it anew. */
-export type Topic = 'connections' | 'folders' | 'notifications';
+export type Topic = 'connections' | 'folders' | 'notifications' | 'sessions';
 
-const versions: Record<Topic, number> = { connections: 0, folders: 0, notifications: 0 };
+const versions: Record<Topic, number> = { connections: 0, folders: 0, notifications: 0, sessions: 0 };
 const listeners = new Set<() => void>();
 /** Other tabs show the same data. */
 const otherTabs = new BroadcastChannel('kith-people-changes');

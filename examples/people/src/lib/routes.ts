@@ -7,7 +7,8 @@ export type Route =
   | { page: 'blocked' }
   /** A folder is named with the one above it, where it is found. */
   | { page: 'folders'; open?: { parentId: string; id: string } }
-  | { page: 'notifications' };
+  | { page: 'notifications' }
+  | { page: 'account' };
 
 /** Reads an address; one that says nothing is the first page. */
 export function routeOf(hash: string): Route {
@@ -21,6 +22,7 @@ export function routeOf(hash: string): Route {
     case 'requests':
     case 'blocked':
     case 'notifications':
+    case 'account':
       return { page };
     default:
       return { page: 'people' };

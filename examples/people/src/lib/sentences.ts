@@ -22,6 +22,9 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   'collection/invalid-parent': 'The folder above is not there any more.',
   'collection/invalid-name': 'A name needs 1 to 200 characters.',
   'collection/too-deep': 'Folders cannot be nested any deeper.',
+  'storage/invalid-image': 'This is no picture that can be shown. Use JPEG, PNG, WebP, GIF or AVIF.',
+  'storage/file-too-large': 'A picture can have 50 MB.',
+  'storage/quota-exceeded': 'There is no room left for your files.',
   'rate-limit/exceeded': 'That was a lot at once. Wait a moment and try again.',
   'gateway/unavailable': 'This is not available right now. Try again in a moment.',
 };
@@ -31,6 +34,8 @@ const fields: Record<string, string> = {
   password: 'Enter a password.',
   username: 'Use 3 to 30 letters, digits, dots and underscores.',
   name: 'A name can have 100 characters.',
+  bio: 'This can have 300 characters.',
+  newPassword: 'Use 8 to 256 characters.',
 };
 
 /** Says in a sentence for people what has failed. */

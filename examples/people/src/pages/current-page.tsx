@@ -1,4 +1,5 @@
 import { useRoute } from '../hooks/use-route.ts';
+import { AccountPage } from './account-page.tsx';
 import { ConnectionsPage } from './connections-page.tsx';
 import { FoldersPage } from './folders-page.tsx';
 import { NotificationsPage } from './notifications-page.tsx';
@@ -17,6 +18,8 @@ export function CurrentPage() {
       return <FoldersPage open={route.open} />;
     case 'notifications':
       return <NotificationsPage />;
+    case 'account':
+      return <AccountPage />;
     default:
       return <ConnectionsPage part={route.page} />;
   }

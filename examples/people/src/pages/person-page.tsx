@@ -11,6 +11,7 @@ import { Skeleton } from '../components/skeleton.tsx';
 import { useConnectionCount, usePerson } from '../hooks/use-people.ts';
 import { useUser } from '../hooks/use-session.ts';
 import { hueOf, nameOf } from '../lib/people.ts';
+import { hrefOf } from '../lib/routes.ts';
 
 /** One person's profile, with all that can be done about them. */
 export function PersonPage({ userId }: { userId: string }) {
@@ -42,7 +43,12 @@ export function PersonPage({ userId }: { userId: string }) {
       </p>
       {person.bio && <p className="profile-bio">{person.bio}</p>}
       {isSelf ? (
-        <p className="muted">This is how others see you.</p>
+        <p className="muted">
+          This is how others see you.{' '}
+          <a className="link" href={hrefOf({ page: 'account' })}>
+            Edit your profile
+          </a>
+        </p>
       ) : (
         <div className="profile-actions">
           <RelationActions person={person} />

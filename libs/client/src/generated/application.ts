@@ -2,6 +2,7 @@
 import type { List } from '../list.ts';
 import type { CallOptions, OperationTable } from '../operation.ts';
 import type { Session } from '../session.ts';
+import type { UploadOptions } from '../upload-options.ts';
 import type {
   AppNotification,
   Collection,
@@ -15,6 +16,8 @@ import type {
   SavedEntity,
   SessionInfo,
   StandingBlock,
+  StoredFile,
+  StoredImage,
 } from './types.ts';
 
 export interface CryptoMethods {
@@ -135,7 +138,7 @@ export interface UsersMethods {
   /**
    * All that the services hold of the caller, as one JSON document to be saved as a file. It is sent as it is read: a connection that ends before the document does means that it failed.
    *
-   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `user/server-error`.
+   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
    */
   export(
     input: Methods['users.export']['input'],
@@ -171,6 +174,7 @@ export interface UsersMethods {
       collectionId: string;
     }>;
     notifications: Array<AppNotification>;
+    files: Array<StoredImage | StoredFile>;
   }>;
 }
 
@@ -398,6 +402,48 @@ export interface NotificationsMethods {
   markAllAsRead(options?: CallOptions): Promise<{ markedAsRead: number }>;
 }
 
+export interface StorageMethods {
+  /**
+   * Stores an image, upright and without metadata, and smaller sizes of it.
+   *
+   * Errors of its own: `storage/no-file`, `storage/invalid-image`, `storage/file-too-large`, `storage/quota-exceeded`, `storage/server-error`, `storage/invalid-body`.
+   */
+  createImage(input: Methods['storage.createImage']['input'], options?: UploadOptions): Promise<StoredImage>;
+  /**
+   * Stores any bytes as a file.
+   *
+   * Errors of its own: `storage/no-file`, `storage/file-too-large`, `storage/quota-exceeded`, `storage/server-error`.
+   */
+  createFile(input: Methods['storage.createFile']['input'], options?: UploadOptions): Promise<StoredFile>;
+  /**
+   * The caller's own files and images, newest first.
+   *
+   * Errors of its own: `storage/server-error`, `storage/invalid-query`.
+   */
+  listFiles(
+    input?: Methods['storage.listFiles']['input'],
+    options?: CallOptions,
+  ): List<StoredImage | StoredFile>;
+  /**
+   * The bytes of a file, or of an image in its own size.
+   *
+   * Errors of its own: `storage/not-found`, `storage/invalid-range`, `request/precondition-failed`, `storage/server-error`.
+   */
+  getFile(input: Methods['storage.getFile']['input'], options?: CallOptions): Promise<Response>;
+  /**
+   * The bytes of an image in one of its sizes.
+   *
+   * Errors of its own: `storage/not-found`, `storage/invalid-range`, `request/precondition-failed`, `storage/server-error`.
+   */
+  getFileVariant(input: Methods['storage.getFileVariant']['input'], options?: CallOptions): Promise<Response>;
+  /**
+   * Deletes a file of the caller's, at once for everybody.
+   *
+   * Errors of its own: `storage/not-found`, `auth/forbidden`, `storage/server-error`.
+   */
+  deleteFile(input: Methods['storage.deleteFile']['input'], options?: CallOptions): Promise<void>;
+}
+
 export interface ProjectsMethods {
   /**
    * What older client libraries read of a project before anybody has signed in.
@@ -415,6 +461,7 @@ export interface MethodGroups {
   readonly connections: ConnectionsMethods;
   readonly collections: CollectionsMethods;
   readonly notifications: NotificationsMethods;
+  readonly storage: StorageMethods;
   readonly projects: ProjectsMethods;
 }
 
@@ -610,6 +657,32 @@ export const operations = {
       path: '/app-notifications/mark-all-as-read',
       auth: 'user',
       takesKey: true,
+    },
+  },
+  storage: {
+    createImage: { method: 'POST', path: '/storage/images', auth: 'user', upload: 'file', takesInput: true },
+    createFile: { method: 'POST', path: '/storage/files', auth: 'user', upload: 'file', takesInput: true },
+    listFiles: { method: 'GET', path: '/storage/files', auth: 'user', list: 'data', takesInput: true },
+    getFile: {
+      method: 'GET',
+      path: '/storage/files/:fileId',
+      auth: 'none',
+      givesBytes: true,
+      takesInput: true,
+    },
+    getFileVariant: {
+      method: 'GET',
+      path: '/storage/files/:fileId/:variant',
+      auth: 'none',
+      givesBytes: true,
+      takesInput: true,
+    },
+    deleteFile: {
+      method: 'DELETE',
+      path: '/storage/files/:fileId',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
     },
   },
   projects: {

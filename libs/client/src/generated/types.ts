@@ -1,5 +1,7 @@
 // Made from the contracts by tools/client.ts.
 
+import type { UploadSource } from '../upload-options.ts';
+
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -7,11 +9,13 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 export type CommonErrorCode =
   | 'request/invalid-http'
   | 'request/invalid-json'
+  | 'request/invalid-multipart'
   | 'request/unknown-field'
   | 'request/invalid-idempotency-key'
   | 'request/in-progress'
   | 'request/idempotency-mismatch'
   | 'request/timeout'
+  | 'request/precondition-failed'
   | 'request/too-large'
   | 'request/unsupported-media-type'
   | 'request/expectation-failed'
@@ -80,6 +84,15 @@ export type ErrorCode =
   | 'app-notification/invalid-body'
   | 'app-notification/invalid-query'
   | 'app-notification/server-error'
+  | 'storage/not-found'
+  | 'storage/no-file'
+  | 'storage/invalid-image'
+  | 'storage/file-too-large'
+  | 'storage/quota-exceeded'
+  | 'storage/invalid-range'
+  | 'storage/invalid-body'
+  | 'storage/invalid-query'
+  | 'storage/server-error'
   | 'DUPLICATE_EMAIL'
   | 'DUPLICATE_USERNAME';
 
@@ -141,6 +154,38 @@ export interface PublicUser {
   location: string | null;
   metadata: Record<string, Json>;
   reputation: number;
+  createdAt: string;
+}
+
+export interface StoredFile {
+  fileId: string;
+  originalPath: string;
+  originalSize: number;
+  type: 'file';
+  name: string;
+  contentType: string;
+  createdAt: string;
+}
+
+export interface StoredImage {
+  fileId: string;
+  originalPath: string;
+  originalSize: number;
+  type: 'image';
+  originalWidth: number;
+  originalHeight: number;
+  variants: Record<
+    string,
+    {
+      publicPath: string;
+      width: number;
+      height: number;
+      size: number;
+      format: 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';
+    }
+  >;
+  format: 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';
+  quality: number;
   createdAt: string;
 }
 
@@ -211,6 +256,7 @@ export interface Project {
   webOrigins: Array<string>;
   publicProfiles: boolean;
   publicConnections: boolean;
+  storageMib: number | null;
   createdAt: string;
   updatedAt: string;
   deletion: { since: string; usersLeft: number } | null;
@@ -447,6 +493,8 @@ export interface Methods {
       location?: string | null | undefined;
       birthdate?: string | null | undefined;
       metadata?: Record<string, Json> | null | undefined;
+      avatarFileId?: string | null | undefined;
+      bannerFileId?: string | null | undefined;
     };
     output: OwnUser;
     errors:
@@ -496,6 +544,7 @@ export interface Methods {
         collectionId: string;
       }>;
       notifications: Array<AppNotification>;
+      files: Array<StoredImage | StoredFile>;
     };
     errors:
       | 'user/not-found'
@@ -504,6 +553,7 @@ export interface Methods {
       | 'connection/server-error'
       | 'collection/server-error'
       | 'app-notification/server-error'
+      | 'storage/server-error'
       | 'user/server-error';
   };
   'connections.request': {
@@ -729,6 +779,61 @@ export interface Methods {
     output: { markedAsRead: number };
     errors: 'app-notification/server-error';
   };
+  'storage.createImage': {
+    operation: 'storage.create-image';
+    input: {
+      file: UploadSource;
+      name?: string | undefined;
+      sizes?: Record<string, number> | undefined;
+      quality?: number | undefined;
+    };
+    output: StoredImage;
+    errors:
+      | 'storage/no-file'
+      | 'storage/invalid-image'
+      | 'storage/file-too-large'
+      | 'storage/quota-exceeded'
+      | 'storage/server-error'
+      | 'storage/invalid-body';
+  };
+  'storage.createFile': {
+    operation: 'storage.create-file';
+    input: { file: UploadSource; name?: string | undefined };
+    output: StoredFile;
+    errors: 'storage/no-file' | 'storage/file-too-large' | 'storage/quota-exceeded' | 'storage/server-error';
+  };
+  'storage.listFiles': {
+    operation: 'storage.list-files';
+    input: { page?: number | undefined; limit?: number | undefined; cursor?: string | undefined };
+    output: Array<StoredImage | StoredFile>;
+    errors: 'storage/server-error' | 'storage/invalid-query';
+  };
+  'storage.getFile': {
+    operation: 'storage.get-file';
+    input: { fileId: string };
+    output: Response;
+    errors:
+      | 'storage/not-found'
+      | 'storage/invalid-range'
+      | 'request/precondition-failed'
+      | 'storage/server-error';
+  };
+  'storage.getFileVariant': {
+    operation: 'storage.get-file-variant';
+    input: { fileId: string; variant: string };
+    output: Response;
+    errors:
+      | 'storage/not-found'
+      | 'storage/invalid-range'
+      | 'request/precondition-failed'
+      | 'storage/server-error';
+  };
+  'storage.deleteFile': {
+    operation: 'storage.delete-file';
+    input: { fileId: string };
+    output: undefined;
+    errors: 'storage/not-found' | 'auth/forbidden' | 'storage/server-error';
+  };
   'projects.getLean': {
     operation: 'identity.get-project-lean';
     input: undefined;
@@ -744,6 +849,7 @@ export interface Methods {
       webOrigins?: Array<string> | undefined;
       publicProfiles?: boolean | undefined;
       publicConnections?: boolean | undefined;
+      storageMib?: number | null | undefined;
     };
     output: Project;
     errors: 'project/server-error' | 'project/invalid-body';
@@ -788,6 +894,7 @@ export interface Methods {
       webOrigins?: Array<string> | undefined;
       publicProfiles?: boolean | undefined;
       publicConnections?: boolean | undefined;
+      storageMib?: number | null | undefined;
     };
     output: Project;
     errors: 'project/not-found' | 'project/server-error' | 'project/invalid-body';

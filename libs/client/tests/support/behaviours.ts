@@ -4,6 +4,7 @@ import {
   localStorageSession,
   memorySession,
   type Session,
+  type UploadProgress,
 } from '../../src/index.ts';
 import type { Person, World } from './control.ts';
 import { settled } from './settled.ts';
@@ -267,6 +268,120 @@ export const behaviours = {
     };
   },
 
+  async uploadsAndTellsHowFarItIs(world) {
+    const { session } = await world.control.person();
+    const kith = clientOf(world, { session });
+    const bytes = someBytes(3 * mebibyte);
+    const stream = () => new Blob([bytes]).stream() as ReadableStream<Uint8Array>;
+    const uploads = [];
+    for (const file of [bytes, new File([bytes], 'Zo\u00eb "1".bin'), stream()]) {
+      const told: UploadProgress[] = [];
+      const onProgress = (progress: UploadProgress) => told.push(progress);
+      const { fileId, originalSize, name } = await kith.storage.createFile({ file }, { onProgress });
+      const back = new Uint8Array(await (await kith.storage.getFile({ fileId })).arrayBuffer());
+      const isSame = back.length === bytes.length && back.every((byte, index) => byte === bytes[index]);
+      const grows = told.every(({ loaded }, index) => loaded >= (told[index - 1]?.loaded ?? 0));
+      uploads.push({ originalSize, name, isSame, grows, last: told.at(-1)?.loaded });
+    }
+    const image = await kith.storage.createImage({
+      file: await (await fetch(smallPng)).blob(),
+      name: 'square.png',
+      sizes: { small: 8, 'smaller-still': 4 },
+      quality: 70,
+    });
+    const { fileId } = image;
+    const small = await kith.storage.getFileVariant({ fileId, variant: 'small' });
+    const address = kith.storage.urlOf(image.variants.small?.publicPath ?? '');
+    let own = 0;
+    const ownFetch = (address: string, init: RequestInit) => {
+      own++;
+      return fetch(address, init);
+    };
+    const other = clientOf(world, { session, fetch: ownFetch });
+    const byOwnFetch = await other.storage.createFile({ file: bytes, name: 'own.bin' });
+    return {
+      uploads,
+      image: [image.originalWidth, image.quality, Object.keys(image.variants)],
+      small: [small.headers.get('content-type'), (await small.blob()).size === image.variants.small?.size],
+      address: [(await fetch(address)).status, kith.storage.urlOf('https://example.org/a')],
+      byOwnFetch: [byOwnFetch.originalSize, byOwnFetch.name, own],
+    };
+  },
+
+  async uploadsWithAnotherToken(world) {
+    const kith = clientOf(world, { session: withBadToken(await world.control.person()) });
+    await world.control.seen();
+    const { originalSize } = await kith.storage.createFile({ file: someBytes(mebibyte) });
+    const lines = (await world.control.seen()).map(({ line }) => line.split('/').at(-1));
+    return { originalSize, lines };
+  },
+
+  async uploadsOnce(world) {
+    const kith = clientOf(world, { session: (await world.control.person()).session });
+    const file = someBytes(1000);
+    const answer = (status: number, code: string) => ({
+      status,
+      headers: { 'retry-after': '0' },
+      body: JSON.stringify({ error: 'Not now.', code }),
+    });
+    const outcomes = [];
+    for (const how of [
+      'lose-answer',
+      answer(503, 'gateway/unavailable'),
+      answer(504, 'gateway/timeout'),
+      answer(429, 'rate-limit/exceeded'),
+    ] as const) {
+      await world.control.seen();
+      await world.control.fault({ match: 'POST', times: 1, how });
+      const outcome = await settled(kith.storage.createFile({ file }).then(({ type }) => type));
+      outcomes.push([outcome, (await world.control.seen()).length]);
+    }
+    // The one whose answer was lost, and the one that was sent again.
+    const { total } = await kith.storage.listFiles();
+    return { outcomes, total };
+  },
+
+  async uploadsEndByTimeAndBySignal(world) {
+    const kith = clientOf(world, { session: (await world.control.person()).session });
+    const file = someBytes(8 * mebibyte);
+    for (const kind of ['files', 'images']) {
+      await world.control.fault({ match: `storage/${kind}`, times: 1, how: 'hold' });
+    }
+    const timedOut = await settled(kith.storage.createFile({ file }, { timeoutMs: 400 }));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onProgress = () => controller.abort(new Error('left the page'));
+    const aborted = await settled(kith.storage.createImage({ file }, { signal, onProgress }));
+    const before = await settled(kith.storage.createFile({ file }, { signal }));
+    const { total } = await kith.storage.listFiles();
+    const { fileId } = await kith.storage.createFile({ file });
+    const reading = new AbortController();
+    const response = await kith.storage.getFile({ fileId }, { signal: reading.signal });
+    reading.abort(new Error('left the page'));
+    const read = await response.arrayBuffer().then(
+      () => 'all of it',
+      () => 'cut off',
+    );
+    return { timedOut, aborted, before, total, read };
+  },
+
+  async refusesWhatIsNoUpload(world) {
+    const kith = clientOf(world, { session: (await world.control.person()).session });
+    const outcomes = [];
+    for (const file of ['/tmp/picture.png', undefined]) {
+      await world.control.seen();
+      outcomes.push(await settled(kith.storage.createFile({ file: file as unknown as Blob })));
+      outcomes.push((await world.control.seen()).length);
+    }
+    outcomes.push(await settled(kith.storage.createImage({ file: someBytes(5000) })));
+    const file = await (await fetch(smallPng)).blob();
+    outcomes.push(await settled(kith.storage.createImage({ file, sizes: { Small: 8 } })));
+    outcomes.push(await settled(kith.storage.createImage({ file, quality: 101 })));
+    outcomes.push(await settled(kith.storage.createFile({ file: new Uint8Array(51 * mebibyte) })));
+    outcomes.push(await settled(kith.storage.getFile({ fileId: crypto.randomUUID() })));
+    return { outcomes, total: (await kith.storage.listFiles()).total };
+  },
+
   async streamsThroughCuts(world) {
     const ada = await world.control.person('Ada');
     const kith = clientOf(world, { session: withBadToken(ada) });
@@ -335,6 +450,15 @@ export const behaviours = {
 } satisfies Record<string, Behaviour>;
 
 export type BehaviourName = keyof typeof behaviours;
+
+const mebibyte = 1024 * 1024;
+/** A red picture of 16 × 16 pixels. */
+const smallPng =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mM4Y2xMEmIY1TCqYfhqAABHizIQlCQN8AAAAABJRU5ErkJggg==';
+
+function someBytes(length: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(length).map((_, index) => index % 251);
+}
 
 /** Waits for a condition, where `waitFor` of Node's side is not to be had. */
 async function until(condition: () => boolean): Promise<void> {

@@ -73,6 +73,53 @@ const expected: Record<BehaviourName, unknown> = {
     byHand: [2, 1, 1, true],
     unknown: { status: 404, code: 'collection/not-found', field: null, retryAfterMs: null },
   },
+  uploadsAndTellsHowFarItIs: {
+    uploads: ['file', 'Zo\u00eb "1".bin', 'file'].map((name) => ({
+      originalSize: 3 * 1024 * 1024,
+      name,
+      isSame: true,
+      grows: true,
+      last: 3 * 1024 * 1024,
+    })),
+    image: [16, 70, ['small', 'smaller-still']],
+    small: ['image/png', true],
+    address: [200, 'https://example.org/a'],
+    byOwnFetch: [3 * 1024 * 1024, 'own.bin', 1],
+  },
+  uploadsWithAnotherToken: {
+    originalSize: 1024 * 1024,
+    lines: ['files', 'request-new-access-token', 'files'],
+  },
+  uploadsOnce: {
+    outcomes: [
+      [{ isTimeout: false, hasCause: true }, 1],
+      [{ status: 503, code: 'gateway/unavailable', field: null, retryAfterMs: 0 }, 1],
+      [{ status: 504, code: 'gateway/timeout', field: null, retryAfterMs: 0 }, 1],
+      [{ answer: 'file' }, 2],
+    ],
+    total: 2,
+  },
+  uploadsEndByTimeAndBySignal: {
+    timedOut: { isTimeout: true, hasCause: true },
+    aborted: { failure: 'Error: left the page' },
+    before: { failure: 'Error: left the page' },
+    total: 0,
+    read: 'cut off',
+  },
+  refusesWhatIsNoUpload: {
+    outcomes: [
+      { failure: 'TypeError: The file must be a Blob, a Uint8Array or a ReadableStream.' },
+      0,
+      { failure: 'TypeError: The file must be a Blob, a Uint8Array or a ReadableStream.' },
+      0,
+      { status: 400, code: 'storage/invalid-image', field: null, retryAfterMs: null },
+      { status: 400, code: 'storage/invalid-body', field: 'sizes', retryAfterMs: null },
+      { status: 400, code: 'storage/invalid-body', field: 'quality', retryAfterMs: null },
+      { status: 413, code: 'storage/file-too-large', field: null, retryAfterMs: null },
+      { status: 404, code: 'storage/not-found', field: null, retryAfterMs: null },
+    ],
+    total: 0,
+  },
   streamsThroughCuts: {
     told: ['1 Friend 1', '2 Friend 2', '3 Friend 3', '4 Friend 4'],
     states: ['connecting', 'open', 'waiting'],

@@ -82,6 +82,11 @@ export const collectionEntityRemoved = event({
 /** Its aggregate is the user's feed: `seq` is the feed sequence. */
 export const notificationCreated = event({ type: 'notification.created', version: 1, data: appNotification });
 
+/** A file of a user's; its aggregate is all that the user has stored. */
+const fileData = z.object({ fileId: uuid, userId: uuid, kind: z.enum(['file', 'image']), bytes: z.int() });
+export const fileCreated = event({ type: 'file.created', version: 1, data: fileData });
+export const fileDeleted = event({ type: 'file.deleted', version: 1, data: fileData });
+
 /** Every event type of the platform (spec#events-types). */
 export const events = [
   userCreated,
@@ -102,6 +107,8 @@ export const events = [
   collectionEntityAdded,
   collectionEntityRemoved,
   notificationCreated,
+  fileCreated,
+  fileDeleted,
 ] as const;
 
 type FeatureOf<Type extends string> = Type extends `${infer Feature}.${string}` ? Feature : never;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursor, generalList, listQuery } from '../lists.ts';
-import { operation } from '../operation.ts';
+import { internalOperation, operation } from '../operation.ts';
 import { clampedInteger, jsonObject, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
@@ -195,6 +195,20 @@ export const isEntitySaved = operation({
     collections: z.array(z.object({ id: uuid, name: shownText(200) })).meta({ maxItems: 100_000 }),
   }),
   status: 200,
+  errors: [],
+});
+
+/**
+ * A collection of a user's with the ids of what is saved in it: of the 1,000 saved last, in the order in which they were saved.
+ * Null where it is not there (spec#existing-clients-list).
+ */
+export const collectionWithEntities = internalOperation({
+  name: 'collections.with-entities',
+  feature: 'collection',
+  body: z.object({ projectId: uuid, userId: uuid, collectionId: uuid }),
+  output: z.object({
+    collection: collection.extend({ entityIds: z.array(shownText(200)).max(1000) }).nullable(),
+  }),
   errors: [],
 });
 

@@ -9,6 +9,7 @@ import { connectionRequest } from './connection-requests.ts';
 import { connection } from './connections.ts';
 import { appNotification } from './notifications.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
+import { storedFile, storedImage } from './storage.ts';
 import { ownUser } from './users.ts';
 
 /** Most items of a page. A page is also at most about `exportPageBytes`, of which one item may be more. */
@@ -75,6 +76,9 @@ export const exportNotifications = section(
   appNotification,
 );
 
+/** Files and images, newest first, with the addresses of their bytes. */
+export const exportFiles = section('storage.export-files', 'storage', z.union([storedImage, storedFile]));
+
 const head = z.object({ exportedAt: timestamp, user: ownUser });
 const sections = {
   sessions: exportSessions,
@@ -86,6 +90,7 @@ const sections = {
   collections: exportCollections,
   savedEntities: exportEntities,
   notifications: exportNotifications,
+  files: exportFiles,
 } as const;
 
 /**
@@ -115,6 +120,7 @@ export const exportUser = operation({
     'connection/server-error',
     'collection/server-error',
     'app-notification/server-error',
+    'storage/server-error',
   ],
   invalid: { params: 'user/not-found' },
 });

@@ -15,7 +15,7 @@ const instant = z.iso
   .refine((value) => {
     const ms = Date.parse(value);
     return ms >= 0 && ms < 9_999_999_999_999;
-  }, 'must be a time from 1970 on.')
+  }, 'must be a time from 1970 to 2286.')
   .transform((value) => new Date(value).toISOString());
 /** An id as the other backend has it. */
 const foreignId = text({ min: 1, max: 512 });

@@ -11,6 +11,7 @@ import { exportOperations } from './export.ts';
 import { importOperations } from './imports.ts';
 import { notificationOperations } from './notifications.ts';
 import { projectOperations, projectUpkeepOperations } from './projects.ts';
+import { storageOperations } from './storage.ts';
 import { userOperations } from './users.ts';
 
 export * from './admin-users.ts';
@@ -26,6 +27,7 @@ export * from './imports.ts';
 export * from './notifications.ts';
 export * from './project-erasure.ts';
 export * from './projects.ts';
+export * from './storage.ts';
 export * from './users.ts';
 
 const all = [
@@ -38,6 +40,7 @@ const all = [
   ...blockOperations,
   ...collectionOperations,
   ...notificationOperations,
+  ...storageOperations,
   ...projectOperations,
   ...copyOperations,
   ...projectUpkeepOperations,

@@ -23,9 +23,23 @@ export const eraseProjectCollections = internalOperation({
   name: 'collections.erase-project',
   feature: 'collection',
 });
+/** The same of files. */
+export const eraseProjectFiles = internalOperation({
+  ...common,
+  name: 'storage.erase-project',
+  feature: 'storage',
+});
 /** The same of notifications. */
 export const eraseProjectNotifications = internalOperation({
   ...common,
   name: 'notifications.erase-project',
   feature: 'app-notification',
 });
+
+/** All of them: identity asks each. */
+export const projectErasures = [
+  eraseProjectConnections,
+  eraseProjectCollections,
+  eraseProjectFiles,
+  eraseProjectNotifications,
+] as const;

@@ -40,6 +40,8 @@ export const project = z.object({
   publicProfiles: z.boolean(),
   /** Whether anybody may see connection lists; they show profiles, so they are as little public as these. */
   publicConnections: z.boolean(),
+  /** Most MiB of files that the project may store; null is what the configuration says (spec#storage-quota). */
+  storageMib: wholeNumber.nullable(),
   createdAt: timestamp,
   updatedAt: timestamp,
   /** Of a project that is being deleted: since when, and how many users are still there; else null. */
@@ -52,6 +54,7 @@ export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
     projectId: uuid,
+    storageMib: wholeNumber.optional(),
     /** Of a deleted project, for good: nothing is answered for it but what `answersDeleted` (spec#projects-deleting). */
     isDeleted: z.literal(true).optional(),
   });
@@ -75,6 +78,7 @@ const settings = {
     .optional(),
   publicProfiles: z.boolean().optional(),
   publicConnections: z.boolean().optional(),
+  storageMib: wholeNumber.max(1_000_000_000).nullable().optional(),
 };
 
 const common = {

@@ -96,7 +96,7 @@ export const updateUser = operation({
   limit: perFiveMinutes(50),
   params: byId,
   query: nothing,
-  body: z.object(profileFields),
+  body: z.object({ ...profileFields, avatarFileId: uuid.nullish(), bannerFileId: uuid.nullish() }),
   wrapped: 'update',
   output: ownUser,
   status: 200,

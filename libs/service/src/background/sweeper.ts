@@ -1,12 +1,14 @@
+import { afterChange } from '@kith/store';
 import type { Logger } from 'pino';
 
-/** Runs a piece of work again and again, `everyMs` after the last run has ended. */
+/** Runs a piece of work again and again, `everyMs` after the last run has ended, and at once when it is asked for. */
 export class Sweeper {
   readonly #work: () => Promise<void>;
   readonly #everyMs: number;
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  #isAsked = false;
   #stopped = false;
 
   constructor(work: () => Promise<void>, options: { everyMs: number; log: Logger }) {
@@ -16,19 +18,37 @@ export class Sweeper {
     this.#schedule();
   }
 
+  /** Runs it at once, or once more where it is running; within a change that is held, once that is made. */
+  kick(): void {
+    afterChange(() => this.#kick());
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
   }
 
+  #kick(): void {
+    if (this.#stopped) return;
+    this.#isAsked = this.#running !== undefined;
+    if (!this.#isAsked) this.#run();
+  }
+
   #schedule(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#running = this.#work()
-        .catch((error) => this.#log.warn({ err: error }, 'sweep failed'))
-        .finally(() => this.#schedule());
-    }, this.#everyMs);
+    this.#timer = setTimeout(() => this.#run(), this.#isAsked ? 0 : this.#everyMs);
+    this.#isAsked = false;
     this.#timer.unref();
+  }
+
+  #run(): void {
+    clearTimeout(this.#timer);
+    this.#running = this.#work()
+      .catch((error) => this.#log.warn({ err: error }, 'sweep failed'))
+      .finally(() => {
+        this.#running = undefined;
+        this.#schedule();
+      });
   }
 }

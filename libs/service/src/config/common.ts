@@ -59,6 +59,19 @@ export const mongoConfig = z.object({
     .describe('MongoDB or a compatible server'),
 });
 
+/** The secret by which services know what gateways have signed. */
+const secret = z.string().min(32, 'at least 32 characters are needed');
+export const secretText =
+  'secret by which services that take or give bytes know the gateways; the same for all of them, at least 32 characters';
+
+/** What a service needs that takes or gives bytes over HTTP. */
+export const httpConfig = z.object({
+  HTTP_PORT: wholeNumber(0, 65535)
+    .default(9091)
+    .describe('port on which a service takes bytes from gateways; 0 is a free one'),
+  KITH_SECRET: secret.describe(secretText),
+});
+
 /** The environment of a service that stores nothing, and of one that does. */
 export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });
 export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoConfig.shape });

@@ -1,7 +1,7 @@
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
 import { observedBus } from '@kith/bus';
 import type { z } from 'zod';
-import { type serviceConfig, storeOf, type storingServiceConfig } from '../config/common.ts';
+import { type httpConfig, type serviceConfig, storeOf, type storingServiceConfig } from '../config/common.ts';
 import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { runProcess } from './run-process.ts';
@@ -11,7 +11,10 @@ export function runServiceMain(manifest: ServiceManifest): Promise<void> {
   const { name, config: schema, stores } = manifest;
   return runOnBus(name, schema, (runtime, config) => {
     const store = stores && storeOf(name, config as z.output<typeof storingServiceConfig>);
-    return startByManifest(manifest, runtime, { config, store });
+    const { HOST: host } = config;
+    const { HTTP_PORT: port, KITH_SECRET: secret } = config as Partial<z.output<typeof httpConfig>>;
+    const http = manifest.streams && secret !== undefined ? { host, port: port ?? 0, secret } : undefined;
+    return startByManifest(manifest, runtime, { config, store, http });
   });
 }
 
@@ -51,7 +54,11 @@ export function runOnBus<Schema extends typeof serviceConfig>(
     return {
       log,
       ...(service.failed && { failed: service.failed }),
-      ready: { internalPort: internal.port, ...(service.url ? { url: service.url } : {}) },
+      ready: {
+        internalPort: internal.port,
+        ...(service.url ? { url: service.url } : {}),
+        ...(service.httpUrl ? { httpUrl: service.httpUrl } : {}),
+      },
       ...(service.drain ? { drain: service.drain } : {}),
       async stop() {
         await service.stop();

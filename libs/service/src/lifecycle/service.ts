@@ -4,13 +4,17 @@ import type { Outbox, Replies } from '@kith/store';
 import { StoreWatch } from '../background/store-watch.ts';
 import { startOverIfRestored } from '../events/restored.ts';
 import { subscribe } from '../events/subscribe.ts';
+import { type HttpIntakeConfig, serveHttp } from '../http/http-intake.ts';
 import type { ServiceManifest } from '../manifest/manifest.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { Admission } from '../operations/admission.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 
 /** What of its manifest a service is started with. */
-type Manifest<App> = Pick<ServiceManifest<App>, 'name' | 'operations' | 'internal' | 'subscriptions'>;
+type Manifest<App> = Pick<
+  ServiceManifest<App>,
+  'name' | 'operations' | 'streams' | 'internal' | 'subscriptions'
+>;
 
 /** What a service has made to work with. */
 export interface ServiceParts<App> {
@@ -26,6 +30,8 @@ export interface ServiceParts<App> {
   /** Throws or rejects when the store cannot be used. */
   checkStore?: () => Promise<void>;
   close?: () => Promise<void>;
+  /** Where to serve its `streams`. */
+  http?: HttpIntakeConfig | undefined;
 }
 
 const drainMs = 10_000;
@@ -63,14 +69,30 @@ export async function startService<App>(
     const admission = { shared, own: new Admission(runtime.operationsAtOnce), none: undefined }[one.places];
     intakes.push(await serveOperation(one, { ...options, admission }));
   }
+  const { streams } = manifest;
+  // Where nobody is served, while a folder is restored or moved, there is no address.
+  const http =
+    streams && parts.http
+      ? await serveHttp({
+          ...parts.http,
+          handlers: Object.values(streams),
+          app: parts.app,
+          log,
+          metrics,
+          checkOutput,
+        })
+      : undefined;
   log.info('service started');
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     unwatch?.();
     await store?.stop();
-    const drained = Promise.all(intakes.map((intake) => intake.drain())).then(() => true);
-    if (!(await within(drained, drainMs))) log.warn('stopped with work still in flight');
+    const drained = Promise.all([...intakes.map((intake) => intake.drain()), http?.drain(drainMs)]).then(
+      () => true,
+    );
+    if (!(await within(drained, http ? drainMs + 2_000 : drainMs)))
+      log.warn('stopped with work still in flight');
     for (const one of parts.background ?? []) await within(one.stop(), drainMs);
     await parts.close?.();
     log.info('service stopped');
@@ -78,6 +100,7 @@ export async function startService<App>(
   const service: RunningService = {
     name,
     ...(store && { failed: store.lost }),
+    ...(http && { httpUrl: http.url }),
     async notReady() {
       const missing: string[] = [];
       if (stopping) missing.push('stopping');

@@ -3,6 +3,8 @@ import type { ServiceBackup, StoreConfig } from '@kith/store';
 import type { z } from 'zod';
 import type { mongoConfig, natsConfig, serviceConfig } from '../config/common.ts';
 import type { EventSubscription } from '../events/subscribe.ts';
+import type { HttpHandler } from '../http/http-handler.ts';
+import type { HttpIntakeConfig } from '../http/http-intake.ts';
 import type { InternalHandler, OperationHandler } from '../operations/handler.ts';
 import type { BusUses } from './bus-uses.ts';
 import { PermittedBus } from './permitted-bus.ts';
@@ -16,6 +18,8 @@ export interface Given<Config = object, Store = StoreConfig | undefined> {
   store: Store;
   /** A folder for files beside the store, where the form has one. */
   folder?: string | undefined;
+  /** Where to take and give bytes, for a service that has `streams`. */
+  http?: HttpIntakeConfig | undefined;
 }
 
 /** All that is known of a service outside of it (docs/adr/0042). */
@@ -23,6 +27,8 @@ export interface ServiceManifest<App = never> extends BusUses {
   /** The environment of the service as a process of its own. */
   readonly config: typeof serviceConfig;
   readonly operations: Readonly<Record<string, OperationHandler<App>>>;
+  /** The operations whose bytes go over HTTP (docs/adr/0045). */
+  readonly streams?: Readonly<Record<string, HttpHandler<App>>>;
   readonly internal?: readonly InternalHandler<App>[];
   readonly subscriptions?: readonly EventSubscription<App>[];
   /** What it stores, and what a backup has to know of that. A service without it has no store. */
@@ -33,13 +39,25 @@ export interface ServiceManifest<App = never> extends BusUses {
 /** The operations that a service serves. The gateway serves streams itself. */
 type OperationOf<Service extends string> = Exclude<
   Extract<Operation, { name: `${Service}.${string}` }>,
-  { kind: 'stream' }
+  { kind: 'stream' | 'upload' | 'download' }
+>;
+
+/** The operations whose bytes it takes or gives itself. */
+type StreamedOf<Service extends string> = Extract<
+  Operation,
+  { name: `${Service}.${string}`; kind: 'upload' | 'download' }
 >;
 
 type HandlersOf<Service extends string, App> = {
   readonly [O in OperationOf<Service> as O['name'] extends `${Service}.${infer Short}`
     ? Short
     : never]: OperationHandler<App, O>;
+};
+
+type HttpHandlersOf<Service extends string, App> = {
+  readonly [O in StreamedOf<Service> as O['name'] extends `${Service}.${infer Short}`
+    ? Short
+    : never]: HttpHandler<App, O>;
 };
 
 /** What engines are reached by. A service does not read it: its form has done so. */
@@ -51,12 +69,14 @@ interface Declared<
   Config extends z.ZodObject,
   Handlers,
   Stores extends ServiceBackup | undefined,
-> extends Omit<ServiceManifest<App>, 'operations' | 'start'> {
+> extends Omit<ServiceManifest<App>, 'operations' | 'streams' | 'start'> {
   readonly name: Name;
   readonly config: Config & typeof serviceConfig;
   /** Exactly the operations of the contracts, each with its own handler. */
   readonly operations: Handlers &
     Readonly<Record<Exclude<keyof Handlers, keyof HandlersOf<Name, App>>, never>>;
+  /** The same of those whose bytes go over HTTP; a service without any leaves it out. */
+  readonly streams?: [StreamedOf<Name>] extends [never] ? undefined : HttpHandlersOf<Name, App>;
   readonly stores?: Stores;
   start(
     runtime: ServiceRuntime,

@@ -10,6 +10,8 @@ export interface RunningService extends AsyncDisposable {
   notReady(): Promise<readonly string[]>;
   /** Resolves when the store has been away for so long that only a new process can help. */
   readonly failed?: Promise<Error>;
+  /** Where it takes and gives bytes, for gateways. */
+  readonly httpUrl?: string;
   /** Stop intake, wait for what is in flight (bounded), then let go of the stores. The bus stays. */
   stop(): Promise<void>;
 }

@@ -35,6 +35,7 @@ export async function answerOnce(
 
   let refused: { at: number; refusal: Refusal } | undefined;
   let contested = '';
+  let isKept = false;
   const attempt = async () => {
     const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer);
@@ -52,6 +53,7 @@ export async function answerOnce(
       contested = `${collection.name} ${typeof target === 'string' ? target : target.id}`;
       return undefined;
     }
+    isKept = true;
     // It is done, and a sweep finishes what cannot be done now.
     await held.follow().catch((error) => log().warn({ err: error }, 'what follows from a change is late'));
     return { result: reply };
@@ -60,7 +62,9 @@ export async function answerOnce(
   try {
     return await untilMade(attempt, { deadline, inTurn });
   } finally {
-    // Its claim ends by itself.
-    await replies.release(begun).catch((error) => log().warn({ err: error }, 'a key is not free yet'));
+    if (!isKept) {
+      // Its claim ends by itself.
+      await replies.release(begun).catch((error) => log().warn({ err: error }, 'a key is not free yet'));
+    }
   }
 }

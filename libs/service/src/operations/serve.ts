@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError, DeadlinePassed, type Metrics, traceFields } from '@kith/base';
 import {
   type Bus,
@@ -8,20 +9,14 @@ import {
   messageSize,
   statusHeader,
 } from '@kith/bus';
-import {
-  type ErrorCode,
-  internalSubject,
-  isErrorCode,
-  type OperationSpec,
-  rpcSubject,
-  serviceOf,
-} from '@kith/contracts';
+import { internalSubject, isErrorCode, type OperationSpec, rpcSubject, serviceOf } from '@kith/contracts';
 import type { Replies } from '@kith/store';
 import type { Logger } from 'pino';
 import type { Admission } from './admission.ts';
 import { type Answer, answerOnce } from './answer-once.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
+import { isListed, type Listing } from './is-listed.ts';
 import { errorReply, shedReply, successReply } from './reply.ts';
 import { parseJsonObject, unreadKeys, validateRequest } from './validate.ts';
 
@@ -42,6 +37,9 @@ export interface ServeOptions<App> {
   /** Where answers to requests with a key are kept. */
   replies?: Replies | undefined;
 }
+
+/** Bytes from which on the check of a body takes milliseconds. */
+const largeBody = 64 * 1024;
 
 /** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
 export function serveOperation<App>(
@@ -76,6 +74,8 @@ export function serveOperation<App>(
       if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
       return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
     };
+    // The check has held the loop, and in the embedded form nothing else waits.
+    if (message.body.length > largeBody) await nextTurn();
     const { replies } = options;
     if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;
     const { context, log } = asked;
@@ -101,11 +101,8 @@ export function serveInternal<App>(
   );
 }
 
-interface Named {
+interface Named extends Listing {
   name: string;
-  feature: string;
-  errors: readonly ErrorCode[];
-  invalid?: Readonly<Record<string, ErrorCode>>;
 }
 
 interface Asked {
@@ -184,21 +181,6 @@ function failureReply(spec: Named, error: unknown, log: Asked['log']): Message {
   log().error({ err: error }, 'operation failed');
   const code = `${spec.feature}/server-error`;
   return errorReply(isErrorCode(code) ? code : 'gateway/server-error');
-}
-
-function isListed(spec: Named, code: ErrorCode): boolean {
-  return (
-    spec.errors.includes(code) ||
-    code === 'request/invalid-json' ||
-    code === 'request/unknown-field' ||
-    code === 'route/not-found' ||
-    code === 'gateway/unavailable' ||
-    code === 'request/in-progress' ||
-    code === 'request/idempotency-mismatch' ||
-    code === `${spec.feature}/server-error` ||
-    code.startsWith(`${spec.feature}/invalid-`) ||
-    Object.values(spec.invalid ?? {}).includes(code)
-  );
 }
 
 function nextLink(query: string, cursor: string): string {

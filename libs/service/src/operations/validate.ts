@@ -118,6 +118,11 @@ function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
   return check(spec, 'query', spec.query, values, repeated);
 }
 
+/** Validates one place alone: of a form the fields, of a request without a body the rest. Throws as `validateRequest` does. */
+export function validatePart(spec: OperationSpec, place: Place, value: unknown): unknown {
+  return check(spec, place, spec[place], value);
+}
+
 type Place = 'body' | 'query' | 'params';
 
 /** @param found What was found wrong before the schema is asked. */

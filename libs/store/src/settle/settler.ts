@@ -87,15 +87,21 @@ export class Settler {
   async change(change: Change): Promise<boolean> {
     const { target, rows, reply } = change;
     const counters = mergeCounters(change.counters);
-    const plan: Plan = {
-      ...{ op: randomUUID(), rev: target.rev + 1, rows, counters },
-      ...(reply && { reply }),
-    };
-    this.#making.add(plan.op);
-    try {
-      return await this.#make(change, plan);
-    } finally {
-      this.#making.delete(plan.op);
+    for (const until = performance.now() + this.#patienceMs; ; ) {
+      const plan: Plan = {
+        ...{ op: randomUUID(), rev: target.rev + 1, rows, counters },
+        ...(reply && { reply }),
+      };
+      this.#making.add(plan.op);
+      try {
+        return await this.#make(change, plan);
+      } catch (error) {
+        if (!(error instanceof NotAnnounced)) throw error;
+        // If the driver has repeated a push that matched nothing, the first one may still arrive: the change it names must never commit.
+        await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
+      } finally {
+        this.#making.delete(plan.op);
+      }
     }
   }
 
@@ -237,36 +243,37 @@ export class Settler {
     const intent = { op, in: target.in, target: target.id, fromRev: target.rev, at: new Date(this.#now()) };
     const announced = await Promise.allSettled(counters.map((counter) => this.#announce(counter, intent)));
     const failed = announced.find((result) => result.status === 'rejected');
-    if (!failed) return;
+    const untaken = counters.filter((_, index) => {
+      const result = announced[index];
+      return result?.status === 'fulfilled' && !result.value;
+    });
+    if (!failed && untaken.length === 0) return;
     // Only to be tidy: without a commit an intent counts for nothing and is fenced off in time.
     await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, op)));
-    throw failed.reason;
+    throw failed ? failed.reason : new NotAnnounced(untaken);
   }
 
-  async #announce(counter: CounterWrite | KeptReply, intent: Intent): Promise<void> {
+  /** Returns whether there is a document, and room in it. */
+  async #announce(counter: CounterWrite | KeptReply, intent: Intent): Promise<boolean> {
     const counters = this.#counters(counter.in);
     if ('claim' in counter) {
       const claimed = { _id: counter.id, claim: counter.claim } as { _id: string };
       const { matchedCount } = await counters.updateOne(claimed, { $set: { pending: [intent] } });
       if (matchedCount === 0) throw new ClaimLost();
-      return;
+      return true;
     }
-    const push = async () =>
-      (await counters.updateOne({ _id: counter.id, ...hasRoom }, { $push: { pending: intent } }))
-        .matchedCount > 0;
-    if (await push()) return;
+    const open = { _id: counter.id, ...hasRoom };
+    return (await counters.updateOne(open, { $push: { pending: intent } })).matchedCount > 0;
+  }
+
+  /** Makes a counter's document, or waits until it has room. Throws `gateway/unavailable` when it does not get it in time. */
+  async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
       // Not an upsert: its losers get no duplicate-key error on every compatible server.
-      await counters.insertOne({ _id: counter.id, pending: [intent] });
+      await this.#counters(counter.in).insertOne({ _id: counter.id, pending: [] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;
-      const until = performance.now() + this.#patienceMs;
-      while (!(await push())) {
-        // A change that commits without its intent would never be counted.
-        if (!(await counters.findOne({ _id: counter.id }, { projection: { _id: 1 } })))
-          throw new Error(`The counter ${counter.id} was erased meanwhile.`);
-        await this.makeRoom(counter.in, [counter.id], until);
-      }
+      await this.makeRoom(counter.in, [counter.id], until);
     }
   }
 
@@ -383,6 +390,16 @@ export function commitOf(
 
 function follows({ rows, counters, reply }: Plan): boolean {
   return rows.length > 0 || counters.length > 0 || reply !== undefined;
+}
+
+/** Counters that have no document yet, or no room. */
+class NotAnnounced extends Error {
+  readonly counters: readonly { in: string; id: string }[];
+
+  constructor(counters: readonly { in: string; id: string }[]) {
+    super(`${counters.length} counters took no intent.`);
+    this.counters = counters;
+  }
 }
 
 function noRoom(): ApiError {

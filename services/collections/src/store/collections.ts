@@ -1,3 +1,4 @@
+import { erasedUserCollection } from '@kith/service';
 import { type Collection, collection, replyCollection } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
@@ -56,17 +57,10 @@ export const entities: Collection<StoredEntity> = collection<StoredEntity>({
   indexes: { saved: { key: ({ userId }, place) => savedKeyAt(place, userId) } },
 });
 
-/** Users whose accounts have ended lately, by `<project>|<user>`. */
-export const erased: Collection<{ until: number }> = collection<{ until: number }>({
-  name: 'erased',
-  kind: 'copy',
-  version: 1,
-  schema: z.object({ until: time }),
-  expires: ({ until }) => until,
-});
-
 /** All that collections stores. */
-export const declared: Declared = { collections: [collections, entities, erased, replyCollection] };
+export const declared: Declared = {
+  collections: [collections, entities, erasedUserCollection, replyCollection],
+};
 
 /** A stored collection's id. */
 export function idOf({ root }: StoredCollection, place: string): string {

@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { eraseProject } from '@kith/service';
+import { ErasedUsers, eraseProject } from '@kith/service';
 import {
   type DocumentChange,
   type Documents,
@@ -13,7 +13,6 @@ import type { CollectionRecord, Owner } from '../collection.ts';
 import type { EntityChange, EntityRecord } from '../entity.ts';
 import { collections, declared, entities, type StoredCollection } from './collections.ts';
 import { entityPlace, entityRange, placedEntity, savedKey, savedRange } from './entity-place.ts';
-import { ErasedUsers } from './erased-users.ts';
 import { Imports } from './imports.ts';
 import { listRange, ownerRange, placeInTree } from './place.ts';
 import { Purge } from './purge.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import { type Bus, type Message, receivedAt, shedHeader } from '@kith/bus';
 import { rpcSubject } from '@kith/contracts';
-import { type Caller, encodeContext } from '@kith/service';
+import { type Caller, encodeContext, type RequestContext } from '@kith/service';
 import type { Address } from '../routes/address.ts';
 import { busFailure } from './bus-failure.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -23,6 +23,26 @@ export interface Forwarded {
   idempotencyKey: string | undefined;
 }
 
+/** What a service is told of a request. */
+export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext, 'deadline'> {
+  const { wireVersion, form, isShort, params, query } = request.address;
+  const { projectId, caller } = request;
+  return {
+    requestId: request.requestId,
+    projectId,
+    caller: caller && { userId: caller.userId, sessionId: caller.sessionId, role: caller.role },
+    clientIp: request.clientIp,
+    userAgent: request.userAgent?.slice(0, longestUserAgent) ?? '',
+    wireVersion,
+    form,
+    ...(isShort ? { isShort } : {}),
+    params,
+    query,
+    traceparent: request.traceparent ?? null,
+    ...(request.idempotencyKey === undefined ? {} : { idempotencyKey: request.idempotencyKey }),
+  };
+}
+
 /**
  * Asks the operation's service and gives its reply. Throws `gateway/unavailable` when nobody serves it,
  * `gateway/timeout` when it is silent for `timeoutMs`. What may have come in longer ago than that is not asked any more.
@@ -32,26 +52,11 @@ export async function forward(
   request: Forwarded,
   { timeoutMs, limit }: { timeoutMs: number; limit: ConcurrencyLimit },
 ): Promise<Message> {
-  const { operation, wireVersion, form, isShort, params, query } = request.address;
-  const { projectId, caller } = request;
+  const { operation } = request.address;
   const deadline = receivedAt() + timeoutMs;
   const leftMs = deadline - Date.now();
   if (leftMs <= 0) throw new ApiError('gateway/unavailable');
-  const headers = encodeContext({
-    requestId: request.requestId,
-    projectId,
-    caller: caller && { userId: caller.userId, sessionId: caller.sessionId, role: caller.role },
-    clientIp: request.clientIp,
-    userAgent: request.userAgent?.slice(0, longestUserAgent) ?? '',
-    wireVersion,
-    form,
-    ...(isShort ? { isShort } : {}),
-    deadline,
-    params,
-    query,
-    traceparent: request.traceparent ?? null,
-    ...(request.idempotencyKey === undefined ? {} : { idempotencyKey: request.idempotencyKey }),
-  });
+  const headers = encodeContext({ ...contextOf(request), deadline });
   const number = limit.begin();
   let reply: Message | undefined;
   try {

@@ -11,6 +11,7 @@ const passed = new Map(
     'Cache-Control',
     'Content-Disposition',
     'Content-Language',
+    'Content-Range',
     'Content-Type',
     'ETag',
     'Last-Modified',

@@ -19,6 +19,7 @@ const exposedHeaders = [
 const exposed = exposedHeaders.join(',');
 const allowOrigin = 'Access-Control-Allow-Origin';
 const allowCredentials = 'Access-Control-Allow-Credentials';
+const allowing = (origin: string) => ({ [allowOrigin]: origin, [allowCredentials]: 'true' });
 const preflightSeconds = 7200;
 
 type Origins = '*' | readonly string[];
@@ -65,9 +66,8 @@ export class AllowedOrigins {
     // Whoever sends no origin is no page of another one.
     if (origin === undefined) return;
     headers['Access-Control-Expose-Headers'] = exposed;
-    if (!allows(at.isAdmin ? ofConsole : this.#originsOf(at.projectId), origin)) return;
-    headers[allowOrigin] = origin;
-    headers[allowCredentials] = 'true';
+    const origins = at.isAdmin ? ofConsole : this.#originsOf(at.projectId);
+    if (allows(origins, origin)) Object.assign(headers, allowing(origin));
   }
 
   #originsOf(projectId: string | null): Origins {
@@ -94,7 +94,5 @@ export function narrowOrigins(
   const { headers } = response.locals;
   delete headers[allowOrigin];
   delete headers[allowCredentials];
-  if (!webOrigins.includes(origin)) return;
-  headers[allowOrigin] = origin;
-  headers[allowCredentials] = 'true';
+  if (webOrigins.includes(origin)) Object.assign(headers, allowing(origin));
 }

@@ -9,10 +9,14 @@ export interface HttpTimeouts {
   headers: number;
   /** For a whole request, its body included. */
   request: number;
+  /** For one that takes its time, an upload. */
+  upload: number;
   /** For the next request on a connection; longer than that of the usual load balancers (60 s). */
   keepAlive: number;
   /** For the client to read its answer when the connection ends before its request has. */
   linger: number;
+  /** The same of an upload, of which much may be on its way. */
+  lingerUpload: number;
   /** For reading on in an answer that is whole. */
   unread: number;
   /** For requests that are being answered when the server stops. */
@@ -29,8 +33,10 @@ export interface ConnectionCaps {
 const defaults: HttpTimeouts = {
   headers: 10_000,
   request: 30_000,
+  upload: 600_000,
   keepAlive: 65_000,
   linger: 1_000,
+  lingerUpload: 5_000,
   unread: 30_000,
   drain: 10_000,
 };
@@ -45,6 +51,15 @@ export interface HttpServer {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
+const slow = new WeakSet<IncomingMessage>();
+const slowSockets = new WeakSet<object>();
+
+/** Lets the body of a request take as long as that of an upload may. */
+export function takesItsTime(request: IncomingMessage): void {
+  slow.add(request);
+  slowSockets.add(request.socket);
+}
+
 /** Serves HTTP/1.1; what never becomes a request is answered with the envelope, too (spec#errors-envelope). */
 export async function startHttpServer(options: {
   handler: Handler;
@@ -58,7 +73,7 @@ export async function startHttpServer(options: {
   const timeouts = { ...defaults, ...options.timeouts };
   const server = createServer({
     headersTimeout: timeouts.headers,
-    requestTimeout: timeouts.request,
+    requestTimeout: timeouts.upload,
     keepAliveTimeout: timeouts.keepAlive,
     connectionsCheckingInterval: Math.min(1_000, timeouts.headers),
     // A request without a body is no stream to be ended, resumed and destroyed (docs/adr/0023).
@@ -78,13 +93,26 @@ export async function startHttpServer(options: {
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
 
+  // Node has one time for all requests: that of uploads.
+  const endLate = (request: IncomingMessage) => {
+    if (request.complete || slow.has(request)) return;
+    server.emit(
+      'clientError',
+      Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+      request.socket,
+    );
+  };
   const onRequest: Handler = (request, response) => {
     const { socket } = request;
     const responses = open.get(socket);
     // After an answer with `Connection: close` nothing more is worked on (RFC 9112 section 9.6).
     if (!responses || socket.writableEnded) return void socket.destroy();
     responses.add(response);
-    response.on('close', () => responses.delete(response));
+    const late = isSent(request) ? undefined : setTimeout(() => endLate(request), timeouts.request);
+    response.on('close', () => {
+      clearTimeout(late);
+      responses.delete(response);
+    });
     if (draining) response.setHeader('Connection', 'close');
     handler(request, response);
   };
@@ -115,7 +143,8 @@ export async function startHttpServer(options: {
     // reset it, and the client could lose the answer: so it is ended, and closed when the client has seen that.
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
-      setTimeout(() => socket.destroy(), timeouts.linger).unref();
+      const linger = slowSockets.has(socket) ? timeouts.lingerUpload : timeouts.linger;
+      setTimeout(() => socket.destroy(), linger).unref();
     };
   });
 
@@ -157,4 +186,9 @@ export async function startHttpServer(options: {
       return ended;
     },
   };
+}
+
+/** Whether a request is known to have no body that is still to come. */
+function isSent({ headers, complete }: IncomingMessage): boolean {
+  return complete || (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined);
 }

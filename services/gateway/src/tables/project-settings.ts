@@ -90,8 +90,8 @@ export class ProjectSettings {
 
 /** Null where nothing differs from the defaults. */
 function ownOf({ projectId: _, ...settings }: GatewaySettings): Settings | null {
-  const { limits, webOrigins, publicConnections, isDeleted } = settings;
-  if (isDeleted) return settings;
+  const { limits, webOrigins, publicConnections, storageMib, isDeleted } = settings;
+  if (isDeleted || storageMib !== undefined) return settings;
   const isDefault = Object.keys(limits).length === 0 && webOrigins.length === 0 && publicConnections;
   return isDefault ? null : settings;
 }

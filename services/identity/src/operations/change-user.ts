@@ -2,8 +2,8 @@ import { ApiError, untilMade } from '@kith/base';
 import { changeUser, userUpdated } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { changedUser } from '../changed-user.ts';
 import { projectUserOf } from '../project-user-views.ts';
-import type { User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
@@ -25,13 +25,7 @@ export const changeUserHandler = handler(changeUser, async (request, app: AppCon
       (field) => standing[field] !== before[field],
     );
     if (!isChanged) return { result: await projectUserOf(app, before) };
-    const after: User = {
-      ...before,
-      ...standing,
-      updatedAt: new Date(),
-      rev: before.rev + 1,
-      seq: before.seq + 1,
-    };
+    const after = changedUser(before, standing);
     const event = userEvent(userUpdated, after, null);
     if ((await app.store.users.updateStanding(after, event)) === 'stale') return undefined;
     app.relay.kick();

@@ -14,6 +14,7 @@ export const createProjectHandler = handler(createProject, async (request, app: 
     webOrigins: [],
     publicProfiles: true,
     publicConnections: true,
+    storageMib: null,
     ...settingsOf(request.body),
     name: request.body.name,
     id: randomUUID(),

@@ -9,7 +9,7 @@ export const deleteProjectHandler = handler(deleteProject, async (request, app: 
   const { projects } = app.store;
   if (await projects.find(id)) {
     await app.erasures.note({ projectId: id });
-    await projects.remove(id, new Date());
+    await projects.remove(id, new Date(), request.deadline);
   } else if (!(await projects.findDeleting(id))) throw new ApiError('project/not-found');
   app.notices.tellDeleted(id);
   return { id, status: 'deleting' as const };

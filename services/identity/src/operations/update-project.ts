@@ -10,7 +10,7 @@ export const updateProjectHandler = handler(updateProject, async (request, app: 
   const settings = settingsOf(request.body);
   const changes = Object.keys(settings).length > 0;
   const project = changes
-    ? await app.store.projects.update(projectId, settings, new Date())
+    ? await app.store.projects.update(projectId, settings, new Date(), request.deadline)
     : await app.store.projects.find(projectId);
   if (!project) throw new ApiError('project/not-found');
   if (changes) app.notices.tellSettings(project);

@@ -2,6 +2,7 @@ import { ApiError, untilMade } from '@kith/base';
 import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
 import { handler, isTooDeep } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { changedUser } from '../changed-user.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
 import { changesProfile, type GivenProfile, withProfile } from '../profile.ts';
@@ -62,9 +63,9 @@ async function create(app: AppContext, user: User): Promise<Upserted> {
 
 async function update(app: AppContext, before: User, given: GivenProfile, now: Date): Promise<Upserted> {
   const profile = withProfile(given, before);
-  const after: User = { ...before, lastActive: now };
+  let after: User = { ...before, lastActive: now };
   if (changesProfile(profile, before)) {
-    Object.assign(after, profile, { updatedAt: now, rev: before.rev + 1, seq: before.seq + 1 });
+    after = changedUser(after, profile, now);
     const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
     if (outcome !== 'stored') return outcome;
     app.relay.kick();

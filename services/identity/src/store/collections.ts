@@ -40,6 +40,8 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
     webOrigins: z.array(text),
     publicProfiles: z.boolean(),
     publicConnections: z.boolean(),
+    // Projects of a version before have none.
+    storageMib: z.int().nullable().default(null),
     createdAt: time,
     updatedAt: time,
   }),
@@ -253,6 +255,8 @@ function named(id: string, name: string | null | undefined): string | null {
 }
 
 /** Whether a project has settings that gateways enforce. */
-function hasSettings({ limits, webOrigins, publicProfiles, publicConnections }: StoredProject): boolean {
-  return Object.keys(limits).length > 0 || webOrigins.length > 0 || !publicProfiles || !publicConnections;
+function hasSettings(project: StoredProject): boolean {
+  const { limits, webOrigins, publicProfiles, publicConnections, storageMib } = project;
+  if (Object.keys(limits).length > 0 || webOrigins.length > 0) return true;
+  return !publicProfiles || !publicConnections || storageMib != null;
 }

@@ -10,7 +10,7 @@ import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-docume
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
 /** Stored at once: a transaction holds the loop. */
-const atOnce = 500;
+const atOnce = 300;
 /** Rounds in a row without any outcome: each time, concurrent imports held the same ids. */
 const attempts = 10;
 
@@ -31,7 +31,7 @@ export class Imports {
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
       if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
       const before = outcomes.size;
-      // In the embedded form nothing else waits, from the check of a thousand rows on.
+      // In the embedded form nothing else waits.
       await nextTurn();
       await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;

@@ -1,3 +1,5 @@
+import { untilMade } from '@kith/base';
+import { eraseProject } from '@kith/service';
 import { type Documents, replyCollection, type Stored } from '@kith/store';
 import type { ListPage, ListRange } from '../listing.ts';
 import {
@@ -17,8 +19,6 @@ export interface DeletingProject {
   project: Project;
   since: Date;
 }
-
-const batch = 1_000;
 
 /** The projects, with their settings. */
 export class Projects {
@@ -40,15 +40,21 @@ export class Projects {
     return found ? projectOf(found) : null;
   }
 
-  /** Stores what is given of the settings, and `updatedAt`; gives the project as it is then. */
-  async update(id: string, settings: Partial<ProjectSettings>, at: Date): Promise<Project | null> {
-    for (;;) {
+  /** Stores what is given of the settings, and `updatedAt`; gives the project as it is then. Throws as `untilMade` does. */
+  update(
+    id: string,
+    settings: Partial<ProjectSettings>,
+    at: Date,
+    deadline?: number,
+  ): Promise<Project | null> {
+    const attempt = async () => {
       const target = (await this.#documents.get(projects, [id])).get(id);
-      if (!target) return null;
+      if (!target) return { result: null };
       const set = { ...target.doc, ...settings, updatedAt: at.getTime() };
       const [outcome] = await this.#documents.change([{ in: projects, target, set }]);
-      if (outcome === 'made') return projectOf({ id, doc: set });
-    }
+      return outcome === 'made' ? { result: projectOf({ id, doc: set }) } : undefined;
+    };
+    return untilMade(attempt, { deadline });
   }
 
   /**
@@ -60,16 +66,20 @@ export class Projects {
     return (await this.#documents.range(projects, range, 'settings')).map(projectOf);
   }
 
-  /** Deletes a project: it is found no more. `false` if there is none. What it has is to be erased after that. */
-  async remove(id: string, at: Date): Promise<boolean> {
-    for (;;) {
+  /**
+   * Deletes a project: it is found no more. `false` if there is none. What it has is to be erased after that. Throws as
+   * `untilMade` does.
+   */
+  remove(id: string, at: Date, deadline?: number): Promise<boolean> {
+    const attempt = async () => {
       const target = (await this.#documents.get(projects, [id])).get(id);
-      if (!target) return false;
+      if (!target) return { result: false };
       const put = { project: target.doc, since: at.getTime() };
       const rows = [{ in: deletingProjects, id, put }];
       const [outcome] = await this.#documents.change([{ in: projects, target, set: null, rows }]);
-      if (outcome === 'made') return true;
-    }
+      return outcome === 'made' ? { result: true } : undefined;
+    };
+    return untilMade(attempt, { deadline });
   }
 
   /** Some of the projects that are being deleted. */
@@ -98,9 +108,7 @@ export class Projects {
   /** Erases the rest of a deleted project whose users are gone; its id alone stays. Repeatable. */
   async forget(id: string, at: Date): Promise<void> {
     await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
-    for (const some of [endedUsers, replyCollection]) {
-      while ((await this.#documents.clear(some, { ...within(id), limit: batch })) > 0);
-    }
+    await eraseProject(this.#documents, id, { awaited: [], cleared: [endedUsers, replyCollection] });
     await this.#documents.erase(hashKinds, id);
     // Not while a process that died over the deletion has left the mark to be written.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);

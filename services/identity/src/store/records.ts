@@ -11,6 +11,8 @@ export interface ProjectSettings {
   webOrigins: readonly string[];
   publicProfiles: boolean;
   publicConnections: boolean;
+  /** Most MiB of files; none is what the configuration says. */
+  storageMib: number | null;
 }
 
 export interface Project extends ProjectSettings {

@@ -29,7 +29,11 @@ export class Users {
    */
   async update(user: User, event: EventEnvelope): Promise<'stored' | 'stale' | 'username-taken'> {
     const { username, name, avatar, bio, location, birthdate, metadata, rev, seq } = user;
-    const profile = { username, name, avatar, bio, location, birthdate, metadata };
+    const { avatarFileId, bannerFileId } = user;
+    const profile = {
+      ...{ username, name, avatar, bio, location, birthdate, metadata },
+      ...{ avatarFileId, bannerFileId },
+    };
     const updatedAt = user.updatedAt.getTime();
     const outcome = await changeUser(this.#documents, { ...user, rev: rev - 1 }, (doc) => ({
       set: { ...doc, ...profile, updatedAt, rev, seq },

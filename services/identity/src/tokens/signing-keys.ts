@@ -170,6 +170,7 @@ function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefi
 async function generateKey(ordinal: number, signsFrom: Date): Promise<SigningKey> {
   const { privateKey } = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
   const privateJwk = await exportJWK(privateKey);
-  const kid = await calculateJwkThumbprint(privateJwk);
+  // A command line would take one that begins with a dash for an option.
+  const kid = (await calculateJwkThumbprint(privateJwk)).replace(/^-/, '_');
   return { ordinal, kid, privateJwk, signsFrom, createdAt: new Date() };
 }

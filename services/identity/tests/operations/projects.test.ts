@@ -66,6 +66,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
       webOrigins: [],
       publicProfiles: true,
       publicConnections: true,
+      storageMib: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updatedAt: createdAt,
       deletion: null,

@@ -44,6 +44,18 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     call(identity.bus, suspendUser, { params: { projectId: of, userId } });
   const restore = (userId: string, of = projectId) =>
     call(identity.bus, restoreUser, { params: { projectId: of, userId } });
+  /** The events of a user's first suspension and of its end, once both are there. */
+  const eventsOf = async (userId: string) => {
+    const own = await waitFor(() => {
+      const found = events.filter(({ aggregate }) => aggregate.id === userId);
+      return found.length === 2 && found;
+    });
+    expect(own.map(({ type, actorId, aggregate }) => [type, actorId, aggregate.seq])).toEqual([
+      ['user.suspended', null, 2],
+      ['user.updated', null, 3],
+    ]);
+    return own;
+  };
 
   test('ends what a user has, tells everybody, and lets it in again when restored', async () => {
     const session = await signUpUser(identity.bus, projectId);
@@ -75,14 +87,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     const anew = await call(identity.bus, signIn, { projectId, body: { email: user.email, password } });
     expect(anew.status).toBe(200);
 
-    const own = await waitFor(() => {
-      const found = events.filter(({ aggregate }) => aggregate.id === user.id);
-      return found.length === 2 && found;
-    });
-    expect(own.map(({ type, actorId, aggregate }) => [type, actorId, aggregate.seq])).toEqual([
-      ['user.suspended', null, 2],
-      ['user.updated', null, 3],
-    ]);
+    const own = await eventsOf(user.id);
     const { email, isVerified, isActive, lastActive, updatedAt, ...publicPart } = user;
     expect(own[0].data).toEqual(publicPart);
     const told = notices.filter((notice) => JSON.stringify(notice).includes(user.id));
@@ -112,14 +117,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     expect(told()).toMatchObject([{ suspended: [{ userId: user.id, until }] }, { restored: [user.id] }]);
     const read = await call(identity.bus, getUser, { projectId, params, caller: callerOf(user) });
     expect(read.body.isActive).toBe(true);
-    const own = await waitFor(() => {
-      const found = events.filter(({ aggregate }) => aggregate.id === user.id);
-      return found.length === 2 && found;
-    });
-    expect(own.map(({ type, actorId, aggregate }) => [type, actorId, aggregate.seq])).toEqual([
-      ['user.suspended', null, 2],
-      ['user.updated', null, 3],
-    ]);
+    await eventsOf(user.id);
   });
 
   test('stands as long as was said last, and a gateway that asks is told so', async () => {

@@ -1,10 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  eraseProjectCollections,
-  eraseProjectConnections,
-  eraseProjectNotifications,
-  internalSubject,
-} from '@kith/contracts';
+import { internalSubject, projectErasures } from '@kith/contracts';
 import { successReply } from '@kith/service';
 import type { AppContext } from '../../src/app.ts';
 import { finishErasures } from '../../src/erasure.ts';
@@ -13,7 +8,7 @@ import { eraseProjects } from '../../src/project-erasure.ts';
 /** Erases the projects that are deleted, to the end, as sweeps do it, where no other service has anything of them. */
 export async function eraseToTheEnd(app: AppContext): Promise<void> {
   await using undo = new AsyncDisposableStack();
-  for (const spec of [eraseProjectCollections, eraseProjectConnections, eraseProjectNotifications]) {
+  for (const spec of projectErasures) {
     const answer = async () => successReply(200, { isDone: true }, {});
     const intake = await app.bus.serve(internalSubject(app.bus.prefix, spec), 'test', answer);
     undo.defer(() => intake.drain());

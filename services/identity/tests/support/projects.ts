@@ -12,6 +12,7 @@ export function makeProjectRow(fields: Partial<Project> = {}): Project {
     webOrigins: ['https://app.example.org'],
     publicProfiles: false,
     publicConnections: true,
+    storageMib: null,
     createdAt: at,
     updatedAt: at,
     ...fields,

@@ -7,6 +7,7 @@ export const restoreConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
+  STORAGE_URL: z.string().optional().describe('where files lie, if neither in the data folder nor in GridFS'),
 });
 
 /** What says what to back up. */

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { Passwords } from '@kith/identity';
 import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
+import { blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
+import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { serviceBackups } from '../../services.ts';
 import { type Given, type Result, type Surroundings, UsageError } from '../command.ts';
+import { copyFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { dataFiles } from '../move/state.ts';
@@ -42,6 +45,8 @@ async function write(
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
+  // Behind what is known of them: a file that has come since is not in the backup, and one that has gone has no bytes.
+  if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress);
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
   const counts = countDocuments(fileOf);
   writeManifest(dataFolder(folder), {
@@ -53,6 +58,12 @@ async function write(
 
 function configOf(env: NodeJS.ProcessEnv) {
   return readConfig(backupConfig, env);
+}
+
+/** Where the platform that is backed up has its files. */
+function filesOf({ MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA, STORAGE_URL }: Config) {
+  if (url) return filesAt({ url, prefix }, STORAGE_URL);
+  return STORAGE_URL ? blobsAt(STORAGE_URL) : filesIn(KITH_DATA);
 }
 
 async function backUpDatabases(

@@ -3,10 +3,13 @@ import { constants, copyFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
+import { blobsAt } from '@kith/store/blobs';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
 import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
+import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { type Given, type Result, type Surroundings, textOf } from '../command.ts';
+import { copyFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { moveData } from '../move/move.ts';
@@ -34,7 +37,7 @@ export async function runRestore(given: Given, { env, progress }: Surroundings):
   const from = resolvePath(given.words[0] ?? '', env);
   const manifest = readManifest(dataFolder(from));
   if (!manifest) throw new StartError(`There is no backup in ${from}.`);
-  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA } = readConfig(restoreConfig, env);
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA, STORAGE_URL } = readConfig(restoreConfig, env);
   const list = textOf(given, 'erased');
   const restoring: Restoring = {
     ...{ from, manifest, env, progress },
@@ -47,29 +50,35 @@ export async function runRestore(given: Given, { env, progress }: Surroundings):
   }
   const counts =
     url === undefined
-      ? await restoreFolder(restoring, KITH_DATA)
-      : await restoreDatabases(restoring, { url, prefix });
+      ? await restoreFolder(restoring, KITH_DATA, STORAGE_URL)
+      : await restoreDatabases(restoring, { url, prefix, storageUrl: STORAGE_URL });
   return { value: { counts }, text: tableOfCounts(counts) };
 }
 
-async function restoreFolder(restoring: Restoring, data: string): Promise<Count[]> {
+async function restoreFolder(
+  restoring: Restoring,
+  data: string,
+  storageUrl: string | undefined,
+): Promise<Count[]> {
   if (existsSync(data) && (await readdir(data)).length > 0) {
     throw new StartError(`${data} is not empty; set KITH_DATA to another folder.`);
   }
   await whole(data, (partial) => prepare(restoring, partial));
+  if (storageUrl) await copyFiles(filesIn(data), blobsAt(storageUrl), restoring.progress);
   return countDocuments((service) => join(data, `${service}.sqlite`));
 }
 
 /** By way of a folder, from which the databases are filled as by `kith move`. Killed, it goes on there. */
 async function restoreDatabases(
   restoring: Restoring,
-  { url, prefix }: { url: string; prefix: string },
+  { url, prefix, storageUrl }: { url: string; prefix: string; storageUrl: string | undefined },
 ): Promise<Count[]> {
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
   // What consumers had not had yet is not in the databases, and the new streams begin empty.
   const quiet = restoring.manifest.form === 'embedded';
   if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
+  await copyFiles(filesIn(path), filesAt({ url, prefix }, storageUrl), restoring.progress);
   const folder = openDataFolder(path);
   const counts = await moveData(
     { folder, source: new Source(folder), target, prefix },
@@ -86,10 +95,12 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
     if (existsSync(join(from, name)))
       await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
   }
+  await copyFiles(filesIn(from), filesIn(path), progress);
   progress('copied');
   const config = readConfig(platformConfig, {
     ...{ ...manifest.settings, ...env },
-    ...{ KITH_DATA: path, LOG_LEVEL: 'error' },
+    // Their files are in the folder until it is whole.
+    ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
   });
   const log = createLogger({ name: 'kith', level: 'error' });
   const bus = { prefix: config.KITH_PREFIX, file: join(path, 'events.sqlite'), log };

@@ -1,8 +1,15 @@
-import { readFileSync } from 'node:fs';
 import type { Project } from '@kith/contracts';
-import { type Given, type Option, type Result, type Surroundings, textOf, type Word } from '../command.ts';
+import {
+  type Given,
+  type Option,
+  type Result,
+  type Surroundings,
+  textOf,
+  UsageError,
+  type Word,
+} from '../command.ts';
 import { resolvePath } from '../data-folder.ts';
-import { unreadable } from '../file-error.ts';
+import { readText } from '../read-text.ts';
 import { tableOf } from '../table.ts';
 import { yesOrNo, yesOrNoChoices } from './yes-or-no.ts';
 
@@ -14,17 +21,23 @@ export const settingOptions = {
   'web-origin': { value: 'URL', text: 'a web origin that may call the API', multiple: true },
   'public-profiles': { choices: yesOrNoChoices, text: 'whether anybody may read profiles' },
   'public-connections': { choices: yesOrNoChoices, text: 'whether anybody may list a user’s connections' },
+  'storage-mib': { value: 'N', text: 'most MiB of files that the project may store' },
 } satisfies Record<string, Option>;
 
 /** Reads the settings that were given. */
 export function settingsOf(given: Given, { env }: Surroundings): Record<string, unknown> {
   const key = textOf(given, 'public-key');
+  const storageMib = textOf(given, 'storage-mib');
+  if (storageMib !== undefined && !/^\d+$/.test(storageMib)) {
+    throw new UsageError('--storage-mib must be a whole number of MiB.');
+  }
   const origins = given.options['web-origin'];
   return {
-    ...(key === undefined ? {} : { publicKey: readKey(resolvePath(key, env)) }),
+    ...(key === undefined ? {} : { publicKey: readText(resolvePath(key, env)) }),
     ...(origins === undefined ? {} : { webOrigins: origins }),
     ...yesOrNo(given, 'public-profiles', 'publicProfiles'),
     ...yesOrNo(given, 'public-connections', 'publicConnections'),
+    ...(storageMib === undefined ? {} : { storageMib: Number(storageMib) }),
   };
 }
 
@@ -39,12 +52,4 @@ export function projectsResult(projects: readonly Project[]): Result {
     'own key': ({ publicKey }) => (publicKey === null ? 'no' : 'yes'),
   });
   return { value: projects, text };
-}
-
-function readKey(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw unreadable(file, error as NodeJS.ErrnoException);
-  }
 }

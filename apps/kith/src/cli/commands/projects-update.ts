@@ -14,6 +14,7 @@ export const updateProjectCommand: Command = {
     ...settingOptions,
     'no-public-key': { text: 'remove the public key' },
     'any-web-origin': { text: 'remove the list of origins' },
+    'usual-storage': { text: 'let the project store as much as the configuration says' },
     ...accessOptions,
   },
   words: [projectWord],
@@ -23,6 +24,7 @@ export const updateProjectCommand: Command = {
       ...(name === undefined ? {} : { name }),
       ...(given.options['no-public-key'] ? { publicKey: null } : {}),
       ...(given.options['any-web-origin'] ? { webOrigins: [] } : {}),
+      ...(given.options['usual-storage'] ? { storageMib: null } : {}),
       ...settingsOf(given, around),
     };
     if (Object.keys(body).length === 0) throw new UsageError('Name at least one setting to change.');

@@ -1,7 +1,6 @@
-import type { ProjectUser } from '@kith/contracts';
 import type { Command } from '../command.ts';
-import { accessConfig, accessPlatform } from '../platform-access.ts';
-import { userPath, usersOptions, usersResult, userWord } from './users-shared.ts';
+import { accessConfig } from '../platform-access.ts';
+import { changeUser, usersOptions, userWord } from './users-shared.ts';
 
 /** Lets a suspended user sign in again. */
 export const restoreUserCommand: Command = {
@@ -10,8 +9,5 @@ export const restoreUserCommand: Command = {
   reads: accessConfig,
   options: usersOptions,
   words: [userWord],
-  async run(given, around) {
-    const path = `${userPath(given)}/restore`;
-    return usersResult([await accessPlatform(given, around).call<ProjectUser>('POST', path, {})]);
-  },
+  run: (given, around) => changeUser(given, around, ['POST', '/restore', {}]),
 };

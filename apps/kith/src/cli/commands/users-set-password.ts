@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import type { ProjectUser } from '@kith/contracts';
 import { type Command, textOf } from '../command.ts';
 import { resolvePath } from '../data-folder.ts';
-import { unreadable } from '../file-error.ts';
-import { accessConfig, accessPlatform } from '../platform-access.ts';
-import { userPath, usersOptions, usersResult, userWord } from './users-shared.ts';
+import { accessConfig } from '../platform-access.ts';
+import { readText } from '../read-text.ts';
+import { changeUser, usersOptions, userWord } from './users-shared.ts';
 
 /** Sets a user's password. It is never an argument: those stand in lists of processes and histories. */
 export const setPasswordCommand: Command = {
@@ -22,17 +20,8 @@ export const setPasswordCommand: Command = {
   words: [userWord],
   async run(given, around) {
     const file = textOf(given, 'password-file') ?? '';
-    const password = firstLine(file === '-' ? file : resolvePath(file, around.env));
-    const path = `${userPath(given)}/set-password`;
-    return usersResult([await accessPlatform(given, around).call<ProjectUser>('POST', path, { password })]);
+    const text = readText(file === '-' ? file : resolvePath(file, around.env));
+    const [password] = text.split(/\r?\n/, 1);
+    return changeUser(given, around, ['POST', '/set-password', { password }]);
   },
 };
-
-function firstLine(file: string): string {
-  try {
-    // 0 is the standard input.
-    return readFileSync(file === '-' ? 0 : file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
-  } catch (error) {
-    throw unreadable(file, error as NodeJS.ErrnoException);
-  }
-}

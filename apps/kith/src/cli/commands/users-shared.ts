@@ -1,6 +1,6 @@
 import type { ProjectUser } from '@kith/contracts';
-import { type Given, type Option, type Result, textOf, type Word } from '../command.ts';
-import { accessOptions } from '../platform-access.ts';
+import { type Given, type Option, type Result, type Surroundings, textOf, type Word } from '../command.ts';
+import { accessOptions, accessPlatform } from '../platform-access.ts';
 import { tableOf } from '../table.ts';
 
 export const usersOptions = {
@@ -30,4 +30,14 @@ export function usersResult(users: readonly ProjectUser[]): Result {
 export function userPath(given: Given): string {
   const [projectId, userId] = [textOf(given, 'project') ?? '', given.words[0] ?? ''].map(encodeURIComponent);
   return `/admin/projects/${projectId}/users/${userId}`;
+}
+
+/** Sends a change of the user that a command is about to a path below the user's own, and shows the user after it. */
+export async function changeUser(
+  given: Given,
+  around: Surroundings,
+  [method, path, body]: [method: string, path: string, body: object],
+): Promise<Result> {
+  const { call } = accessPlatform(given, around);
+  return usersResult([await call<ProjectUser>(method, `${userPath(given)}${path}`, body)]);
 }

@@ -1,7 +1,6 @@
-import type { ProjectUser } from '@kith/contracts';
 import { type Command, textOf } from '../command.ts';
-import { accessConfig, accessPlatform } from '../platform-access.ts';
-import { userPath, usersOptions, usersResult, userWord } from './users-shared.ts';
+import { accessConfig } from '../platform-access.ts';
+import { changeUser, usersOptions, userWord } from './users-shared.ts';
 
 /** Suspends a user: its tokens stop at once. */
 export const suspendUserCommand: Command = {
@@ -16,8 +15,7 @@ export const suspendUserCommand: Command = {
   },
   words: [userWord],
   async run(given, around) {
-    const path = `${userPath(given)}/suspend`;
     const body = { until: textOf(given, 'until'), reason: textOf(given, 'reason') };
-    return usersResult([await accessPlatform(given, around).call<ProjectUser>('POST', path, body)]);
+    return changeUser(given, around, ['POST', '/suspend', body]);
   },
 };

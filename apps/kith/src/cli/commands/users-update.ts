@@ -1,7 +1,6 @@
-import type { ProjectUser } from '@kith/contracts';
 import { type Command, textOf, UsageError } from '../command.ts';
-import { accessConfig, accessPlatform } from '../platform-access.ts';
-import { userPath, usersOptions, usersResult, userWord } from './users-shared.ts';
+import { accessConfig } from '../platform-access.ts';
+import { changeUser, usersOptions, userWord } from './users-shared.ts';
 import { yesOrNo, yesOrNoChoices } from './yes-or-no.ts';
 
 /** Changes what operators set of a user; what is not given stays. */
@@ -25,9 +24,7 @@ export const updateUserCommand: Command = {
       ...yesOrNo(given, 'verified', 'isVerified'),
     };
     if (Object.keys(body).length === 0) throw new UsageError('Name at least one thing to change.');
-    return usersResult([
-      await accessPlatform(given, around).call<ProjectUser>('PATCH', userPath(given), body),
-    ]);
+    return changeUser(given, around, ['PATCH', '', body]);
   },
 };
 

@@ -7,4 +7,8 @@ export const moveConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.describe('where to: MongoDB or a compatible server'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
+  STORAGE_URL: z
+    .string()
+    .optional()
+    .describe('where files lie in both forms, if neither in the folder nor in GridFS'),
 });

@@ -2,8 +2,10 @@ import { readdirSync } from 'node:fs';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
+import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { serviceMoves } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf } from '../command.ts';
+import { copyFiles } from '../copy-files.ts';
 import { tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { moveConfig } from './config.ts';
@@ -15,10 +17,10 @@ import { Target } from './target.ts';
 
 /** `kith move`: what its command does, with all that only this command needs. */
 export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
-  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept } = readConfig(moveConfig, env);
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept, STORAGE_URL } = readConfig(moveConfig, env);
   const path = resolvePath(textOf(given, 'from') ?? kept, env);
   const without = (given.options.without ?? []) as string[];
-  checkFolder(path, filesIn(path), serviceMoves);
+  checkFolder(path, namesIn(path), serviceMoves);
   const config = readConfig(platformConfig, { ...env, KITH_DATA: path, LOG_LEVEL: 'error' });
   const destination = { write: (line: string) => progress(line.trimEnd()) };
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL, destination });
@@ -31,6 +33,8 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
       progress('waiting for pending work …');
       await untilQuiet(folder, { config, log, without });
     }
+    // What lies in S3 stays there.
+    if (!STORAGE_URL) await copyFiles(filesIn(path), filesAt({ url, prefix }, undefined), progress);
     const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);
     return { value: { counts }, text: tableOfCounts(counts) };
   } finally {
@@ -38,7 +42,7 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
   }
 }
 
-function filesIn(path: string): string[] {
+function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
   } catch (error) {

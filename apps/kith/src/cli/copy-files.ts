@@ -1,0 +1,23 @@
+import { type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
+
+/** Copies the bytes of files from one home to another; again, it goes on. */
+export async function copyFiles(
+  from: BlobsConfig,
+  to: BlobsConfig,
+  progress: (line: string) => void,
+): Promise<void> {
+  const source = await openBlobs(from);
+  try {
+    const target = await openBlobs(to);
+    try {
+      const count = await copyBlobs(source, target, (done) => {
+        if (done % 1_000 === 0) progress(`files: ${done}`);
+      });
+      if (count > 0) progress(`files: ${count}`);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

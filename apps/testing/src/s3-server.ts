@@ -1,0 +1,82 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { waitFor } from './wait-for.ts';
+
+const run = promisify(execFile);
+const version = '1.8.0';
+const source = `github.com/versity/versitygw/cmd/versitygw@v${version}`;
+const folder = join(homedir(), '.cache', 'kith', 'bin');
+const built = join(folder, `versitygw-${version}`);
+
+/** A server that speaks S3, with an empty bucket. */
+export interface S3Server extends AsyncDisposable {
+  /** A `STORAGE_URL` of the bucket. */
+  url: string;
+}
+
+/** Whether an S3 server is here, or can be built. */
+export function hasS3(): boolean {
+  return existsSync(built) || inPath('versitygw') !== undefined || inPath('go') !== undefined;
+}
+
+/** Starts versitygw on a folder of its own. It is built with Go where it is not installed, once per machine. */
+export async function startS3(): Promise<S3Server> {
+  const program = existsSync(built) ? built : (inPath('versitygw') ?? (await build()));
+  const data = await mkdtemp(join(tmpdir(), 'kith-s3-'));
+  await mkdir(join(data, 'objects', 'files'), { recursive: true });
+  await mkdir(join(data, 'about'));
+  const port = await freePort();
+  const [key, secret] = ['kith-test', 'kith-test-secret'];
+  const child = spawn(
+    program,
+    [
+      ...['--access', key, '--secret', secret, '--port', `127.0.0.1:${port}`, '--quiet'],
+      ...['posix', '--sidecar', join(data, 'about'), join(data, 'objects')],
+    ],
+    { stdio: 'ignore' },
+  );
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const url = `s3://${key}:${secret}@127.0.0.1:${port}/files?tls=false`;
+  await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) !== undefined, {
+    what: 'the S3 server',
+  });
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+async function build(): Promise<string> {
+  const place = await mkdtemp(join(tmpdir(), 'kith-go-'));
+  try {
+    await run('go', ['install', source], { env: { ...process.env, GOBIN: place } });
+    await mkdir(folder, { recursive: true });
+    await rename(join(place, 'versitygw'), built);
+    return built;
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+function inPath(name: string): string | undefined {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((one) => join(one, name));
+  return paths.find((path) => existsSync(path));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,29 @@
+import type { Methods, StoredFile, StoredImage, UploadSource } from '@kith/client';
+import type { TestUser } from './people.ts';
+import { testClient } from './test-client.ts';
+
+/** A red picture of 16 × 16 pixels. */
+export const smallPng = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mM4Y2xMEmIY1TCqYfhqAABHizIQlCQN8AAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** Shortcuts to the files that a test starts from. */
+export interface Uploads {
+  /** Stores bytes, or a text, as a file of the user's. */
+  uploadFile(user: TestUser, file: UploadSource | string, name?: string): Promise<StoredFile>;
+  /** Stores an image of the user's: a red PNG of 16 × 16 pixels, or `input.file`. */
+  uploadImage(user: TestUser, input?: Partial<Methods['storage.createImage']['input']>): Promise<StoredImage>;
+}
+
+export function createUploads(url: string): Uploads {
+  return {
+    uploadFile: (user, file, name) =>
+      testClient(url, user).storage.createFile({
+        file: typeof file === 'string' ? new TextEncoder().encode(file) : file,
+        name,
+      }),
+    uploadImage: (user, input) =>
+      testClient(url, user).storage.createImage({ file: smallPng, name: 'small.png', ...input }),
+  };
+}

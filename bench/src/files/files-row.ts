@@ -1,0 +1,61 @@
+import { atLeast, atMost, figure, type Row, spread, table } from '../row.ts';
+import { ratio } from '../summary.ts';
+import { type FilesSample, measureFiles } from './row.ts';
+
+/** Files of 10 MiB in and out, beside what does nothing else. */
+export const filesRow: Row = {
+  name: 'files',
+  title: 'Files of 10 MiB',
+  isQuick: true,
+  async measure({ engines, wrk, folder, isQuick, progress }) {
+    const { mongodbUrl, natsUrl, redisUrl } = engines;
+    const { uploads, downloads, memory } = await measureFiles({
+      ...{ mongodbUrl, natsUrl, redisUrl, wrk, folder, progress },
+      rounds: isQuick ? 3 : 10,
+      seconds: isQuick ? 3 : 4,
+      connections: 4,
+    });
+    const line = (name: string, of: typeof uploads.kith) => [
+      name,
+      spread(of.median.rps, of.least.rps, of.most.rps),
+      figure(of.median.p50),
+      of.median.cpu_ms > 0 ? figure(of.median.cpu_ms) : '',
+    ];
+    const verdicts = [
+      atLeast(
+        "uploads over a plain Node server's",
+        ratio<FilesSample>(uploads.kith, uploads.peer, 'rps'),
+        0.6,
+      ),
+      atLeast("downloads over nginx's", ratio<FilesSample>(downloads.kith, downloads.peer, 'rps'), 0.6),
+      atMost('wrong answers', uploads.kith.wrong + downloads.kith.wrong, 0),
+      atMost('MiB of the gateway above rest, for 50 MiB', memory.one.gateway, 20),
+      atMost('MiB of storage above rest, for 50 MiB', memory.one.storage, 80),
+      atMost('MiB of the gateway above rest, for ten at once', memory.ten.gateway, 200),
+      atMost('MiB of storage above rest, for ten at once', memory.ten.storage, 800),
+    ];
+    return {
+      json: { uploads, downloads, memory },
+      markdown: [
+        table(
+          ['', 'files/s', 'p50 ms', 'CPU ms a file'],
+          [
+            line('uploads, Kith', uploads.kith),
+            line('uploads, Node alone: busboy and a file', uploads.peer),
+            line('downloads, Kith', downloads.kith),
+            line('downloads, nginx', downloads.peer),
+          ],
+        ),
+        table(
+          ['MiB above rest, at most', 'gateway', 'storage'],
+          [
+            ['an upload of 50 MiB', figure(memory.one.gateway), figure(memory.one.storage)],
+            ['ten of them at once', figure(memory.ten.gateway), figure(memory.ten.storage)],
+          ],
+        ),
+        'Four connections. A gateway and one storage service with its files in a folder, whose every upload is on the disk before it is answered; the plain server leaves that to the kernel.',
+      ].join('\n\n'),
+      verdicts,
+    };
+  },
+};

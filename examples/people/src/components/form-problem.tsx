@@ -1,0 +1,9 @@
+/** Says what is wrong with a form as a whole. */
+export function FormProblem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p className="form-problem" role="alert">
+      {text}
+    </p>
+  );
+}

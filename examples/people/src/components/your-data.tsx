@@ -1,0 +1,49 @@
+import { useState } from 'react';
+import { useAction } from '../hooks/use-action.ts';
+import { useKith } from '../hooks/use-kith.ts';
+import { useUser } from '../hooks/use-session.ts';
+import { saveAs } from '../lib/save-as.ts';
+import { Button } from './button.tsx';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+
+const exportMs = 120_000;
+
+/** Lets the signed-in user take all that is stored of them, or have it erased. */
+export function YourData() {
+  const kith = useKith();
+  const { id: userId } = useUser();
+  const [isAsking, setIsAsking] = useState(false);
+  const exporting = useAction(async () => {
+    const all = await kith.users.export({ userId }, { timeoutMs: exportMs });
+    saveAs('my-data.json', JSON.stringify(all, null, 2));
+  });
+  const erasing = useAction(async () => {
+    await kith.users.delete({ userId });
+    await kith.setSession(null);
+  });
+  return (
+    <>
+      <div className="data-row">
+        <p>Profile, connections, folders, notifications and files, as one document.</p>
+        <Button icon="download" disabled={exporting.isBusy} onClick={() => void exporting.run()}>
+          Export my data
+        </Button>
+      </div>
+      <div className="data-row">
+        <p>Your account and all that belongs to it goes, for everybody and for good.</p>
+        <Button look="danger" icon="trash" onClick={() => setIsAsking(true)}>
+          Delete my account
+        </Button>
+      </div>
+      {isAsking && (
+        <ConfirmDialog
+          title="Delete your account?"
+          text="Your profile, connections, folders, messages and pictures are erased. This cannot be undone."
+          action="Delete for good"
+          onConfirm={() => erasing.run()}
+          onClose={() => setIsAsking(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import { type FormEvent, useState } from 'react';
+import { fieldOf, sentenceFor, sentenceOf } from '../lib/sentences.ts';
+
+/** The values of a form, what is wrong with each of them, and how it is sent. */
+export function useForm<Values extends Record<string, string>>(
+  first: Values,
+  send: (values: Values) => Promise<void>,
+) {
+  const [values, setValues] = useState(first);
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setIsBusy] = useState(false);
+  const field = (name: keyof Values & string) => ({
+    name,
+    value: values[name] as string,
+    error: sentenceFor(error, name),
+    onChange: ({ target }: { target: { value: string } }) => {
+      setValues({ ...values, [name]: target.value });
+      if (sentenceFor(error, name)) setError(undefined);
+    },
+  });
+  const onSubmit = async (event: FormEvent) => {
+    event.preventDefault();
+    setIsBusy(true);
+    setError(undefined);
+    try {
+      await send(values);
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  const isOfField = Object.hasOwn(first, fieldOf(error) ?? '');
+  /** What is wrong, where it is about no field. */
+  const problem = error === undefined || isOfField ? undefined : sentenceOf(error);
+  return { values, setValues, field, onSubmit, isBusy, error, problem };
+}

@@ -1,0 +1,48 @@
+import type { UploadProgress } from '@kith/client';
+import { useEffect, useRef, useState } from 'react';
+import { avatarEdge, avatarSize } from '../lib/pictures.ts';
+import { sentenceOf } from '../lib/sentences.ts';
+import { useKith } from './use-kith.ts';
+import { useProfileUpdate } from './use-profile.ts';
+import { useUser } from './use-session.ts';
+
+export interface PictureUpload {
+  /** How far it is, from 0 to 1; undefined while nothing is on its way. */
+  progress: number | undefined;
+  /** Why the last one came to nothing. */
+  problem: string | undefined;
+  start(file: File): Promise<void>;
+  cancel(): void;
+}
+
+/** Uploads a picture of the signed-in user, and takes the one before away. */
+export function usePictureUpload(): PictureUpload {
+  const kith = useKith();
+  const { avatarFileId: before } = useUser();
+  const update = useProfileUpdate();
+  const [progress, setProgress] = useState<number>();
+  const [problem, setProblem] = useState<string>();
+  const running = useRef<AbortController>(undefined);
+  // Who leaves the page does not wait for it.
+  useEffect(() => () => running.current?.abort(), []);
+
+  const start = async (file: File) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
+    setProblem(undefined);
+    setProgress(0);
+    const onProgress = ({ loaded, total = loaded }: UploadProgress) => setProgress(loaded / total);
+    try {
+      const sizes = { [avatarSize]: avatarEdge };
+      const { fileId } = await kith.storage.createImage({ file, sizes }, { signal, onProgress });
+      await update({ avatarFileId: fileId });
+      if (before) await kith.storage.deleteFile({ fileId: before });
+    } catch (error) {
+      if (!signal.aborted) setProblem(sentenceOf(error));
+    } finally {
+      setProgress(undefined);
+    }
+  };
+  return { progress, problem, start, cancel: () => running.current?.abort() };
+}

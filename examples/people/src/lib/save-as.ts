@@ -1,0 +1,9 @@
+/** Lets the browser save a JSON text as a file. */
+export function saveAs(name: string, json: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
+  link.download = name;
+  link.click();
+  // Browsers have taken it by the next turn.
+  setTimeout(() => URL.revokeObjectURL(link.href));
+}

@@ -1,0 +1,36 @@
+import { PageHeading } from '../components/page-heading.tsx';
+import { PasswordForm } from '../components/password-form.tsx';
+import { PictureEditor } from '../components/picture-editor.tsx';
+import { ProfileForm } from '../components/profile-form.tsx';
+import { SessionList } from '../components/session-list.tsx';
+import { YourData } from '../components/your-data.tsx';
+import { useUser } from '../hooks/use-session.ts';
+
+/** What the signed-in user says of themselves, and what they decide on alone. */
+export function AccountPage() {
+  const { email } = useUser();
+  return (
+    <div className="account-page">
+      <PageHeading title="Your account" />
+      <section className="card panel" aria-labelledby="profile">
+        <h2 id="profile">Profile</h2>
+        <PictureEditor />
+        <ProfileForm />
+      </section>
+      {email !== null && (
+        <section className="card panel" aria-labelledby="password">
+          <h2 id="password">Password</h2>
+          <PasswordForm />
+        </section>
+      )}
+      <section className="card panel" aria-labelledby="sessions">
+        <h2 id="sessions">Where you are signed in</h2>
+        <SessionList />
+      </section>
+      <section className="card panel" aria-labelledby="data">
+        <h2 id="data">Your data</h2>
+        <YourData />
+      </section>
+    </div>
+  );
+}

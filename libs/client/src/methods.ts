@@ -1,0 +1,41 @@
+import type { Outgoing } from './build-request.ts';
+import { type CallSettings, call, callBy } from './call.ts';
+import { type ExchangeOptions, open } from './exchange.ts';
+import { List, type Page, pageOf } from './list.ts';
+import type { CallOptions, Input, Operation, OperationTable } from './operation.ts';
+import { upload } from './upload.ts';
+import type { UploadOptions } from './upload-options.ts';
+
+/** Bytes are read by the caller, as they come. */
+const openBytes = (request: Outgoing, options: ExchangeOptions) =>
+  open({ ...request, headers: { accept: '*/*' } }, { ...options, isReadOn: true });
+
+/** Makes the methods of a table: `{ group: { method(input, options) } }`. */
+export function methodsOf(
+  settings: CallSettings,
+  table: OperationTable,
+  onSession?: (answer: unknown) => Promise<unknown>,
+): Record<string, Record<string, unknown>> {
+  const methodOf = (operation: Operation) => {
+    const run = (input: Input | undefined, options: CallOptions | undefined) => {
+      const { list, startsSession, givesBytes } = operation;
+      if (operation.upload) return upload(settings, operation, input, options as UploadOptions);
+      if (givesBytes) return callBy(openBytes, settings, operation, input, options);
+      if (list !== undefined) {
+        return new List(async (cursor): Promise<Page<unknown>> => {
+          const at = cursor === undefined ? input : { ...input, cursor };
+          return pageOf(await call(settings, operation, at, options), list);
+        });
+      }
+      const answer = call(settings, operation, input, options).then(({ body }) => body);
+      return startsSession && onSession ? answer.then(onSession) : answer;
+    };
+    return operation.takesInput ? run : (options?: CallOptions) => run(undefined, options);
+  };
+  return Object.fromEntries(
+    Object.entries(table).map(([group, operations]) => [
+      group,
+      Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, methodOf(operation)])),
+    ]),
+  );
+}

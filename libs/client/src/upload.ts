@@ -1,0 +1,150 @@
+import { buildRequest } from './build-request.ts';
+import { authorized, type CallSettings } from './call.ts';
+import { isKithError } from './errors.ts';
+import { exchange, type Transport } from './exchange.ts';
+import type { Input, Operation } from './operation.ts';
+import { randomName } from './random-name.ts';
+import { giveUp, withRetries } from './retry.ts';
+import { hasXhr, sendByXhr } from './send-by-xhr.ts';
+import type { UploadOptions } from './upload-options.ts';
+
+const defaultMs = 60_000;
+/** Where nothing tells whether it moves: as long as the platform lets a request take. */
+const unseenMs = 600_000;
+const pieceBytes = 64 * 1024;
+
+/** A form around the bytes of a file (RFC 7578). */
+interface Form {
+  contentType: string;
+  head: Uint8Array<ArrayBuffer>;
+  tail: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Sends a file. It takes no key, so it is sent again only after an answer that says that none of it was taken: with another token
+ * after a 401, and later after a 429.
+ */
+export async function upload(
+  settings: CallSettings,
+  operation: Operation,
+  input: Input = {},
+  { signal, timeoutMs, onProgress }: UploadOptions = {},
+): Promise<unknown> {
+  const { [operation.upload as string]: given, name, ...fields } = input;
+  // Node streams bodies; pages do so only over HTTP/2, and not in all browsers.
+  const isPage = hasXhr() || 'ServiceWorkerGlobalScope' in globalThis;
+  const source = await sourceOf(given, isPage);
+  const total = 'size' in source ? source.size : undefined;
+  const form = formOf(operation, { name: name ?? (source as Partial<File>).name, fields });
+  const request = {
+    ...buildRequest(settings, operation, {}),
+    headers: { 'content-type': form.contentType },
+  };
+  const isSeen = !isPage || (!settings.hasOwnFetch && hasXhr());
+  const transport: Transport = (address, init, alive) => {
+    const tell = (loaded: number) => {
+      alive();
+      onProgress?.({ loaded, total });
+    };
+    if (!isPage) {
+      const { body, headers, release } = streamOf(source, form, tell);
+      const all = { ...(init.headers as Record<string, string>), ...headers };
+      const streamed = { ...init, headers: all, body, duplex: 'half' } as RequestInit;
+      return settings.fetch(address, streamed, alive).finally(release);
+    }
+    const body = new Blob([form.head, source as Blob, form.tail]);
+    if (!isSeen) return settings.fetch(address, { ...init, body }, alive);
+    const inFile = (sent: number) => Math.min(Math.max(sent - form.head.length, 0), total as number);
+    return sendByXhr(address, { ...init, body }, (sent) => tell(inFile(sent)));
+  };
+  let refusal: unknown;
+  const send = async (token: string | undefined) => {
+    // Of a stream that has been read, nothing is left to send.
+    if (refusal && total === undefined) throw refusal;
+    try {
+      return await exchange(request, {
+        fetch: transport,
+        token,
+        signal,
+        timeoutMs: timeoutMs ?? (isSeen ? defaultMs : unseenMs),
+      });
+    } catch (error) {
+      refusal = isKithError(error, 'rate-limit/exceeded') && total !== undefined ? error : giveUp(error);
+      throw refusal;
+    }
+  };
+  const { retries } = settings;
+  const attempt = () => authorized(settings, operation.auth, signal, send);
+  const { body } = await withRetries(attempt, { isSafe: false, retries, signal });
+  return body;
+}
+
+async function sourceOf(given: unknown, isPage: boolean): Promise<Blob | ReadableStream<Uint8Array>> {
+  if (given instanceof ReadableStream) return isPage ? new Response(given).blob() : given;
+  if (given instanceof Uint8Array) return new Blob([given as Uint8Array<ArrayBuffer>]);
+  if (given instanceof Blob) return given;
+  throw new TypeError('The file must be a Blob, a Uint8Array or a ReadableStream.');
+}
+
+function formOf(
+  { upload: part }: Operation,
+  { name, fields }: { name: unknown; fields: Record<string, unknown> },
+): Form {
+  const boundary = randomName();
+  const parts = Object.entries(fields)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([key, value]) => {
+      const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+      return `--${boundary}\r\nContent-Disposition: form-data; name="${key}"\r\n\r\n${text}\r\n`;
+    });
+  // As browsers write it (WHATWG HTML, multipart/form-data).
+  const filename = String(name ?? 'file').replaceAll(/["\r\n]/g, encodeURIComponent);
+  const file = `Content-Disposition: form-data; name="${part}"; filename="${filename}"`;
+  const type = 'Content-Type: application/octet-stream';
+  const encoder = new TextEncoder();
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    head: encoder.encode(`${parts.join('')}--${boundary}\r\n${file}\r\n${type}\r\n\r\n`),
+    tail: encoder.encode(`\r\n--${boundary}--\r\n`),
+  };
+}
+
+/** A form that is read as it is sent, piece by piece, with its length where that is known. */
+function streamOf(
+  source: Blob | ReadableStream<Uint8Array>,
+  { head, tail }: Form,
+  tell: (loaded: number) => void,
+): { body: ReadableStream<Uint8Array>; headers: Record<string, string>; release(): void } {
+  const isBlob = 'size' in source;
+  const reader = (isBlob ? source.stream() : source).getReader();
+  let loaded = 0;
+  // What is in memory comes as one chunk, which would be one step.
+  let rest = new Uint8Array() as Uint8Array;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(head),
+    async pull(controller) {
+      while (rest.length === 0) {
+        const { done, value } = await reader.read();
+        if (done) {
+          controller.enqueue(tail);
+          return controller.close();
+        }
+        rest = value;
+      }
+      const piece = rest.subarray(0, pieceBytes);
+      rest = rest.subarray(piece.length);
+      controller.enqueue(piece);
+      loaded += piece.length;
+      tell(loaded);
+    },
+  });
+  return {
+    body,
+    headers: isBlob ? { 'content-length': String(head.length + source.size + tail.length) } : {},
+    // After a failure Node reads no more of a body, and does not cancel it; after an early answer it reads on.
+    release() {
+      rest = rest.subarray(rest.length);
+      reader.cancel().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// Starts at most 1 platform and 1 process.
+import { execFile } from 'node:child_process';
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { TestPlatform } from '@kith/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { createClient } from '../src/index.ts';
+import { settled } from './support/settled.ts';
+import { reach, startLimited } from './support/world.ts';
+
+const run = promisify(execFile);
+const mebibyte = 1024 * 1024;
+
+describe.concurrent('uploads from Node', () => {
+  let platform: TestPlatform;
+  let folder: string;
+  beforeAll(async () => {
+    platform = await startLimited('embedded');
+    folder = await mkdtemp(join(tmpdir(), 'kith-client-uploads-'));
+  });
+  afterAll(async () => {
+    await platform.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('reads a file of the disk as it is sent', async ({ expect }) => {
+    await using world = await reach(platform);
+    const kith = await world.clientOf();
+    const path = join(folder, 'large.bin');
+    await writeFile(path, Buffer.alloc(20 * mebibyte, 'kith'));
+    const sizes: (number | undefined)[] = [];
+    const { originalSize, name } = await kith.storage.createFile(
+      { file: await openAsBlob(path), name: 'large.bin' },
+      { onProgress: ({ loaded, total }) => sizes.push(loaded, total) },
+    );
+    expect([originalSize, name]).toEqual([20 * mebibyte, 'large.bin']);
+    // In many steps, and not as one whole.
+    expect(sizes.length).toBeGreaterThan(20);
+    expect(sizes.slice(-2)).toEqual([20 * mebibyte, 20 * mebibyte]);
+  });
+
+  it('sends a stream as it comes, of a length that nobody knows', async ({ expect }) => {
+    await using world = await reach(platform);
+    const kith = await world.clientOf();
+    let isTold = false;
+    const { promise: told, resolve } = Promise.withResolvers<void>();
+    const file = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(new Uint8Array(mebibyte));
+        // The rest comes only once the client has sent what there is.
+        await told;
+        controller.enqueue(new Uint8Array(mebibyte));
+        controller.close();
+      },
+    });
+    const { originalSize } = await kith.storage.createFile(
+      { file },
+      {
+        onProgress({ total }) {
+          isTold ||= total === undefined;
+          resolve();
+        },
+      },
+    );
+    expect([originalSize, isTold]).toEqual([2 * mebibyte, true]);
+  });
+
+  it('does not send a stream again, of which a part is gone', async ({ expect }) => {
+    await using world = await reach(platform);
+    const { session } = await world.control.person();
+    const accessToken = `${session.accessToken.slice(0, -8)}AAAAAAAA`;
+    const kith = createClient({ ...world, session: { ...session, accessToken } });
+    const stream = () => new Blob([new Uint8Array(mebibyte)]).stream();
+    await world.control.seen();
+    expect(await settled(kith.storage.createFile({ file: stream() }))).toMatchObject({
+      code: 'auth/unauthorized',
+    });
+    const lines = (await world.control.seen()).map(({ line }) => line.split('/').at(-1));
+    expect(lines).toEqual(['files', 'request-new-access-token']);
+    // The next one has the new token.
+    expect(await kith.storage.createFile({ file: stream() })).toMatchObject({ originalSize: mebibyte });
+    const body = JSON.stringify({ error: 'Too many.', code: 'rate-limit/exceeded' });
+    await world.control.seen();
+    await world.control.fault({ match: 'POST', times: 1, how: { status: 429, body } });
+    expect(await settled(kith.storage.createFile({ file: stream() }))).toMatchObject({ status: 429 });
+    expect(await world.control.seen()).toHaveLength(1);
+  });
+
+  it('stores nothing of a source that fails, and lets go of one that is not read on', async ({ expect }) => {
+    await using world = await reach(platform);
+    const kith = await world.clientOf();
+    let pulls = 0;
+    const failing = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (++pulls > 3) controller.error(new Error('the disk is gone'));
+        else controller.enqueue(new Uint8Array(mebibyte));
+      },
+    });
+    const outcome = await kith.storage.createFile({ file: failing }).catch((error: unknown) => error);
+    expect(outcome).toMatchObject({ name: 'KithNetworkError', isTimeout: false });
+
+    const controller = new AbortController();
+    const { promise: cancelled, resolve } = Promise.withResolvers<void>();
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (stream) => stream.enqueue(new Uint8Array(1024)),
+      cancel: () => resolve(),
+    });
+    const onProgress = () => controller.abort(new Error('enough'));
+    const { signal } = controller;
+    const sent = kith.storage.createFile({ file: endless }, { signal, onProgress });
+    await expect(sent).rejects.toThrow('enough');
+    await cancelled;
+    expect((await kith.storage.listFiles()).total).toBe(0);
+  });
+
+  it('leaves nothing running after a refusal that came before all was sent', async ({ expect }) => {
+    await using world = await reach(platform);
+    const { session } = await world.control.person();
+    const options = { url: platform.url, projectId: world.projectId, session };
+    const script = `
+      const { createClient } = await import(${JSON.stringify(new URL('../src/index.ts', import.meta.url))});
+      const kith = createClient(${JSON.stringify(options)});
+      const { code } = await kith.storage.createImage({ file: new Uint8Array(${20 * mebibyte}) }).catch((error) => error);
+      console.log(code);`;
+    // Killed if it does not end by itself, long before an upload may take.
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 20_000,
+    });
+    expect(stdout.trim()).toBe('storage/invalid-image');
+  });
+});

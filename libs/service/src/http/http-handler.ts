@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { OperationSpec, OutputOf } from '@kith/contracts';
+import type { OperationRequest } from '../operations/handler.ts';
+
+/** A request whose body, or answer, is bytes. Nothing of the body is validated yet. */
+export type HttpRequest<O extends OperationSpec> = Omit<
+  OperationRequest<O>,
+  'body' | 'setHeader' | 'linkNext' | 'deadline'
+> & {
+  incoming: IncomingMessage;
+  /** Validates the other fields of a form. Throws the contract's code. */
+  fields(given: Record<string, unknown>): OperationRequest<O>['body'];
+  /** Most MiB that the project may store, where the project says so. */
+  storageMib: number | undefined;
+  /** Aborted when the client is gone, or the process is to end. */
+  signal: AbortSignal;
+};
+
+/** The answer of a download. */
+export interface BytesAnswer {
+  status: 200 | 206 | 304;
+  headers: Record<string, string>;
+  /** Read at the client's pace, each chunk once the one before is written; absent where the answer has none. */
+  body?: AsyncIterable<Uint8Array>;
+}
+
+/** An operation whose bytes a service takes or gives over HTTP, with what does so. */
+export interface HttpHandler<App, O extends OperationSpec = OperationSpec> {
+  spec: O;
+  handle(request: HttpRequest<OperationSpec>, app: App): Promise<unknown>;
+}
+
+/** Binds the handler of an upload to its contract entry. */
+export function uploadHandler<O extends OperationSpec & { kind: 'upload' }, App>(
+  spec: O,
+  handle: (request: HttpRequest<O>, app: App) => Promise<OutputOf<O>>,
+): HttpHandler<App, O> {
+  return { spec, handle: handle as unknown as HttpHandler<App>['handle'] };
+}
+
+/** Binds the handler of a download to its contract entry. */
+export function downloadHandler<O extends OperationSpec & { kind: 'download' }, App>(
+  spec: O,
+  handle: (request: HttpRequest<O>, app: App) => Promise<BytesAnswer>,
+): HttpHandler<App, O> {
+  return { spec, handle: handle as unknown as HttpHandler<App>['handle'] };
+}

@@ -1,0 +1,252 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { addAbortSignal, Readable } from 'node:stream';
+import { ApiError, listenSentence, type Metrics, StartError, traceFields, tracing, within } from '@kith/base';
+import { type Message, statusHeader } from '@kith/bus';
+import { type ErrorCode, methodsOf, type OperationSpec } from '@kith/contracts';
+import type { Logger } from 'pino';
+import type { RequestContext } from '../operations/context.ts';
+import { isListed } from '../operations/is-listed.ts';
+import { errorReply, successReply } from '../operations/reply.ts';
+import { validatePart } from '../operations/validate.ts';
+import type { BytesAnswer, HttpHandler, HttpRequest } from './http-handler.ts';
+import { canonicalPath, verifiedContext } from './signed-context.ts';
+
+/** Where a service takes requests over HTTP, and by what it knows those of gateways. */
+export interface HttpIntakeConfig {
+  host: string;
+  /** 0 is a free one. */
+  port: number;
+  secret: string;
+}
+
+export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
+  handlers: readonly HttpHandler<App>[];
+  app: App;
+  log: Logger;
+  metrics: Metrics;
+  /** Whether answers are checked against the contract. */
+  checkOutput: boolean;
+}
+
+/** A service's address for bytes. */
+export interface HttpIntake {
+  /** `http://host:port` */
+  readonly url: string;
+  /** Takes no more, and waits for what is under way, for at most `ms`; what is left then is broken off. */
+  drain(ms: number): Promise<void>;
+}
+
+/** The header that names the operation. */
+export const operationHeader = 'kith-operation';
+
+/** How long the rest of a body that was refused is read and dropped, in ms: so long its sender may take to see the answer. */
+const dropMs = 5_000;
+const keepAliveMs = 65_000;
+
+/**
+ * Serves operations whose bodies or answers are bytes. It trusts what the gateway has signed and nothing else. What it refuses, or fails
+ * at, it answers like an operation on the bus, with status and code in the same headers (docs/adr/0045).
+ */
+export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
+  const { host, port, log } = options;
+  const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
+  const open = new Set<{ abort(): void; done: Promise<void> }>();
+  // The gateway has checked heads, and how long bodies take.
+  const server = createServer({
+    ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
+    // The context holds the query, which may be as long as a client's head may, and is longer by half as base64.
+    maxHeaderSize: 64 * 1024,
+  });
+  const take = (request: IncomingMessage, response: ServerResponse) => {
+    const gone = new AbortController();
+    const one = { abort: () => gone.abort(), done: Promise.resolve() };
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    open.add(one);
+    one.done = answer(byName, options, { request, response, gone }).finally(() => open.delete(one));
+  };
+  // A body of unknown length ends with its connection. Closed with bytes of it unread, that would be reset, and the gateway could lose
+  // the answer: so it is ended, and closed once the gateway has seen that.
+  server.on('connection', (socket) => {
+    socket.destroySoon = () => {
+      if (socket.writable) socket.end();
+      setTimeout(() => socket.destroy(), dropMs).unref();
+    };
+  });
+  server.on('request', take);
+  server.on('checkContinue', take);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(new StartError(listenSentence('HTTP_PORT', { host, port }, error), { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+  const at = host.includes(':') ? `[${host}]` : host;
+  const url = `http://${at}:${(server.address() as AddressInfo).port}`;
+  log.info({ url }, 'serves bytes');
+  return {
+    url,
+    async drain(ms) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const ended = () => Promise.all([...open].map(({ done }) => done)).then(() => true);
+      if (!(await within(ended(), ms))) {
+        for (const { abort } of open) abort();
+        await within(ended(), 1_000);
+      }
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+interface Taken {
+  request: IncomingMessage;
+  response: ServerResponse;
+  gone: AbortController;
+}
+
+async function answer<App>(
+  byName: ReadonlyMap<string, HttpHandler<App>>,
+  options: HttpIntakeOptions<App>,
+  { request, response, gone }: Taken,
+): Promise<void> {
+  const { metrics } = options;
+  const known = knownRequest(byName, options.secret, request);
+  if (!known) {
+    options.log.warn({ method: request.method }, 'refused: no gateway has signed it');
+    return write(request, response, errorReply('auth/forbidden'));
+  }
+  const { served, context } = known;
+  const { spec } = served;
+  const operation = spec.name;
+  const { requestId, traceparent } = context;
+  const log = options.log.child({ requestId, ...traceFields(traceparent), operation });
+  const span = tracing()?.start(operation, { kind: 'server', parent: traceparent });
+  const stop = metrics.operationSeconds.startTimer({ operation });
+  metrics.operationsInFlight.inc();
+  let status = 'aborted';
+  let code: ErrorCode | undefined;
+  const work = async () => {
+    const output = await served.handle(requestOf(spec, { request, context, gone, log }), options.app);
+    if (spec.kind === 'download') {
+      const bytes = output as BytesAnswer;
+      status = String(bytes.status);
+      return await writeBytes(response, bytes, gone.signal);
+    }
+    if (options.checkOutput) spec.output.parse(output);
+    status = String(spec.status);
+    write(request, response, successReply(spec.status, output, {}));
+  };
+  try {
+    await (span ? span.run(work) : work());
+  } catch (error) {
+    // Nobody is there to be answered.
+    if (!gone.signal.aborted) {
+      const known = error instanceof ApiError && isListed(spec, error.code) ? error : undefined;
+      if (!known) log.error({ err: error }, 'operation failed');
+      code = known?.code ?? (`${spec.feature}/server-error` as ErrorCode);
+      const reply = errorReply(code, known);
+      Object.assign(reply.headers, known?.headers);
+      status = reply.headers[statusHeader] ?? '';
+      if (response.headersSent) response.destroy();
+      else write(request, response, reply);
+    }
+  } finally {
+    metrics.operationsInFlight.dec();
+    stop({ status });
+    const isFailed = code !== undefined && Number(status) >= 500;
+    const outcome = status === 'aborted' ? 'expired' : code ? (isFailed ? 'failed' : 'refused') : 'ok';
+    metrics.operations.inc({ operation, outcome, code: code ?? '' });
+    span?.end(isFailed ? code : undefined);
+  }
+}
+
+/** The operation and the context of a request, if a gateway has signed both for this method and path. */
+function knownRequest<App>(
+  byName: ReadonlyMap<string, HttpHandler<App>>,
+  secret: string,
+  request: IncomingMessage,
+): { served: HttpHandler<App>; context: RequestContext } | undefined {
+  const { method = '', url: path = '', headers } = request;
+  const served = byName.get(String(headers[operationHeader]));
+  if (!served) return undefined;
+  const methods: readonly string[] = methodsOf(served.spec);
+  if (!methods.includes(method === 'HEAD' ? 'GET' : method)) return undefined;
+  const context = verifiedContext(secret, { method, path, operation: served.spec.name }, headers);
+  if (!context || canonicalPath(served.spec, context) !== path) return undefined;
+  return { served, context };
+}
+
+function requestOf(
+  spec: OperationSpec,
+  of: { request: IncomingMessage; context: RequestContext; gone: AbortController; log: Logger },
+): HttpRequest<OperationSpec> {
+  const { context } = of;
+  return {
+    ...context,
+    params: validatePart(spec, 'params', context.params),
+    query: validatePart(spec, 'query', Object.fromEntries(new URLSearchParams(context.query))),
+    incoming: of.request,
+    fields: (given: Record<string, unknown>) => validatePart(spec, 'body', given),
+    signal: of.gone.signal,
+    log: of.log,
+  } as unknown as HttpRequest<OperationSpec>;
+}
+
+/** Writes an answer that is held whole, and reads and drops what is left of the body. */
+function write(request: IncomingMessage, response: ServerResponse, { headers, body }: Message): void {
+  const { [statusHeader]: status, ...rest } = headers;
+  const isRest = !request.complete;
+  response.writeHead(Number(status), {
+    ...rest,
+    [statusHeader]: status,
+    'Content-Length': body.length,
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+  if (!isRest) return;
+  request.unpipe();
+  request.resume();
+  const late = setTimeout(() => request.destroy(), dropMs);
+  request.once('close', () => clearTimeout(late));
+}
+
+/** Throws where the bytes end before their length: on a connection that stays, whoever reads them would wait for the rest. */
+async function writeBytes(
+  response: ServerResponse,
+  { status, headers, body }: BytesAnswer,
+  signal: AbortSignal,
+): Promise<void> {
+  response.writeHead(status, { ...headers, [statusHeader]: String(status) });
+  if (!body) return void response.end();
+  let left = Number(headers['Content-Length']);
+  // Else a store that hangs would be waited for after the client has gone.
+  if (body instanceof Readable) addAbortSignal(signal, body);
+  try {
+    for await (const chunk of body) {
+      left -= chunk.length;
+      await writeChunk(response, chunk, signal);
+    }
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
+  if (left > 0) throw new Error('The bytes of an answer have ended before their length.');
+  response.end();
+}
+
+/** Resolves once the chunk's memory is no longer needed. Rejects when the signal is aborted. */
+function writeChunk(response: ServerResponse, chunk: Uint8Array, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    response.write(chunk, (error) => {
+      signal.removeEventListener('abort', stop);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it, vi } from 'vitest';
+import { longestLifeMs, signContext, verifiedContext } from './signed-context.ts';
+
+const secret = 'a secret of at least 32 characters';
+const signed = { method: 'GET', path: '/a/b', operation: 'storage.get-file' };
+const context = { requestId: 'r', projectId: 'p', params: { a: 'b' } };
+
+/** Signs by a clock that stands. */
+function signAt(now: number): { headers: Record<string, string>; end: number } {
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
+  try {
+    const headers = signContext(secret, signed, context);
+    return { headers, end: Number(headers['kith-signature']?.split('.')[0]) };
+  } finally {
+    clock.mockRestore();
+  }
+}
+
+describe('a signed context', () => {
+  it('begins something before its end, and not when that is more than a minute away', () => {
+    const { headers, end } = signAt(1_000_000_000_000);
+    const at = (now: number) => verifiedContext(secret, signed, headers, now)?.requestId;
+    expect(end).toBe(1_000_000_030_000);
+    expect([at(end - longestLifeMs), at(end - 1)]).toEqual(['r', 'r']);
+    expect([at(end - longestLifeMs - 1), at(end), at(end + 1)]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('says what was signed, for the same method, path and operation', () => {
+    const { headers } = signAt(Date.now());
+    expect(verifiedContext(secret, signed, headers)).toMatchObject(context);
+    for (const changed of [{ method: 'HEAD' }, { path: '/a/c' }, { operation: 'storage.create-file' }]) {
+      expect(verifiedContext(secret, { ...signed, ...changed }, headers)).toBeUndefined();
+    }
+    expect(verifiedContext(`${secret}.`, signed, headers)).toBeUndefined();
+  });
+});

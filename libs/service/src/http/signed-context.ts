@@ -1,0 +1,74 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { traceparentHeader } from '@kith/base';
+import { decodeContext, encodeContext, type RequestContext } from '../operations/context.ts';
+
+/** Headers of a request between the gateway and a service: what is known of it, and the proof that the gateway says so. */
+export const signedContextHeader = 'kith-signed-context';
+export const signatureHeader = 'kith-signature';
+
+/** How long after it was made a signature begins nothing any more, in ms. */
+const lifeMs = 30_000;
+/** A signature that claims a later end was not made by a gateway. Clocks may differ by what is between the two. */
+export const longestLifeMs = 60_000;
+
+/** What a signature is bound to beside the context: nothing of it can be sent again for another address. */
+export interface Signed {
+  /** As the client sent it. */
+  method: string;
+  /** The path by which the gateway asks the service. */
+  path: string;
+  /** The name of the operation. */
+  operation: string;
+}
+
+/** The headers by which a service trusts a request: context and signature (docs/adr/0045). */
+export function signContext(
+  secret: string,
+  signed: Signed,
+  context: Partial<RequestContext>,
+): Record<string, string> {
+  const told = Buffer.from(JSON.stringify(encodeContext(context))).toString('base64url');
+  const end = Date.now() + lifeMs;
+  const { traceparent } = context;
+  return {
+    [signedContextHeader]: told,
+    [signatureHeader]: `${end}.${macOf(secret, signed, told, end)}`,
+    ...(traceparent && { [traceparentHeader]: traceparent }),
+  };
+}
+
+/** The context of a request, or `undefined` where no gateway with this secret has signed it for this address, or too long ago. */
+export function verifiedContext(
+  secret: string,
+  signed: Signed,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  now = Date.now(),
+): RequestContext | undefined {
+  const told = headers[signedContextHeader];
+  const signature = headers[signatureHeader];
+  if (typeof told !== 'string' || typeof signature !== 'string') return undefined;
+  const [, digits, mac = ''] = /^(\d{1,15})\.([\w-]{43})$/.exec(signature) ?? [];
+  const end = Number(digits);
+  if (!(end > now && end <= now + longestLifeMs)) return undefined;
+  const expected = Buffer.from(macOf(secret, signed, told, end));
+  const given = Buffer.from(mac);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+  return decodeContext(JSON.parse(Buffer.from(told, 'base64url').toString()));
+}
+
+function macOf(secret: string, { method, path, operation }: Signed, told: string, end: number): string {
+  // No part contains a line break.
+  const text = ['kith-signature-1', method, path, operation, end, told].join('\n');
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+/** The canonical path of an operation's address: one for all forms, lower-cased ids, without the query. */
+export function canonicalPath(
+  operation: { path: string },
+  { projectId, params }: Pick<RequestContext, 'projectId' | 'params'>,
+): string {
+  const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+  return projectId === null ? path : `/${projectId}${path}`;
+}

@@ -1,0 +1,34 @@
+import type { Blobs } from './blobs.ts';
+
+/** Copies at once. */
+const atOnce = 4;
+
+/**
+ * Copies bytes to another home, without those that are there already in the same size. What is removed meanwhile is not copied.
+ * Resolves with how many there are.
+ */
+export async function copyBlobs(from: Blobs, to: Blobs, progress?: (count: number) => void): Promise<number> {
+  const there = new Map<string, number>();
+  for await (const { key, size } of to.list()) there.set(key, size);
+  let count = 0;
+  const running = new Set<Promise<void>>();
+  const copy = async (key: string) => {
+    const bytes = await from.read(key);
+    if (bytes) await to.put(key, copied(bytes));
+  };
+  for await (const { key, size } of from.list()) {
+    count++;
+    progress?.(count);
+    if (there.get(key) === size) continue;
+    if (running.size >= atOnce) await Promise.race(running);
+    const one: Promise<void> = copy(key).finally(() => running.delete(one));
+    running.add(one);
+  }
+  await Promise.all(running);
+  return count;
+}
+
+/** Copies each chunk: the store that takes them may hold several at a time. */
+async function* copied(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) yield Buffer.from(chunk);
+}

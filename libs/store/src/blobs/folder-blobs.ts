@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { constants, createWriteStream } from 'node:fs';
+import { access, type FileHandle, mkdir, open, opendir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { StartError } from '@kith/base';
+import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
+import { sweepFolder } from './sweep-folder.ts';
+
+/** Where bytes lie until they are whole. No key begins with a dot. */
+const unfinished = '.unfinished';
+
+/** Bytes in a folder, a file each. A file gets its name once all of it is on disk. */
+export class FolderBlobs implements Blobs {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Makes the folder where it is not there yet. Throws `StartError`. */
+  static async open(folder: string): Promise<FolderBlobs> {
+    try {
+      await mkdir(join(folder, unfinished), { recursive: true, mode: 0o700 });
+      await access(folder, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new StartError(`The folder ${folder} for files cannot be used (${code}).`, { cause: error });
+    }
+    return new FolderBlobs(folder);
+  }
+
+  async put(
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<number> {
+    const path = this.#path(key);
+    const draft = join(this.#folder, unfinished, randomUUID());
+    try {
+      const size = await writeWhole(draft, source, signal);
+      await this.#name(draft, path);
+      await this.#syncFolders(dirname(path));
+      return size;
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  async read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+    try {
+      return chunksOf(await open(this.#path(key), 'r'), range);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async removeAll(prefix: string): Promise<void> {
+    const path = this.#path(prefix);
+    await rm(path, { recursive: true, force: true });
+    await this.#removeEmpty(dirname(path));
+  }
+
+  async *list(prefix = ''): AsyncGenerator<BlobEntry> {
+    yield* entriesBelow(prefix === '' ? this.#folder : this.#path(prefix), prefix);
+  }
+
+  async sweep(ms: number): Promise<void> {
+    await sweepFolder(join(this.#folder, unfinished), ms);
+  }
+
+  async check(): Promise<void> {
+    await access(join(this.#folder, unfinished), constants.W_OK);
+  }
+
+  async close(): Promise<void> {}
+
+  async #name(draft: string, path: string): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const failure = await rename(draft, path).catch((error: unknown) => error ?? true);
+      if (!failure) return;
+      // The folder was empty, and has been removed in between.
+      if (!isMissing(failure) || tries === 5) throw failure;
+    }
+  }
+
+  #path(key: string): string {
+    const path = checkKey(key).replace(/\/$/, '');
+    return join(this.#folder, ...path.split('/'));
+  }
+
+  /** A name is on disk once its folder is; a new folder once the one above is. */
+  async #syncFolders(path: string): Promise<void> {
+    for (let at = path; at.length >= this.#folder.length; at = dirname(at)) {
+      const folder = await open(at, 'r');
+      try {
+        await folder.sync();
+      } catch (error) {
+        // Folders cannot be synced on every system.
+        if (!['EINVAL', 'EPERM', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      } finally {
+        await folder.close();
+      }
+    }
+  }
+
+  async #removeEmpty(path: string): Promise<void> {
+    for (let at = path; at.length > this.#folder.length; at = dirname(at)) {
+      // One that holds something, or is being filled meanwhile, stays.
+      const failure = await rmdir(at).catch((error: Error) => error);
+      if (failure && !isMissing(failure)) return;
+    }
+  }
+}
+
+async function writeWhole(
+  path: string,
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const target = createWriteStream(path, {
+    flags: 'wx',
+    mode: 0o600,
+    flush: true,
+    highWaterMark: 256 * 1024,
+  });
+  await pipeline(source, target, ...(signal ? [{ signal }] : []));
+  return target.bytesWritten;
+}
+
+/** Memory that files are read into, which is used again: to collect as much of it as was read takes longer than to read. */
+const buffers: Buffer[] = [];
+const bufferBytes = 256 * 1024;
+const mostBuffers = 32;
+
+async function* chunksOf(
+  file: FileHandle,
+  { start, end }: ByteRange = { start: 0, end: Number.POSITIVE_INFINITY },
+): AsyncGenerator<Uint8Array> {
+  const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+  try {
+    for (let at = start; at <= end; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(bufferBytes, end - at + 1), at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+    // Whoever breaks off may still be writing from it: then it is not used again.
+    if (buffers.length < mostBuffers) buffers.push(buffer);
+  } finally {
+    await file.close();
+  }
+}
+
+async function* entriesBelow(folder: string, prefix: string): AsyncGenerator<BlobEntry> {
+  const entries = await opendir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  for await (const entry of entries) {
+    if (entry.name.startsWith('.')) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* entriesBelow(path, `${prefix}${entry.name}/`);
+    else yield { key: `${prefix}${entry.name}`, size: (await stat(path)).size };
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

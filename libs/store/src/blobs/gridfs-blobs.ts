@@ -1,0 +1,146 @@
+import { Readable, type Writable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import { type Db, GridFSBucket, MongoClient, type ObjectId } from 'mongodb';
+import '../drivers/mongo-driver.ts';
+import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
+
+/** Bytes of one chunk: what a reader of a range reads too much at most, twice. */
+const chunkBytes = 255 * 1024;
+const bucketName = 'blobs';
+
+interface File {
+  _id: ObjectId;
+  filename: string;
+  length: number;
+  uploadDate: Date;
+}
+
+/**
+ * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a file is there whole or not at
+ * all; chunks without a file are what a process that died has left.
+ */
+export class GridFsBlobs implements Blobs {
+  readonly #client: MongoClient;
+  readonly #db: Db;
+  readonly #bucket: GridFSBucket;
+
+  private constructor(client: MongoClient, database: string) {
+    this.#client = client;
+    this.#db = client.db(database);
+    this.#bucket = new GridFSBucket(this.#db, {
+      bucketName,
+      chunkSizeBytes: chunkBytes,
+      writeConcern: { w: 'majority' },
+    });
+  }
+
+  static async open({ url, database }: { url: string; database: string }): Promise<GridFsBlobs> {
+    const client = new MongoClient(url, {
+      readConcern: { level: 'majority' },
+      writeConcern: { w: 'majority', journal: true },
+      serverSelectionTimeoutMS: 3_000,
+      connectTimeoutMS: 3_000,
+      socketTimeoutMS: 30_000,
+      maxPoolSize: 20,
+    });
+    const blobs = new GridFsBlobs(client, database);
+    await blobs.#files.createIndex({ filename: 1, uploadDate: 1 });
+    await blobs.#chunks.createIndex({ files_id: 1, n: 1 }, { unique: true });
+    return blobs;
+  }
+
+  get #files() {
+    return this.#db.collection<File>(`${bucketName}.files`);
+  }
+
+  get #chunks() {
+    return this.#db.collection<{ _id: ObjectId; files_id: ObjectId; n: number }>(`${bucketName}.chunks`);
+  }
+
+  async put(
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<number> {
+    const target = this.#bucket.openUploadStream(checkKey(key));
+    // Whoever waits for a write hears of it.
+    target.on('error', () => undefined);
+    try {
+      // Each write is waited for, also when this is given up: one that is under way would come after the removal.
+      await pipeline(
+        Readable.from(source),
+        async (chunks: AsyncIterable<Uint8Array>) => {
+          for await (const chunk of chunks) await writeTo(target, chunk);
+        },
+        ...(signal ? [{ signal }] : []),
+      );
+      signal?.throwIfAborted();
+      target.end();
+      await finished(target);
+    } catch (error) {
+      await target.abort().catch(() => undefined);
+      await this.#files.deleteOne({ _id: target.id }).catch(() => undefined);
+      await this.#chunks.deleteMany({ files_id: target.id }).catch(() => undefined);
+      throw error;
+    }
+    return target.length;
+  }
+
+  async read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const file = await this.#files.findOne({ filename: checkKey(key) }, { sort: { uploadDate: -1 } });
+    if (!file) return undefined;
+    // Here the end is exclusive.
+    const part = range && { start: range.start, end: Math.min(range.end + 1, file.length) };
+    return this.#bucket.openDownloadStream(file._id, part);
+  }
+
+  async removeAll(prefix: string): Promise<void> {
+    for (;;) {
+      const some = await this.#files
+        .find({ filename: below(prefix) }, { projection: { _id: 1 }, limit: 500 })
+        .toArray();
+      if (some.length === 0) return;
+      const ids = some.map(({ _id }) => _id);
+      // The file first: what is half removed is not there.
+      await this.#files.deleteMany({ _id: { $in: ids } }, { writeConcern: { w: 'majority' } });
+      await this.#chunks.deleteMany({ files_id: { $in: ids } });
+    }
+  }
+
+  async *list(prefix = ''): AsyncGenerator<BlobEntry> {
+    const filter = prefix === '' ? {} : { filename: below(prefix) };
+    const found = this.#files.find(filter, { projection: { filename: 1, length: 1 } });
+    for await (const { filename, length } of found) yield { key: filename, size: length };
+  }
+
+  async sweep(ms: number): Promise<void> {
+    const before = Date.now() - ms;
+    // Walks the first chunk of each file: the time stands in its id.
+    const firsts = this.#chunks.find({ n: 0 }, { projection: { files_id: 1 } });
+    for await (const { files_id: id } of firsts) {
+      if (id.getTimestamp().getTime() >= before) continue;
+      if (await this.#files.findOne({ _id: id }, { projection: { _id: 1 } })) continue;
+      await this.#chunks.deleteMany({ files_id: id });
+    }
+  }
+
+  async check(): Promise<void> {
+    await this.#db.command({ ping: 1 });
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+}
+
+function writeTo(target: Writable, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    target.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** The keys that begin with a prefix: `0` follows `/`. */
+function below(prefix: string): { $gt: string; $lt: string } {
+  checkKey(prefix);
+  return { $gt: prefix, $lt: `${prefix.slice(0, -1)}0` };
+}

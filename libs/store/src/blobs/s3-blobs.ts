@@ -1,0 +1,222 @@
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { redactUrl, StartError } from '@kith/base';
+import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
+
+type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib-storage');
+
+/** Bytes that are held of one upload: S3 takes parts of no fewer. */
+const partBytes = 5 * 1024 * 1024;
+
+/** Where a bucket is: `s3://KEY:SECRET@host:port/bucket/prefix?region=…&tls=false`. */
+export interface S3Place {
+  bucket: string;
+  prefix: string;
+  region: string;
+  /** Absent for Amazon's own. */
+  endpoint?: string;
+  credentials?: { accessKeyId: string; secretAccessKey: string };
+}
+
+/**
+ * Reads an address of S3. `s3://bucket` is Amazon's own, with the credentials of the machine; with a path the first segment is the
+ * bucket and the host a server that speaks the protocol. Throws `StartError`.
+ */
+export function s3Place(text: string): S3Place {
+  const wrong = new StartError(
+    `STORAGE_URL ${redactUrl(text)} is no place in S3: s3://bucket, or s3://KEY:SECRET@host:port/bucket.`,
+  );
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw wrong;
+  }
+  const [first = '', ...rest] = url.pathname.split('/').filter(Boolean).map(decodeURIComponent);
+  const region = url.searchParams.get('region') ?? 'us-east-1';
+  const credentials = url.username
+    ? {
+        accessKeyId: decodeURIComponent(url.username),
+        secretAccessKey: decodeURIComponent(url.password),
+      }
+    : undefined;
+  const common = { region, ...(credentials && { credentials }) };
+  if (!first) {
+    if (!url.hostname) throw wrong;
+    return { ...common, bucket: url.hostname, prefix: '' };
+  }
+  const scheme = url.searchParams.get('tls') === 'false' ? 'http' : 'https';
+  const prefix = rest.length > 0 ? `${rest.join('/')}/` : '';
+  return { ...common, bucket: first, prefix, endpoint: `${scheme}://${url.host}` };
+}
+
+/** Bytes in an S3-compatible store, where an object is there whole or not at all. */
+export class S3Blobs implements Blobs {
+  readonly #library: Library;
+  readonly #client: S3Client;
+  readonly #place: S3Place;
+
+  private constructor(library: Library, client: S3Client, place: S3Place) {
+    this.#library = library;
+    this.#client = client;
+    this.#place = place;
+  }
+
+  /** Throws `StartError` where the client's packages are not installed, or the bucket cannot be used. */
+  static async open(text: string): Promise<S3Blobs> {
+    const place = s3Place(text);
+    const library = await load();
+    const { endpoint, region, credentials } = place;
+    const client = new library.S3Client({
+      region,
+      ...(credentials && { credentials }),
+      // Many servers know no other checksum than the one of the signature, and buckets by path alone.
+      ...(endpoint && { endpoint, forcePathStyle: true }),
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+    const blobs = new S3Blobs(library, client, place);
+    try {
+      await blobs.check();
+    } catch (error) {
+      client.destroy();
+      throw new StartError(`The bucket ${place.bucket} cannot be used: ${(error as Error).name}.`, {
+        cause: error,
+      });
+    }
+    return blobs;
+  }
+
+  async put(
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<number> {
+    const { Upload } = this.#library;
+    let size = 0;
+    async function* counted() {
+      for await (const chunk of source) {
+        size += chunk.length;
+        yield chunk;
+      }
+    }
+    const body = Readable.from(counted(), { objectMode: false });
+    const upload = new Upload({
+      client: this.#client,
+      params: { ...this.#at(key), Body: body },
+      partSize: partBytes,
+      queueSize: 1,
+    });
+    const abort = () => void upload.abort();
+    // What the source fails with: the client's library passes on its own words.
+    const failed = new Promise<never>((_, reject) => body.once('error', reject));
+    failed.catch(() => undefined);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      signal?.throwIfAborted();
+      await Promise.race([upload.done(), failed]);
+      signal?.throwIfAborted();
+      return size;
+    } catch (error) {
+      await upload.abort().catch(() => undefined);
+      body.destroy();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const { GetObjectCommand } = this.#library;
+    try {
+      const { Body } = await this.#client.send(
+        new GetObjectCommand({
+          ...this.#at(key),
+          ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+        }),
+      );
+      return Body as Readable;
+    } catch (error) {
+      if (['NoSuchKey', 'NotFound'].includes((error as Error).name)) return undefined;
+      throw error;
+    }
+  }
+
+  async removeAll(prefix: string): Promise<void> {
+    const { DeleteObjectsCommand } = this.#library;
+    checkKey(prefix);
+    for await (const keys of this.#pages(prefix)) {
+      const { Errors = [] } = await this.#client.send(
+        new DeleteObjectsCommand({
+          Bucket: this.#place.bucket,
+          Delete: { Quiet: true, Objects: keys.map(({ key }) => ({ Key: `${this.#place.prefix}${key}` })) },
+        }),
+      );
+      if (Errors.length > 0)
+        throw new Error(`S3 did not remove ${Errors.length} objects (${Errors[0]?.Code}).`);
+    }
+  }
+
+  async *list(prefix = ''): AsyncGenerator<BlobEntry> {
+    for await (const some of this.#pages(prefix)) yield* some;
+  }
+
+  /** Ends uploads in parts that nobody goes on with. */
+  async sweep(ms: number): Promise<void> {
+    const { AbortMultipartUploadCommand, ListMultipartUploadsCommand } = this.#library;
+    const { bucket: Bucket, prefix: Prefix } = this.#place;
+    const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
+    for (const { Key, UploadId, Initiated } of Uploads) {
+      if (!Initiated || Initiated.getTime() >= Date.now() - ms) continue;
+      await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    }
+  }
+
+  async check(): Promise<void> {
+    await this.#client.send(new this.#library.HeadBucketCommand({ Bucket: this.#place.bucket }));
+  }
+
+  async close(): Promise<void> {
+    this.#client.destroy();
+  }
+
+  #at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#place.bucket, Key: `${this.#place.prefix}${checkKey(key)}` };
+  }
+
+  async *#pages(prefix: string): AsyncGenerator<BlobEntry[]> {
+    const { ListObjectsV2Command } = this.#library;
+    const own = this.#place.prefix;
+    let ContinuationToken: string | undefined;
+    do {
+      const page = await this.#client.send(
+        new ListObjectsV2Command({
+          Bucket: this.#place.bucket,
+          Prefix: `${own}${prefix}`,
+          ContinuationToken,
+        }),
+      );
+      const some = (page.Contents ?? []).map(({ Key = '', Size = 0 }) => ({
+        key: Key.slice(own.length),
+        size: Size,
+      }));
+      if (some.length > 0) yield some;
+      ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+    } while (ContinuationToken);
+  }
+}
+
+async function load(): Promise<Library> {
+  try {
+    const [client, storage] = await Promise.all([
+      import('@aws-sdk/client-s3'),
+      import('@aws-sdk/lib-storage'),
+    ]);
+    return { ...client, ...storage };
+  } catch (error) {
+    throw new StartError(
+      'STORAGE_URL names S3, whose client is not installed: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage',
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,11 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Removes what stands in a folder and is `ms` old: what processes that died have left. */
+export async function sweepFolder(folder: string, ms: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && found.mtimeMs < Date.now() - ms) await rm(path, { recursive: true, force: true });
+  }
+}

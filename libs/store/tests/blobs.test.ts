@@ -1,0 +1,132 @@
+// Starts at most 0 platforms and 2 processes.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Blobs, openBlobs } from '@kith/store/blobs';
+import { availableBlobHomes, type BlobHome, createBlobHome, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const mebibyte = 1024 * 1024;
+
+describe.each(availableBlobHomes())('bytes in %s', (kind) => {
+  let home: BlobHome;
+  let blobs: Blobs;
+  beforeAll(async () => {
+    home = await createBlobHome(kind);
+    blobs = await openBlobs(home.config);
+  });
+  afterAll(async () => {
+    await blobs?.close();
+    await home?.[Symbol.asyncDispose]();
+  });
+
+  /** Bytes in pieces of no even size. */
+  async function* pieces(bytes: Uint8Array, size = 100_003) {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const read = async (key: string, range?: { start: number; end: number }) => {
+    const found = await blobs.read(key, range);
+    if (!found) return undefined;
+    const chunks: Buffer[] = [];
+    for await (const chunk of found) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks);
+  };
+  const keys = async (prefix?: string) => {
+    const found: string[] = [];
+    for await (const { key } of blobs.list(prefix)) found.push(key);
+    return found.toSorted();
+  };
+
+  it.each([0, 1, 255 * 1024, 6 * mebibyte + 7])(
+    'gives back %i bytes as they came, and any part of them',
+    async (size) => {
+      const bytes = randomBytes(size);
+      const key = `sizes/of/${size}`;
+      expect(await blobs.put(key, pieces(bytes))).toBe(size);
+      expect((await read(key))?.equals(bytes)).toBe(true);
+      const middle = Math.floor(size / 2);
+      for (const [start, end] of [
+        [0, 0],
+        [middle, size - 1],
+        [size - 1, size - 1],
+        [middle, middle + 300_000],
+      ]) {
+        if (start! >= size || start! < 0) continue;
+        const part = await read(key, { start: start!, end: Math.min(end!, size - 1) });
+        expect(part?.equals(bytes.subarray(start, end! + 1))).toBe(true);
+      }
+    },
+  );
+
+  it('has nothing under other keys', async () => {
+    expect(await blobs.read('nobody/has/this')).toBeUndefined();
+    await blobs.removeAll('nobody/');
+    expect(await keys('nobody/')).toEqual([]);
+  });
+
+  it('stores nothing of a source that fails, however much has come', async () => {
+    for (const size of [1, 300_000, 7 * mebibyte]) {
+      const source = async function* () {
+        yield* pieces(randomBytes(size));
+        throw new Error('cut off');
+      };
+      await expect(blobs.put('failed/one', source())).rejects.toThrow('cut off');
+    }
+    expect(await keys('failed/')).toEqual([]);
+    expect(await blobs.read('failed/one')).toBeUndefined();
+    await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
+  });
+
+  it('stores nothing of what is given up', async () => {
+    for (const size of [0, 300_000, 7 * mebibyte]) {
+      const stop = new AbortController();
+      const source = async function* () {
+        yield* pieces(randomBytes(size));
+        stop.abort();
+        yield randomBytes(10);
+        await wait(60_000, undefined, { ref: false });
+      };
+      await expect(blobs.put('stopped/one', source(), { signal: stop.signal })).rejects.toThrow();
+    }
+    expect(await keys('stopped/')).toEqual([]);
+    await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
+  });
+
+  it('removes what is below a prefix and nothing beside it', async () => {
+    const all = ['p/u/f/a', 'p/u/f/b', 'p/u/f2/a', 'p/u2/f/a', 'p/u-1/f/a'];
+    for (const key of all) await blobs.put(key, pieces(Buffer.from(key)));
+    expect(await keys('p/u/f/')).toEqual(['p/u/f/a', 'p/u/f/b']);
+    await blobs.removeAll('p/u/f/');
+    expect(await keys('p/')).toEqual(['p/u-1/f/a', 'p/u/f2/a', 'p/u2/f/a']);
+    await blobs.removeAll('p/u/');
+    expect(await keys('p/')).toEqual(['p/u-1/f/a', 'p/u2/f/a']);
+    expect(await read('p/u2/f/a')).toEqual(Buffer.from('p/u2/f/a'));
+    expect(await blobs.read('p/u/f/a')).toBeUndefined();
+  });
+
+  it('stores and removes side by side', async () => {
+    const all = Array.from({ length: 20 }, (_, index) => `many/${index % 3}/${index}`);
+    await Promise.all(
+      all.map(async (key, index) => {
+        await blobs.put(key, pieces(randomBytes(10_000)));
+        if (index % 2 === 0) await blobs.put(`gone/${index}/a`, pieces(randomBytes(10)));
+        if (index % 2 === 0) await blobs.removeAll(`gone/${index}/`);
+      }),
+    );
+    expect(await keys('many/')).toEqual(all.toSorted());
+    expect(await keys('gone/')).toEqual([]);
+  });
+
+  it('takes no key that leads out of its place', async () => {
+    for (const key of ['../a', 'a/../b', '/a', 'a//b', 'a/.b', '', '.', 'a/ü', 'a\0b']) {
+      await expect((async () => blobs.put(key, pieces(randomBytes(1))))()).rejects.toThrow(TypeError);
+      await expect((async () => blobs.read(key))()).rejects.toThrow(TypeError);
+    }
+  });
+
+  it('keeps what is whole when it sweeps', async () => {
+    await blobs.put('kept/one', pieces(randomBytes(300_000)));
+    await blobs.sweep(0);
+    expect((await read('kept/one'))?.length).toBe(300_000);
+    await blobs.check();
+  });
+});

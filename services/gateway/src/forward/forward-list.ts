@@ -1,0 +1,112 @@
+import { ApiError } from '@kith/base';
+import { type Bus, codeHeader, type Message } from '@kith/bus';
+import { type Collection, collectionWithEntities } from '@kith/contracts';
+import { ask } from '@kith/service';
+import { busFailure } from './bus-failure.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import { type Forwarded, forward } from './forward.ts';
+import type { ListRow } from './list-operations.ts';
+
+/** A collection as v6 clients know it (spec#existing-clients-list). Null where it has been deleted meanwhile. */
+type List = (Collection & { entityIds: string[]; entities: [] }) | null;
+type ReadList = (collectionId: string) => Promise<List>;
+
+/** Collections whose entities are asked for at once. */
+const atOnce = 16;
+
+/** With so many ids an answer is full: what follows shows none (spec#existing-clients-list-many). */
+const mostIds = 20_000;
+
+/**
+ * Asks collections in the words of a v6 client, and gives the reply in its shapes (spec#existing-clients-lists). Throws like
+ * `forward`.
+ */
+export async function forwardList(
+  bus: Bus,
+  row: ListRow,
+  request: Forwarded,
+  patience: { timeoutMs: number; limit: ConcurrencyLimit },
+): Promise<Message> {
+  const reply = await forward(bus, inWordsOfCollections(row, request), patience);
+  const text = new TextDecoder().decode(reply.body);
+  if (reply.headers[codeHeader]) return withBody(reply, text.replaceAll('collectionName', 'listName'));
+  if (row.answers === 'nothing') return reply;
+  const read = readerFor(bus, request, Date.now() + patience.timeoutMs);
+  return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), read)));
+}
+
+/** What is no JSON object goes on as it came: the service refuses it. */
+function inWordsOfCollections({ bodyOf, paramInBody }: ListRow, request: Forwarded): Forwarded {
+  const given = bodyOf && objectOf(request.body);
+  if (!given) return request;
+  const body = new TextEncoder().encode(JSON.stringify(bodyOf(given)));
+  if (!paramInBody) return { ...request, body };
+  const value = given[paramInBody];
+  if (typeof value !== 'string' || value === '') {
+    const message = `${paramInBody} is required.`;
+    throw new ApiError('collection/invalid-body', { message, field: paramInBody });
+  }
+  const { address } = request;
+  return { ...request, body, address: { ...address, params: { ...address.params, [paramInBody]: value } } };
+}
+
+function objectOf(body: Uint8Array): Record<string, unknown> | undefined {
+  if (body.length === 0) return {};
+  try {
+    const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function inShapesOfLists({ answers }: ListRow, output: unknown, read: ReadList): Promise<unknown> {
+  if (answers === 'saved') return (output as { saved: boolean }).saved;
+  const listOf = (one: Collection) => (one.entityCount === 0 ? empty(one) : read(one.id));
+  if (answers === 'collections') return inSteps(output as Collection[], listOf);
+  const list = await (answers === 'counted'
+    ? read((output as { collection: Collection }).collection.id)
+    : listOf(output as Collection));
+  if (!list) throw new ApiError('collection/not-found');
+  return list;
+}
+
+function empty(collection: Collection): List {
+  return { ...collection, entityIds: [], entities: [] };
+}
+
+/** Those that have been deleted meanwhile are left out. */
+async function inSteps(
+  collections: readonly Collection[],
+  listOf: (one: Collection) => List | Promise<List>,
+): Promise<List[]> {
+  const lists: NonNullable<List>[] = [];
+  for (let at = 0, ids = 0; at < collections.length; at += atOnce) {
+    const show = ids < mostIds ? listOf : empty;
+    for (const list of await Promise.all(collections.slice(at, at + atOnce).map(show))) {
+      ids += list?.entityIds.length ?? 0;
+      if (list) lists.push(list);
+    }
+  }
+  return lists;
+}
+
+function readerFor(bus: Bus, request: Forwarded, deadline: number): ReadList {
+  const { projectId, caller, requestId, traceparent } = request;
+  if (projectId === null || !caller) throw new ApiError('auth/unauthorized');
+  const { userId } = caller;
+  return async (collectionId) => {
+    const context = { requestId, deadline, traceparent };
+    try {
+      const whose = { projectId, userId, collectionId };
+      const { collection } = await ask(bus, collectionWithEntities, whose, context);
+      return collection && { ...collection, entities: [] };
+    } catch (error) {
+      throw busFailure(error);
+    }
+  };
+}
+
+function withBody({ headers }: Message, text: string): Message {
+  return { headers, body: new TextEncoder().encode(text) };
+}

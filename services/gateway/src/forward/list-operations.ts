@@ -1,0 +1,70 @@
+import {
+  addEntity,
+  createSubCollection,
+  deleteCollection,
+  getRootCollection,
+  isEntitySaved,
+  listSubCollections,
+  type OperationSpec,
+  removeEntity,
+  renameCollection,
+} from '@kith/contracts';
+
+/** What an operation of collections answers: one or several collections, whether an entity is saved, or nothing. */
+type Answers = 'collection' | 'counted' | 'collections' | 'saved' | 'nothing';
+
+/** An operation of collections under the name that it has for v6 clients (spec#existing-clients-lists). */
+export interface ListRow {
+  /** The operation, at the old address: its name, and so its service, limit and counters, are those of collections. */
+  operation: OperationSpec;
+  answers: Answers;
+  /** The body that the operation takes, of the one that came. Only texts are taken over. */
+  bodyOf?: (body: Record<string, unknown>) => Record<string, string | null>;
+  /** The parameter of the operation's path that is in the body here. */
+  paramInBody?: 'entityId';
+}
+
+const byId = renameCollection.params;
+
+const rows: readonly ListRow[] = [
+  { operation: { ...getRootCollection, path: '/lists/root' }, answers: 'collection' },
+  { operation: { ...isEntitySaved, path: '/lists/is-entity-saved' }, answers: 'saved' },
+  {
+    operation: { ...listSubCollections, path: '/lists/:collectionId/sub-lists' },
+    answers: 'collections',
+  },
+  {
+    operation: { ...createSubCollection, path: '/lists/:collectionId/sub-lists' },
+    answers: 'collection',
+    bodyOf: ({ listName }) => ({ collectionName: textOf(listName) }),
+  },
+  {
+    operation: { ...renameCollection, path: '/lists/:collectionId' },
+    answers: 'collection',
+    bodyOf: ({ update, name }) => ({ name: textOf((update as { name?: unknown } | null)?.name ?? name) }),
+  },
+  { operation: { ...deleteCollection, path: '/lists/:collectionId' }, answers: 'nothing' },
+  {
+    operation: { ...addEntity, method: 'PATCH', path: '/lists/:collectionId/add-entity' },
+    answers: 'counted',
+    bodyOf: ({ entityId }) => ({ entityId: textOf(entityId) }),
+  },
+  {
+    operation: { ...removeEntity, method: 'PATCH', path: '/lists/:collectionId/remove-entity', params: byId },
+    answers: 'counted',
+    bodyOf: () => ({}),
+    paramInBody: 'entityId',
+  },
+];
+
+const byOperation = new Map(rows.map((row) => [row.operation, row]));
+
+export const listOperations: readonly OperationSpec[] = rows.map(({ operation }) => operation);
+
+export function listRowOf(operation: OperationSpec): ListRow | undefined {
+  return byOperation.get(operation);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

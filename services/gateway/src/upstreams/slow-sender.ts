@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Watches the body of an upload on its way, and tells when its sender has sent nothing for `idleMs`. While `isHeld` the receiver
+ * keeps it back, which is no fault of the sender.
+ * @returns Ends the watch.
+ */
+export function watchSender(
+  request: IncomingMessage,
+  { idleMs, isHeld, onIdle }: { idleMs: number; isHeld(): boolean; onIdle(): void },
+): () => void {
+  let seen = request.socket.bytesRead;
+  let movedAt = performance.now();
+  const timer = setInterval(
+    () => {
+      if (request.complete) return clearInterval(timer);
+      const { bytesRead } = request.socket;
+      if (bytesRead !== seen || isHeld()) {
+        seen = bytesRead;
+        movedAt = performance.now();
+      } else if (performance.now() - movedAt >= idleMs) {
+        clearInterval(timer);
+        onIdle();
+      }
+    },
+    Math.max(10, Math.min(1_000, idleMs / 4)),
+  );
+  timer.unref();
+  return () => clearInterval(timer);
+}

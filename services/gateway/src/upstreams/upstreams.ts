@@ -1,0 +1,258 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { ApiError, traceparentHeader } from '@kith/base';
+import { codeHeader, statusHeader } from '@kith/bus';
+import { type OperationSpec, serviceOf } from '@kith/contracts';
+import { canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
+import { createProxyMiddleware } from 'http-proxy-middleware';
+import { answerReply, headOf, writeHead } from '../http/answer.ts';
+import { expectsContinue } from '../http/body.ts';
+import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
+import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
+import { watchSender } from './slow-sender.ts';
+import { checkUpload } from './upload.ts';
+
+/** How long is waited, in ms. */
+export interface UpstreamTimes {
+  /** For the next bytes of a body. */
+  idle: number;
+  /** For the answer to a body that is whole: the service may have an image to read and render. */
+  answer: number;
+  /** For the client to read on in an answer. */
+  unread: number;
+}
+
+const defaults: UpstreamTimes = { idle: 30_000, answer: 60_000, unread: 60_000 };
+
+export interface UpstreamOptions {
+  /** The addresses of services that take or give bytes, by name. */
+  urls: Readonly<Record<string, string>>;
+  /** By which those services know this gateway. */
+  secret: string | undefined;
+  /** How long a service may take to begin an answer that needs no body. */
+  requestTimeoutMs: number;
+  times?: Partial<UpstreamTimes> | undefined;
+}
+
+/** A request as it goes on to a service. */
+export interface StreamedRequest {
+  operation: OperationSpec;
+  context: Omit<RequestContext, 'deadline'>;
+}
+
+/** What is known of a request while it is proxied. */
+interface Way {
+  target: string;
+  outgoing?: ClientRequest;
+  resolve(): void;
+  reject(error: unknown): void;
+  answer(reply: IncomingMessage): void;
+}
+
+/** Headers of a client that a service gets: those that tell of the body, and those that ask for a part of the answer or none. */
+const forwarded = [
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+  'range',
+  'if-range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+];
+/** Errors are held whole. */
+const longestError = 64 * 1024;
+
+/**
+ * Proxies operations whose bodies or answers are bytes to their services over HTTP, with http-proxy-middleware (docs/adr/0045).
+ * Everything before has been checked: what goes on is the body, a few headers, and the signed context in place of all others.
+ */
+export class Upstreams {
+  readonly #options: UpstreamOptions;
+  readonly #times: UpstreamTimes;
+  readonly #agent = new ByteAgent({ keepAlive: true, maxFreeSockets: 32 });
+  readonly #ways = new WeakMap<IncomingMessage, Way>();
+  readonly #proxy: (request: IncomingMessage, response: HttpResponse) => unknown;
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+    this.#times = { ...defaults, ...options.times };
+    this.#proxy = createProxyMiddleware<IncomingMessage, HttpResponse>({
+      agent: this.#agent,
+      // The target is the whole address.
+      ignorePath: true,
+      router: (request) => this.#ways.get(request)?.target ?? '',
+      selfHandleResponse: true,
+      on: {
+        proxyReq: (outgoing, request) => {
+          const way = this.#ways.get(request);
+          if (way) way.outgoing = outgoing;
+          freeWritten(outgoing);
+        },
+        proxyRes: (reply, request) => this.#ways.get(request)?.answer(reply),
+        // Without an answer of ours the request would hang.
+        error: (error, request) => this.#ways.get(request)?.reject(unavailable(error)),
+      },
+    });
+  }
+
+  /** Answers with what the service says. Throws `gateway/unavailable`, `gateway/timeout`, and what is wrong with the body. */
+  async answer(request: HttpRequest, response: HttpResponse, streamed: StreamedRequest): Promise<void> {
+    const { operation } = streamed;
+    const url = this.#options.urls[serviceOf(operation)];
+    const { secret } = this.#options;
+    const { upload } = operation;
+    if (upload) checkUpload(request, upload);
+    if (url === undefined || secret === undefined) throw new ApiError('gateway/unavailable');
+    const path = canonicalPath(operation, streamed.context);
+    if (upload && expectsContinue(request)) response.writeContinue();
+    const own = request.headers;
+    request.headers = this.#headersFor(request, streamed, { secret, path });
+    try {
+      await this.#send(request, response, { target: `${url}${path}`, isUpload: upload !== undefined });
+    } finally {
+      request.headers = own;
+    }
+  }
+
+  stop(): void {
+    this.#agent.destroy();
+  }
+
+  #headersFor(
+    request: HttpRequest,
+    { operation, context }: StreamedRequest,
+    { secret, path }: { secret: string; path: string },
+  ): NodeJS.Dict<string> {
+    const headers: NodeJS.Dict<string> = {};
+    for (const name of forwarded) {
+      const value = request.headers[name];
+      if (typeof value === 'string') headers[name] = value;
+    }
+    if (operation.kind === 'download') {
+      // A GET has no body here; what a client sends with it is not read.
+      for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name];
+    }
+    const signed = { method: request.method, path, operation: operation.name };
+    const { traceparent } = context;
+    return {
+      ...headers,
+      ...(traceparent && { [traceparentHeader]: traceparent }),
+      ...signContext(secret, signed, context),
+      [operationHeader]: operation.name,
+    };
+  }
+
+  #send(
+    request: HttpRequest,
+    response: HttpResponse,
+    { target, isUpload }: { target: string; isUpload: boolean },
+  ): Promise<void> {
+    const { idle, answer } = this.#times;
+    return new Promise<void>((resolve, reject) => {
+      let isAnswered = false;
+      let late: NodeJS.Timeout | undefined;
+      const wait = (ms: number) => {
+        late = setTimeout(() => fail(new ApiError('gateway/timeout')), ms);
+      };
+      const settle = () => {
+        clearTimeout(late);
+        unwatch?.();
+      };
+      const fail = (error: unknown) => {
+        if (isAnswered) return;
+        isAnswered = true;
+        settle();
+        if (way.outgoing) {
+          request.unpipe(way.outgoing);
+          way.outgoing.destroy();
+        }
+        reject(error);
+      };
+      const way: Way = {
+        target,
+        resolve,
+        reject: fail,
+        answer: (reply) => {
+          if (isAnswered) return void reply.destroy();
+          isAnswered = true;
+          settle();
+          this.#pass(request, response, reply).then(resolve, reject);
+        },
+      };
+      const unwatch = isUpload
+        ? watchSender(request, {
+            idleMs: idle,
+            isHeld: () => way.outgoing?.writableNeedDrain ?? false,
+            onIdle: () => fail(new ApiError('request/timeout')),
+          })
+        : undefined;
+      if (!isUpload) wait(this.#options.requestTimeoutMs);
+      else if (request.complete) wait(answer);
+      else request.once('end', () => isAnswered || wait(answer));
+      response.once('close', () => {
+        settle();
+        resolve();
+      });
+      // Each side of a proxy listens for the end of both.
+      response.setMaxListeners(20);
+      this.#ways.set(request, way);
+      this.#proxy(request, response);
+    });
+  }
+
+  async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
+    const headers = textHeaders(reply);
+    if (headers[statusHeader] === undefined) throw new ApiError('gateway/unavailable');
+    if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
+      return answerReply(request, response, { headers, body: await readAll(reply) });
+    }
+    const head = headOf(response, { headers, body: new Uint8Array() });
+    for (const name of ['Content-Length', 'Content-Range', 'Accept-Ranges', 'Content-Security-Policy']) {
+      const value = headers[name];
+      if (value !== undefined) head.headers[name] = value;
+    }
+    if (!writeHead(response, head)) return void reply.destroy();
+    // Neither side has moved for so long: the client has stopped reading.
+    response.setTimeout(this.#times.unread, () => response.destroy());
+    const length = Number(headers['Content-Length'] ?? 0);
+    const isLong = length >= longBytes && hasBytes(request, reply);
+    const passed = isLong ? passBytes(reply, response, length) : pipeline(reply, response);
+    await passed.catch(() => {
+      // One of the two is gone: the answer has no end, so that nobody takes it for a whole one.
+      response.destroy();
+    });
+  }
+}
+
+/** Whether there are bytes behind a head: of a request for the head alone, or for what is unchanged, there are none. */
+function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {
+  return method !== 'HEAD' && statusCode !== 304;
+}
+
+/** Header lines under the names that they were sent by, and those that the bus uses. */
+function textHeaders({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    headers[name] = rawHeaders[at + 1] as string;
+  }
+  return headers;
+}
+
+async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of reply as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > longestError) throw new ApiError('gateway/unavailable');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A service that cannot be reached, or has broken off without an answer. */
+function unavailable(error: unknown): ApiError {
+  return new ApiError('gateway/unavailable', { cause: error });
+}

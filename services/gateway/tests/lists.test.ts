@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { type Collection, collectionWithEntities, listSubCollections } from '@kith/contracts';
+import { serveInternal, successReply } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  expectError,
+  projectId,
+  type Seen,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+  userId,
+} from './harness.ts';
+
+const collectionOf = (entityCount: number): Collection => ({
+  id: randomUUID(),
+  projectId,
+  userId,
+  parentId: randomUUID(),
+  name: 'Reading',
+  isRoot: false,
+  entityCount,
+  createdAt: new Date().toISOString(),
+  updatedAt: new Date().toISOString(),
+});
+
+// spec#existing-clients-lists: what the gateway makes of a page of collections; tests/lists.test.ts has the rest.
+describe.each(availableEngines())('lists on %s', (engine) => {
+  let test: TestGateway;
+  let authorization: string;
+  let parents: { seen: Seen[] };
+  let page: Collection[] = [];
+  const gone = collectionOf(1);
+  const asked: unknown[] = [];
+  const path = `/api/v6/${projectId}/lists/${randomUUID()}/sub-lists`;
+  const ask = () => send(test.gateway.port, { path: `${path}?limit=48`, headers: { authorization } });
+  const idsOf = (id: string) => Array.from({ length: 1_000 }, (_, index) => `${id} ${index}`);
+
+  beforeAll(async () => {
+    test = await startTestGateway(engine, { env: { RATE_LIMIT_SCALE: '0' } });
+    const issuer = await serveIssuer(test.bus);
+    authorization = `Bearer ${await issuer.token()}`;
+    parents = await serveEcho(test.bus, listSubCollections, () => successReply(200, page, {}));
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  it('need an answer for the ids that they show, and none where there are none', async () => {
+    page = [collectionOf(0)];
+    expect(JSON.parse((await ask()).text)).toEqual([{ ...page[0], entityIds: [], entities: [] }]);
+    page = [collectionOf(1)];
+    expectError(await ask(), 'gateway/unavailable');
+  });
+
+  it('show the ids of about 20,000 entities in all, and leave out what is gone', async () => {
+    await serveInternal(
+      {
+        spec: collectionWithEntities,
+        handle: async (one: { collectionId: string }) => {
+          asked.push(one);
+          const collection = page.find(({ id }) => id === one.collectionId && id !== gone.id);
+          return { collection: collection ? { ...collection, entityIds: idsOf(collection.id) } : null };
+        },
+      },
+      { ...test.runtime, app: {}, checkOutput: true },
+    );
+    page = [gone, ...Array.from({ length: 47 }, () => collectionOf(1_000))];
+    const lists = JSON.parse((await ask()).text) as (Collection & { entityIds: string[]; entities: [] })[];
+    expect(lists).toEqual(
+      page.slice(1).map((one, index) => ({
+        ...one,
+        // Sixteen are asked for at once: the second time passes 20,000.
+        entityIds: index < 31 ? idsOf(one.id) : [],
+        entities: [],
+      })),
+    );
+    expect(asked).toHaveLength(32);
+    expect(asked[1]).toEqual({ projectId, userId, collectionId: page[1]?.id });
+    expect(parents.seen.at(-1)?.context).toMatchObject({ query: 'limit=48', caller: { userId } });
+  });
+});

@@ -1,0 +1,118 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { statusHeader } from '@kith/bus';
+import { waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longBytes } from '../src/upstreams/byte-agent.ts';
+import { projectId, startTestGateway, type TestGateway } from './harness.ts';
+
+/** What a service does with a connection once it has read the head of a request. */
+type Answer = (socket: Socket, head: string) => Promise<void>;
+
+describe('a long answer of a service of files', () => {
+  const undo = new AsyncDisposableStack();
+  const open = new Set<Socket>();
+  let upstream: Server;
+  let url: string;
+  let answer: Answer;
+
+  beforeAll(async () => {
+    upstream = createServer((socket) => {
+      open.add(socket);
+      socket.on('close', () => open.delete(socket));
+      socket.on('error', () => undefined);
+      socket.on('data', (head) => void answer(socket, head.toString()));
+    });
+    upstream.listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    undo.defer(() => {
+      for (const socket of open) socket.destroy();
+      upstream.close();
+    });
+    const { port } = upstream.address() as AddressInfo;
+    const env = {
+      KITH_SECRET: 'the secret that these suites sign with',
+      UPSTREAMS: `storage=http://127.0.0.1:${port}`,
+    };
+    const gateway: TestGateway = undo.use(await startTestGateway('embedded', { env }));
+    url = `http://127.0.0.1:${gateway.gateway.port}/v7/${projectId}/storage/files/${randomUUID()}`;
+  });
+  afterAll(() => undo.disposeAsync());
+
+  const headOf = (length: number) =>
+    `HTTP/1.1 200 OK\r\n${statusHeader}: 200\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n\r\n`;
+  const write = (socket: Socket, bytes: Uint8Array | string) =>
+    new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
+  /** Writes bytes in pieces of any size. */
+  const pieces = async (socket: Socket, bytes: Uint8Array) => {
+    for (let at = 0; at < bytes.length; ) {
+      const piece = bytes.subarray(at, at + randomInt(1, 300_000));
+      at += piece.length;
+      await write(socket, piece);
+      await turn();
+    }
+  };
+
+  it.each([longBytes - 1, longBytes, 3 * longBytes + 7])(
+    'comes as it was sent, however it was cut, also side by side: %i bytes',
+    async (size) => {
+      const sent = randomBytes(size);
+      let count = 0;
+      answer = async (socket) => {
+        // Of every second one the first bytes come with the head.
+        const early = sent.subarray(0, 1_000 * (count++ % 2));
+        await write(socket, Buffer.concat([Buffer.from(headOf(size)), early]));
+        await pieces(socket, sent.subarray(early.length));
+      };
+      const one = async () => Buffer.from(await (await fetch(url)).arrayBuffer()).equals(sent);
+      expect(await Promise.all(Array.from({ length: 8 }, one))).toEqual(Array(8).fill(true));
+    },
+  );
+
+  it('has no end where the service breaks off', async () => {
+    answer = async (socket) => {
+      await write(socket, headOf(4 * longBytes));
+      await pieces(socket, randomBytes(2 * longBytes));
+      socket.destroy();
+    };
+    const got = await fetch(url);
+    expect(got.status).toBe(200);
+    await expect(got.arrayBuffer()).rejects.toThrow();
+  });
+
+  it('is read no further once the client is gone', async () => {
+    for (const socket of open) socket.destroy();
+    const size = 100 * longBytes;
+    answer = async (socket) => {
+      await write(socket, headOf(size));
+      await pieces(socket, Buffer.alloc(size));
+    };
+    const stop = new AbortController();
+    const got = await fetch(url, { signal: stop.signal });
+    await got.body?.getReader().read();
+    stop.abort();
+    await waitFor(() => open.size === 0, { what: 'the end of the connection' });
+    expect(open.size).toBe(0);
+  });
+
+  it('is no longer than it says', async () => {
+    const sent = randomBytes(2 * longBytes);
+    answer = async (socket) => {
+      await write(socket, headOf(sent.length));
+      await pieces(socket, Buffer.concat([sent, Buffer.from('HTTP/1.1 200 OK\r\n\r\n')]));
+    };
+    for (let round = 0; round < 2; round++) {
+      const got = Buffer.from(await (await fetch(url)).arrayBuffer());
+      expect(got.equals(sent)).toBe(true);
+    }
+  });
+
+  it('is its head alone where that is asked for', async () => {
+    answer = async (socket) => write(socket, headOf(5 * longBytes));
+    const got = await fetch(url, { method: 'HEAD' });
+    expect(got.headers.get('content-length')).toBe(String(5 * longBytes));
+  });
+});

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { statusHeader } from '@kith/bus';
+import { createFile, getFile } from '@kith/contracts';
+import { encodeContext, operationHeader, type RequestContext, signContext } from '@kith/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filePart, multipart } from '../../../tests/support/multipart.ts';
+import { projectId, send, serveIssuer, startTestGateway, type TestGateway, userId } from './harness.ts';
+
+const secret = 'the secret that these suites sign with';
+const contextHeader = 'kith-signed-context';
+const signatureHeader = 'kith-signature';
+
+/** Headers that a service gets of Node itself, and those that tell of the body. */
+const allowed = [
+  ...['host', 'connection', 'content-type', 'content-length', 'transfer-encoding'],
+  ...['range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],
+  ...[contextHeader, signatureHeader, operationHeader, 'traceparent'],
+];
+
+describe('what a gateway sends on to a service of files', () => {
+  const undo = new AsyncDisposableStack();
+  const seen: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = [];
+  let gateway: TestGateway;
+  let token: string;
+
+  beforeAll(async () => {
+    const upstream = createServer(async (request, response) => {
+      const { method = '', url = '', headers } = request;
+      seen.push({ method, url, headers, body: await text(request) });
+      response.writeHead(200, { [statusHeader]: '200', 'Content-Length': 2 });
+      response.end(method === 'HEAD' ? undefined : 'ok');
+    });
+    upstream.listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    undo.defer(() => {
+      upstream.close();
+    });
+    const { port } = upstream.address() as AddressInfo;
+    const env = { KITH_SECRET: secret, UPSTREAMS: `storage=http://127.0.0.1:${port}` };
+    gateway = undo.use(await startTestGateway('embedded', { env }));
+    const issuer = await serveIssuer(gateway.bus);
+    undo.defer(() => issuer.stop());
+    token = await issuer.token();
+  });
+  afterAll(() => undo.disposeAsync());
+
+  /** What a client would have to send to be another, had it the secret, and what it can try without. */
+  function forged(operation: string, path: string): Record<string, string> {
+    const context: Partial<RequestContext> = {
+      requestId: 'forged',
+      projectId,
+      caller: { userId: randomUUID(), sessionId: randomUUID(), role: 'admin' },
+    };
+    const own = signContext(secret, { method: 'POST', path, operation }, context);
+    return {
+      ...own,
+      ...encodeContext(context),
+      [operationHeader]: 'storage.forged',
+      'kith-status': '200',
+      'kith-user-id': randomUUID(),
+      cookie: 'session=1',
+      'x-forwarded-for': '203.0.113.7',
+      'x-forwarded-host': 'forged.example.org',
+      forwarded: 'for=203.0.113.7',
+      te: 'trailers',
+      'x-anything': 'else',
+    };
+  }
+
+  const contextOf = (headers: IncomingHttpHeaders) =>
+    JSON.parse(
+      JSON.parse(Buffer.from(String(headers[contextHeader]), 'base64url').toString())['Kith-Context'],
+    ) as RequestContext;
+
+  const files = `/v7/${projectId}/storage/files`;
+  const fileId = randomUUID();
+  const { type, body } = multipart([filePart('the bytes')]);
+  const upload = { method: 'POST', path: files, body, headers: { 'content-type': type } };
+  const download = { method: 'GET', path: `${files}/${fileId}`, headers: { range: 'bytes=0-1' } };
+  const requests = [
+    ['an upload', createFile.name, upload],
+    ['a download', getFile.name, download],
+    ['the head of one', getFile.name, { ...download, method: 'HEAD' }],
+  ] as const;
+
+  it.each(requests)('is of its own making, whatever the client sends beside: %s', async (_, name, one) => {
+    const path = one.path.replace('/v7', '');
+    const headers: Record<string, string> = {
+      ...forged(name, path),
+      ...one.headers,
+      authorization: `Bearer ${token}`,
+    };
+    const answer = await send(gateway.gateway.port, { ...one, headers });
+    expect(answer.status).toBe(200);
+    const got = seen.pop();
+    expect([got?.method, got?.url]).toEqual([one.method, path]);
+    expect(Object.keys(got?.headers ?? {}).filter((header) => !allowed.includes(header))).toEqual([]);
+    expect(got?.headers[operationHeader]).toBe(name);
+    expect(got?.headers[signatureHeader]).not.toBe(headers[signatureHeader]);
+    const context = contextOf(got?.headers ?? {});
+    expect(context).toMatchObject({ projectId, clientIp: '127.0.0.1' });
+    expect(context.requestId).not.toBe('forged');
+    if (one.method === 'POST') expect(context.caller?.userId).toBe(userId);
+    else expect(context.caller).toBeNull();
+    expect(got?.body).toBe(one.method === 'POST' ? body.toString() : '');
+  });
+
+  it('is not taken out of it by a header that the client calls its connection’s', async () => {
+    const connection = `close, ${signatureHeader}, ${contextHeader}, ${operationHeader}`;
+    const headers = { ...upload.headers, connection, authorization: `Bearer ${token}` };
+    expect((await send(gateway.gateway.port, { ...upload, headers })).status).toBe(200);
+    const got = seen.pop();
+    for (const name of [signatureHeader, contextHeader, operationHeader])
+      expect(got?.headers[name]).toBeTruthy();
+    expect(contextOf(got?.headers ?? {}).caller?.userId).toBe(userId);
+  });
+
+  it('is nothing where there is no token', async () => {
+    const { authorization: _, ...headers } = {
+      ...forged(createFile.name, files),
+      ...upload.headers,
+      authorization: '',
+    };
+    expect((await send(gateway.gateway.port, { ...upload, headers })).status).toBe(401);
+    expect(seen).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { ApiError, untilMade } from '@kith/base';
+import { type BodyOf, fileDeleted, ownImages, type updateUser, userUpdated } from '@kith/contracts';
+import { ask, type EventSubscription, subscription } from '@kith/service';
+import type { AppContext } from './app.ts';
+import { changedUser } from './changed-user.ts';
+import type { User } from './store/index.ts';
+import { userEvent } from './user-events.ts';
+
+/** What a user shows of their files. */
+export type Pictures = Pick<User, 'avatar' | 'avatarFileId' | 'bannerFileId'>;
+
+interface Asked {
+  projectId: string;
+  caller: { userId: string };
+  body: BodyOf<typeof updateUser>;
+  requestId: string;
+  deadline: number;
+  traceparent: string | null;
+}
+
+/**
+ * Tells what a change of a profile makes of the pictures. A file that becomes the avatar gives it its address; another avatar, or none,
+ * takes the file away. Throws `user/invalid-body` for a file that is not an image of the caller's own (spec#storage-avatar).
+ */
+export async function picturesOf(
+  { bus }: Pick<AppContext, 'bus'>,
+  request: Asked,
+): Promise<(before: Pictures) => Pictures> {
+  const { avatarFileId, bannerFileId, avatar } = request.body;
+  const addresses = await addressesOf(bus, request);
+  return (before) => ({
+    bannerFileId: bannerFileId === undefined ? before.bannerFileId : bannerFileId,
+    ...avatarAfter(before, { avatarFileId, avatar, address: addresses.get(avatarFileId ?? '') }),
+  });
+}
+
+function avatarAfter(
+  before: Pictures,
+  given: {
+    avatarFileId: string | null | undefined;
+    avatar: string | null | undefined;
+    address: string | undefined;
+  },
+): Pick<Pictures, 'avatar' | 'avatarFileId'> {
+  const { avatarFileId, avatar, address } = given;
+  if (avatarFileId) return { avatarFileId, avatar: address ?? null };
+  if (avatar !== undefined && avatar !== before.avatar) return { avatarFileId: null, avatar };
+  if (avatarFileId === null && before.avatarFileId !== null) return { avatarFileId: null, avatar: null };
+  return { avatarFileId: before.avatarFileId, avatar: before.avatar };
+}
+
+async function addressesOf(bus: AppContext['bus'], request: Asked): Promise<ReadonlyMap<string, string>> {
+  const { projectId, caller, body } = request;
+  const { avatarFileId, bannerFileId } = body;
+  const named = { avatarFileId, bannerFileId };
+  const fileIds = Object.values(named).filter((id) => id !== null && id !== undefined);
+  if (fileIds.length === 0) return new Map();
+  const { userId } = caller;
+  const { images } = await ask(bus, ownImages, { projectId, userId, fileIds }, request);
+  const addresses = new Map(images.map(({ fileId, address }) => [fileId, address]));
+  for (const [field, id] of Object.entries(named)) {
+    if (!id || addresses.has(id)) continue;
+    throw new ApiError('user/invalid-body', {
+      message: `${field} must be the id of an image of yours.`,
+      field,
+    });
+  }
+  return addresses;
+}
+
+/** Takes deleted files away from the profiles that show them (spec#storage-avatar-deleted). */
+export const fileEvents: EventSubscription<AppContext> = subscription({
+  durable: 'identity-files',
+  events: [fileDeleted],
+  async apply({ projectId, data }, app: AppContext) {
+    await untilMade(async () => {
+      const before = await app.store.users.find(projectId, data.userId);
+      const isAvatar = before?.avatarFileId === data.fileId;
+      const isBanner = before?.bannerFileId === data.fileId;
+      if (!before || !(isAvatar || isBanner)) return { result: undefined };
+      const after = changedUser(before, {
+        ...(isAvatar && { avatarFileId: null, avatar: null }),
+        ...(isBanner && { bannerFileId: null }),
+      });
+      const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
+      if (outcome === 'stale') return undefined;
+      app.relay.kick();
+      return { result: undefined };
+    });
+  },
+});

@@ -1,0 +1,22 @@
+import type { ServiceBackup } from '@kith/store/backup';
+import { accounts, declared, files, usage } from './store/collections.ts';
+import { accountId, accountOwner, fileRange, placedFile, usageId } from './store/place.ts';
+
+/** Storage's data in a backup. */
+export const storageBackup: ServiceBackup = {
+  service: 'storage',
+  declared,
+  follows: [{ rows: files, target: accounts, of: ({ id }) => fileRange(accountOwner(id)) }],
+  counted: [
+    {
+      rows: files,
+      counters: usage,
+      add: ({ id, doc }) => ({ id: usageId(placedFile(id).projectId), add: { files: 1, bytes: doc.bytes } }),
+    },
+  ],
+  standing: ({ projectId, aggregate }, copied) => ({
+    seq: copied.find(accounts, accountId({ projectId, userId: aggregate.id }))?.seq,
+  }),
+  // An anonymous copy has no files: whatever was in them would be somebody's.
+  anonymous: { accounts: () => null, files: () => null, erased: (stored, made) => made.mapped(stored) },
+};

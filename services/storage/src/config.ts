@@ -1,0 +1,25 @@
+import { wholeNumber } from '@kith/base/config';
+import { httpConfig, storingServiceConfig } from '@kith/service';
+import { z } from 'zod';
+
+const mebibytes = wholeNumber(0, 1_000_000_000);
+
+/** The environment of the service. */
+export const storageConfig = z.object({
+  ...storingServiceConfig.shape,
+  ...httpConfig.shape,
+  STORAGE_URL: z
+    .string()
+    .optional()
+    .describe(
+      'where files lie: `file:///folder`, or `s3://KEY:SECRET@host:port/bucket` (`?region=…`, `&tls=false`); without it in the data folder, or in GridFS at `MONGODB_URL`',
+    ),
+  STORAGE_PROJECT_MIB: mebibytes.default(10_240).describe('MiB of files that a project may store'),
+  STORAGE_USER_MIB: mebibytes.default(500).describe('MiB of files that a user may store'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'the address by which clients reach the gateway is needed' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe('address by which clients reach the gateway; the addresses of files begin with it'),
+});
+export type StorageConfig = z.output<typeof storageConfig>;

@@ -1,0 +1,75 @@
+import { ApiError } from '@kith/base';
+import type { getFile, getFileVariant } from '@kith/contracts';
+import type { BytesAnswer, HttpRequest } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { type BytesRecord, blobKey, type FileRecord } from '../file.ts';
+import { wantedOf } from './conditions.ts';
+
+type DownloadRequest = HttpRequest<typeof getFile> | HttpRequest<typeof getFileVariant>;
+
+/** Answers with the bytes of a file, or with a part of them, or with nothing where the client has them (spec#storage-get). */
+export async function answerBytes(
+  { incoming }: DownloadRequest,
+  { blobs }: AppContext,
+  of: { file: FileRecord; variant?: string; bytes: BytesRecord },
+): Promise<BytesAnswer> {
+  const { file, variant, bytes } = of;
+  const { size } = bytes;
+  const headers = headersOf(file, variant, bytes);
+  const wanted = wantedOf(incoming, {
+    etag: headers.ETag as string,
+    modifiedAt: file.createdAt,
+    size,
+  });
+  if (wanted.kind === 'unchanged') return { status: 304, headers: withoutBody(headers) };
+  const range = wanted.kind === 'part' ? wanted.range : undefined;
+  const length = range ? range.end - range.start + 1 : size;
+  const all = {
+    ...headers,
+    'Content-Length': String(length),
+    ...(range && { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
+  };
+  const status = range ? 206 : 200;
+  if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
+  const body = await blobs.read(blobKey(file, variant), range);
+  // Deleted since its record was read.
+  if (!body) throw new ApiError('storage/not-found');
+  return { status, headers: all, body };
+}
+
+function headersOf(
+  file: FileRecord,
+  variant: string | undefined,
+  { digest }: BytesRecord,
+): Record<string, string> {
+  const name = variant === undefined ? file.name : `${variant}-${file.name}`;
+  // What an image was made of here cannot be anything else; other bytes are never shown in the place of a page of the site.
+  const disposition = file.image ? 'inline' : 'attachment';
+  return {
+    'Content-Type': file.contentType,
+    'Content-Disposition': `${disposition}; filename="${asciiName(name)}"; filename*=UTF-8''${encoded(name)}`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cache-Control': 'public, no-cache',
+    ETag: `"${digest}"`,
+    'Last-Modified': new Date(file.createdAt).toUTCString(),
+    'Accept-Ranges': 'bytes',
+  };
+}
+
+function withoutBody(headers: Record<string, string>): Record<string, string> {
+  const { 'Content-Type': _, 'Content-Disposition': __, ...others } = headers;
+  return others;
+}
+
+/** For clients that do not know the other form (RFC 6266 appendix D). */
+function asciiName(name: string): string {
+  return name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
+}
+
+/** RFC 8187 section 3.2.1. */
+function encoded(name: string): string {
+  return encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

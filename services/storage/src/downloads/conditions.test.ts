@@ -1,0 +1,150 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError } from '@kith/base';
+import { describe, expect, it } from 'vitest';
+import { wantedOf } from './conditions.ts';
+
+const etag = '"a,b"';
+const at = 'Sun, 06 Nov 1994 08:49:37 GMT';
+const before = 'Sun, 06 Nov 1994 08:49:36 GMT';
+const after = 'Sun, 06 Nov 1994 08:49:38 GMT';
+// Headers know whole seconds.
+const modifiedAt = Date.parse(at) + 678;
+
+/** What a request gets of a file of 100 bytes, or of so many: a status, and of a part its bounds. */
+function answerTo(headers: IncomingHttpHeaders, { size = 100, method = 'GET' } = {}): string {
+  try {
+    const wanted = wantedOf({ headers, method }, { etag, modifiedAt, size });
+    if (wanted.kind === 'part') return `206 ${wanted.range.start}-${wanted.range.end}`;
+    return { unchanged: '304', whole: '200' }[wanted.kind];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const range = error.headers['Content-Range'];
+    return `${error.code}${range ? ` ${range}` : ''}`;
+  }
+}
+
+const failed = 'request/precondition-failed';
+const beyond = 'storage/invalid-range bytes */100';
+
+describe('conditions (RFC 9110 section 13)', () => {
+  const ifMatch = (value: string) => ({ 'if-match': value });
+  const ifNoneMatch = (value: string) => ({ 'if-none-match': value });
+  const rows: readonly [string, IncomingHttpHeaders, string][] = [
+    ['nothing', {}, '200'],
+    ['If-Match with the tag', ifMatch(etag), '200'],
+    ['If-Match with a list', ifMatch(`"x", ${etag},"y"`), '200'],
+    ['If-Match with *', ifMatch(' * '), '200'],
+    ['If-Match with another', ifMatch('"a"'), failed],
+    ['If-Match with parts of the tag', ifMatch('"a", "b"'), failed],
+    ['If-Match with no tag at all', ifMatch('a,b'), failed],
+    ['If-Match compares strongly', ifMatch(`W/${etag}`), failed],
+    ['If-Unmodified-Since its time', { 'if-unmodified-since': at }, '200'],
+    ['If-Unmodified-Since before', { 'if-unmodified-since': before }, failed],
+    ['If-Unmodified-Since no date', { 'if-unmodified-since': '1994' }, '200'],
+    ['If-Match goes before If-Unmodified-Since', { ...ifMatch(etag), 'if-unmodified-since': before }, '200'],
+    ['If-Match fails first', { ...ifMatch('"x"'), 'if-unmodified-since': after }, failed],
+    ['If-None-Match with the tag', ifNoneMatch(etag), '304'],
+    ['If-None-Match compares weakly', ifNoneMatch(`W/${etag}`), '304'],
+    ['If-None-Match with a list', ifNoneMatch(`"x",W/"y" ,${etag}`), '304'],
+    ['If-None-Match with *', ifNoneMatch('*'), '304'],
+    ['If-None-Match with others', ifNoneMatch('"a", "b", "*"'), '200'],
+    ['If-Modified-Since its time', { 'if-modified-since': at }, '304'],
+    ['If-Modified-Since after', { 'if-modified-since': after }, '304'],
+    ['If-Modified-Since before', { 'if-modified-since': before }, '200'],
+    ['If-Modified-Since no date', { 'if-modified-since': '2999' }, '200'],
+    ['a date of RFC 850', { 'if-modified-since': 'Sunday, 06-Nov-94 08:49:37 GMT' }, '304'],
+    ['an earlier date of RFC 850', { 'if-modified-since': 'Sunday, 06-Nov-94 08:49:36 GMT' }, '200'],
+    ['a date of asctime', { 'if-modified-since': 'Sun Nov  6 08:49:37 1994' }, '304'],
+    ['an earlier date of asctime', { 'if-modified-since': 'Sun Nov  6 08:49:36 1994' }, '200'],
+    ['If-None-Match alone decides', { ...ifNoneMatch('"x"'), 'if-modified-since': after }, '200'],
+    ['what failed is not unchanged', { ...ifMatch('"x"'), ...ifNoneMatch(etag) }, failed],
+    [
+      'what has changed since is not unchanged',
+      { 'if-unmodified-since': before, ...ifNoneMatch(etag) },
+      failed,
+    ],
+    ['what is unchanged has no range', { ...ifNoneMatch(etag), range: 'bytes=999-' }, '304'],
+    ['what failed has no range', { ...ifMatch('"x"'), range: 'bytes=999-' }, failed],
+  ];
+  it.each(rows)('%s', (_, headers, answer) => {
+    expect(answerTo(headers)).toBe(answer);
+  });
+
+  it('an asctime date is of UTC, wherever the machine is', () => {
+    const zone = process.env.TZ;
+    process.env.TZ = 'America/New_York';
+    try {
+      expect(answerTo({ 'if-modified-since': 'Sun Nov  6 08:49:36 1994' })).toBe('200');
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+});
+
+describe('ranges (RFC 9110 section 14)', () => {
+  const rows: readonly [string, string][] = [
+    ['bytes=0-0', '206 0-0'],
+    ['bytes=10-19', '206 10-19'],
+    ['bytes=10-', '206 10-99'],
+    ['bytes=99-', '206 99-99'],
+    ['bytes=90-1000', '206 90-99'],
+    [`bytes=0-${'9'.repeat(400)}`, '206 0-99'],
+    ['bytes=-1', '206 99-99'],
+    ['bytes=-100', '206 0-99'],
+    ['bytes=-101', '206 0-99'],
+    [' Bytes = 1-2 ', '206 1-2'],
+    ['bytes=100-', beyond],
+    ['bytes=100-200', beyond],
+    [`bytes=${'9'.repeat(400)}-`, beyond],
+    ['bytes=5-4', beyond],
+    ['bytes=-0', beyond],
+    ['bytes=-', beyond],
+    ['bytes=', beyond],
+    ['bytes=x-', beyond],
+    ['bytes=1-2x', beyond],
+    ['bytes=+1-2', beyond],
+    ['bytes=1', beyond],
+    ['bytes=0-1,5-6', '200'],
+    ['bytes=0-1,999-', '200'],
+    ['items=0-1', '200'],
+    ['0-1', '200'],
+  ];
+  it.each(rows)('%s', (range, answer) => {
+    expect(answerTo({ range })).toBe(answer);
+  });
+
+  it('HEAD has none', () => {
+    expect(answerTo({ range: 'bytes=0-1' }, { method: 'HEAD' })).toBe('200');
+    expect(answerTo({ range: 'bytes=999-' }, { method: 'HEAD' })).toBe('200');
+    expect(answerTo({ 'if-none-match': etag }, { method: 'HEAD' })).toBe('304');
+  });
+
+  it.each([
+    ['bytes=0-', 'storage/invalid-range bytes */0'],
+    ['bytes=0-0', 'storage/invalid-range bytes */0'],
+    ['bytes=-0', 'storage/invalid-range bytes */0'],
+    ['bytes=-5', '200'],
+  ])('of an empty file: %s', (range, answer) => {
+    expect(answerTo({ range }, { size: 0 })).toBe(answer);
+  });
+
+  it.each([
+    ['the tag', etag, '206 0-1'],
+    ['the tag, weakly', `W/${etag}`, '200'],
+    ['another tag', '"x"', '200'],
+    ['a list of tags', `${etag}, "x"`, '200'],
+    ['its time', at, '206 0-1'],
+    ['an earlier time', before, '200'],
+    ['a later time', after, '200'],
+    ['no date', 'yesterday', '200'],
+  ])('If-Range with %s', (_, condition, answer) => {
+    expect(answerTo({ range: 'bytes=0-1', 'if-range': condition })).toBe(answer);
+  });
+
+  it('If-Range saves from a range that cannot be given, and says nothing without one', () => {
+    expect(answerTo({ range: 'bytes=999-', 'if-range': '"x"' })).toBe('200');
+    expect(answerTo({ range: 'bytes=999-', 'if-range': etag })).toBe(beyond);
+    expect(answerTo({ 'if-range': '"x"' })).toBe('200');
+  });
+});

@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { ApiError } from '@kith/base';
+import type { ByteRange } from '@kith/store/blobs';
+
+/** What conditions are held against. */
+export interface Validators {
+  /** Strong, with its quotes. */
+  etag: string;
+  /** Unix ms; headers know whole seconds. */
+  modifiedAt: number;
+  size: number;
+}
+
+/** What a request for bytes is to be answered with. */
+export type Wanted = { kind: 'unchanged' } | { kind: 'whole' } | { kind: 'part'; range: ByteRange };
+
+/**
+ * Evaluates the conditions of a request in the order of RFC 9110 section 13.2.2, then its range. Throws
+ * `request/precondition-failed` and `storage/invalid-range`.
+ */
+export function wantedOf(
+  { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
+  of: Validators,
+): Wanted {
+  const match = headers['if-match'];
+  const unmodified = headers['if-unmodified-since'];
+  const meets = match === undefined ? !isAfter(of, unmodified) : names(match, of.etag, { weakly: false });
+  if (!meets) throw new ApiError('request/precondition-failed');
+  const noneMatch = headers['if-none-match'];
+  const since = headers['if-modified-since'];
+  const isUnchanged =
+    noneMatch === undefined
+      ? since !== undefined && isNot(of, since)
+      : names(noneMatch, of.etag, { weakly: true });
+  if (isUnchanged) return { kind: 'unchanged' };
+  // Ranges are for GET alone (RFC 9110 section 14.2).
+  return method === 'HEAD' ? { kind: 'whole' } : partOf(headers, of);
+}
+
+/**
+ * A request for several ranges gets all of it, as one that does not know the unit. So does one for the end of an empty file: that is
+ * satisfiable, but no answer with a part could say so (RFC 9110 section 14.1.2).
+ */
+function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
+  const { range } = headers;
+  const condition = headers['if-range'];
+  const [, list] = /^bytes\s*=\s*(.*)$/i.exec(range?.trim() ?? '') ?? [];
+  if (list === undefined || list.includes(',')) return { kind: 'whole' };
+  if (typeof condition === 'string' && !isSame(condition, of)) return { kind: 'whole' };
+  const [, first = '', last = ''] = /^(\d*)-(\d*)$/.exec(list.trim()) ?? [];
+  if (first === '' && last === '') throw invalidRange(of);
+  if (of.size === 0 && first === '' && Number(last) > 0) return { kind: 'whole' };
+  const start = first === '' ? Math.max(of.size - Number(last), 0) : Number(first);
+  const end = first === '' || last === '' ? of.size - 1 : Math.min(Number(last), of.size - 1);
+  if (start > end || start >= of.size) throw invalidRange(of);
+  return { kind: 'part', range: { start, end } };
+}
+
+/** A list of tags names one; `*` names any. */
+function names(list: string, etag: string, { weakly }: { weakly: boolean }): boolean {
+  if (list.trim() === '*') return true;
+  const tags = list.match(/(W\/)?"[^"]*"/g) ?? [];
+  return tags.some((tag) => tag === etag || (weakly && tag === `W/${etag}`));
+}
+
+/** `If-Range` holds a tag, or a date. */
+function isSame(condition: string, { etag, modifiedAt }: Validators): boolean {
+  if (condition.includes('"')) return condition.trim() === etag;
+  return secondsOf(condition) === Math.floor(modifiedAt / 1000);
+}
+
+/** Whether it was changed after a date; a date that cannot be read is none. */
+function isAfter({ modifiedAt }: Validators, date: string | undefined): boolean {
+  const seconds = date === undefined ? Number.NaN : secondsOf(date);
+  return Math.floor(modifiedAt / 1000) > seconds;
+}
+
+function isNot({ modifiedAt }: Validators, date: string): boolean {
+  return Math.floor(modifiedAt / 1000) <= secondsOf(date);
+}
+
+const httpDate = /^[a-z]{3,9}, \d\d[ -][a-z]{3}[ -](\d\d){1,2} \d\d:\d\d:\d\d GMT$/i;
+const asctimeDate = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i;
+
+/** One of the three forms of RFC 9110 section 5.6.7, in seconds since 1970; NaN for anything else. */
+function secondsOf(date: string): number {
+  const text = date.trim();
+  if (httpDate.test(text)) return Date.parse(text) / 1000;
+  return asctimeDate.test(text) ? Date.parse(`${text} GMT`) / 1000 : Number.NaN;
+}
+
+/** Tells how long it is (RFC 9110 section 15.5.17). */
+function invalidRange({ size }: Validators): ApiError {
+  return new ApiError('storage/invalid-range', { headers: { 'Content-Range': `bytes */${size}` } });
+}

@@ -1,0 +1,45 @@
+import { userDeleted } from '@kith/contracts';
+import { eraseEvents, subscription } from '@kith/service';
+import { changeAccount } from './account.ts';
+import type { AppContext } from './app.ts';
+import type { Owner } from './file.ts';
+
+/** How long after a user's end its files are looked for again: longer than an upload that began before it. */
+const againForMs = 20 * 60_000;
+
+/**
+ * Erases what a deleted user had stored. The user stays marked for a while, so that what an upload on its way has left, and events
+ * published since, go as well.
+ */
+export const usersSubscription = subscription({
+  durable: 'storage-users',
+  events: [userDeleted],
+  async apply(event, app: AppContext) {
+    const owner = { projectId: event.projectId, userId: event.data.id };
+    await app.store.erased.mark(owner, Date.now() + againForMs);
+    await eraseOwner(app, owner);
+  },
+});
+
+/** Erases again whoever was marked lately. */
+export async function eraseMarked(app: AppContext): Promise<void> {
+  for (const owner of await app.store.erased.marked(Date.now())) await eraseOwner(app, owner);
+}
+
+async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
+  const { bus, store, blobs } = app;
+  const { projectId, userId } = owner;
+  const { stored } = await store.account(owner);
+  if (stored) {
+    await changeAccount(app, owner, (account) => store.empty(account));
+    await store.erase(owner);
+  }
+  await store.replies?.forget(owner);
+  await blobs.removeAll(`${projectId}/${userId}/`);
+  const range = {
+    from: `${projectId}|files|${userId}|`,
+    to: `${projectId}|files|${userId}}`,
+    telling: `"userId":"${userId}"`,
+  };
+  await eraseEvents({ bus, outbox: store.outbox }, range, { withdraw: () => true });
+}

@@ -1,0 +1,42 @@
+/** Lets a bounded number of pieces of work run at once; the others wait in the order they came. */
+export class Places {
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Runs `work` once a place is free. Rejects where the signal is aborted before. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#enter(signal);
+    try {
+      return await work();
+    } finally {
+      const [next] = this.#waiting;
+      if (next) next();
+      else this.#free++;
+    }
+  }
+
+  #enter(signal: AbortSignal): Promise<void> | undefined {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free--;
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.delete(begin);
+        reject(signal.reason);
+      };
+      const begin = () => {
+        this.#waiting.delete(begin);
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      this.#waiting.add(begin);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+}

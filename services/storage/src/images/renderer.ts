@@ -1,0 +1,134 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError } from '@kith/base';
+import type { ImageFormat } from '@kith/contracts';
+import sharp, { type Sharp } from 'sharp';
+import { Places } from './places.ts';
+
+/** What is to be made of an image. */
+export interface RenderRequest {
+  /** The file that was sent, and what it was recognised as. */
+  path: string;
+  format: ImageFormat;
+  /** Longest edges, by name. */
+  sizes: Readonly<Record<string, number>>;
+  quality: number;
+  /** Where to put what is made. */
+  folder: string;
+  signal: AbortSignal;
+}
+
+/** An image in a file. */
+export interface Rendered {
+  path: string;
+  width: number;
+  height: number;
+  size: number;
+}
+
+/** Most pixels of an image, over all its frames (spec#storage-invalid-image). Four bytes each is what decoding takes. */
+export const maxPixels = 100_000_000;
+const bytesAPixel = 4;
+/** Images that are decoded at once, in this process. */
+const atOnce = 2;
+/** How long one picture may take to be decoded and encoded, in seconds. */
+const longestSeconds = 30;
+export const defaultQuality = 80;
+
+/** Whether frames of a format may follow each other; they do so in what is made as well. */
+const moving: ReadonlySet<ImageFormat> = new Set(['gif', 'webp']);
+
+/** Reads and renders images with libvips, a bounded number at once, each with a thread and no cache of its own. */
+export class Renderer {
+  readonly #places = new Places(atOnce);
+
+  constructor() {
+    sharp.cache(false);
+    sharp.concurrency(1);
+  }
+
+  /** Renders an image upright and without metadata, in its own size and in others, never enlarged. Throws `storage/invalid-image`. */
+  render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
+    return this.#places.run(request.signal, async () => {
+      try {
+        return await renderAll(request);
+      } catch (error) {
+        if (error instanceof ApiError || request.signal.aborted || isOurs(error)) throw error;
+        throw new ApiError('storage/invalid-image', { cause: error });
+      }
+    });
+  }
+}
+
+async function renderAll(request: RenderRequest) {
+  const { sizes, signal } = request;
+  await checkSize(request);
+  const original = await renderOne(request, 'original');
+  const variants: Record<string, Rendered> = {};
+  for (const [name, edge] of Object.entries(sizes)) {
+    signal.throwIfAborted();
+    // Names have no dot: no variant is called like a file of ours.
+    variants[name] = await renderOne(request, `variant.${name}`, edge);
+  }
+  return { original, variants };
+}
+
+/** Refuses from the head alone what would take too much memory. */
+async function checkSize(request: RenderRequest): Promise<void> {
+  const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
+  const expected = request.format === 'avif' ? 'heif' : request.format;
+  if (format !== expected) throw new ApiError('storage/invalid-image');
+  const pixels = width * (pageHeight === undefined ? height : pageHeight * pages);
+  const depthBytes =
+    depth === 'uchar' || depth === 'char' ? 1 : depth === 'ushort' || depth === 'short' ? 2 : 4;
+  const tooLarge = pixels * Math.max(bytesAPixel, channels * depthBytes) > maxPixels * bytesAPixel;
+  if (tooLarge) {
+    throw new ApiError('storage/invalid-image', {
+      message: 'The image must have at most 100 megapixels, all frames taken together.',
+    });
+  }
+}
+
+async function renderOne(request: RenderRequest, name: string, edge?: number): Promise<Rendered> {
+  const path = join(request.folder, name);
+  const upright = open(request).autoOrient();
+  const sized =
+    edge === undefined
+      ? upright
+      : upright.resize({ width: edge, height: edge, fit: 'inside', withoutEnlargement: true });
+  const made = await encode(sized, request).timeout({ seconds: longestSeconds }).toFile(path);
+  const { size } = await stat(path);
+  return { path, width: made.width, height: made.pageHeight ?? made.height, size };
+}
+
+function open({ path, format }: RenderRequest): Sharp {
+  return sharp(path, {
+    limitInputPixels: maxPixels,
+    // What ends early or is damaged is no image.
+    failOn: 'truncated',
+    animated: moving.has(format),
+    sequentialRead: true,
+  });
+}
+
+function encode(image: Sharp, { format, quality }: RenderRequest): Sharp {
+  switch (format) {
+    case 'jpeg':
+      return image.jpeg({ quality });
+    case 'png':
+      return image.png();
+    case 'webp':
+      return image.webp({ quality });
+    case 'gif':
+      return image.gif();
+    case 'avif':
+      // Above that the encoder takes many times as long for little.
+      return image.avif({ quality, effort: 2 });
+  }
+}
+
+/** Whether a failure is of our disk and not of the image. */
+function isOurs(error: unknown): boolean {
+  const { code = '', message = '' } = error as NodeJS.ErrnoException;
+  return ['ENOSPC', 'EIO', 'EMFILE'].includes(code) || message.includes('No space left');
+}

@@ -1,0 +1,16 @@
+import { createImage as spec } from '@kith/contracts';
+import { uploadHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { toImage } from '../file.ts';
+import { receive } from '../uploads/receive.ts';
+import { imageReceiver } from '../uploads/receive-image.ts';
+
+/** Stores an image of the caller's, upright and without metadata, with smaller sizes of it (spec#storage-images). */
+export const createImage = uploadHandler(spec, async (request, app: AppContext) => {
+  const record = await receive(request, app, {
+    upload: spec.upload,
+    receiver: imageReceiver(app, request),
+  });
+  if (!record.image) throw new Error('An image was stored without what makes it one.');
+  return toImage(record, record.image, app.addresses);
+});

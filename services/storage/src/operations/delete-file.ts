@@ -1,0 +1,25 @@
+import { ApiError } from '@kith/base';
+import { deleteFile as spec } from '@kith/contracts';
+import { handler } from '@kith/service';
+import { changeAccount } from '../account.ts';
+import type { AppContext } from '../app.ts';
+import { ownerOf } from '../file.ts';
+
+/** Deletes a file of the caller's. It is gone for everybody from then on; its bytes are removed behind that (spec#storage-delete). */
+export const deleteFile = handler(spec, async (request, app: AppContext) => {
+  const owner = ownerOf(request);
+  await changeAccount(
+    app,
+    owner,
+    async (account) => {
+      const file = await app.store.find(owner.projectId, request.params.fileId);
+      if (!file) throw new ApiError('storage/not-found');
+      if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
+      return app.store.delete(account, file);
+    },
+    request,
+  );
+  app.relay.kick();
+  app.remover.kick();
+  return undefined;
+});

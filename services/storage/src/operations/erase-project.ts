@@ -1,0 +1,13 @@
+import { eraseProjectFiles } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Erases what is left of a deleted project, when its users have gone. */
+export const eraseProjectHandler = internalHandler(
+  eraseProjectFiles,
+  async ({ projectId }, { store, blobs }: AppContext) => {
+    const isDone = await store.eraseProject(projectId);
+    if (isDone) await blobs.removeAll(`${projectId}/`);
+    return { isDone };
+  },
+);

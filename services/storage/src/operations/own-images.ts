@@ -1,0 +1,13 @@
+import { ownImages } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Tells identity which ids are images of a user's own. */
+export const ownImagesHandler = internalHandler(ownImages, async (body, { store, addresses }: AppContext) => {
+  const { projectId, userId, fileIds } = body;
+  const found = await Promise.all(fileIds.map((id) => store.find(projectId, id)));
+  const images = found.filter((file) => file?.userId === userId && file.image !== undefined);
+  return {
+    images: images.flatMap((file) => (file ? [{ fileId: file.id, address: addresses.of(file) }] : [])),
+  };
+});

@@ -1,0 +1,58 @@
+import type { Logger } from '@kith/base';
+import { Sweeper } from '@kith/service';
+import { changeAccount } from './account.ts';
+import type { AppContext } from './app.ts';
+import { filePrefix } from './file.ts';
+import type { Account } from './store/index.ts';
+
+const atOnce = 50;
+
+/**
+ * Removes bytes without a file: of deleted ones at once, and of uploads whose process has died once nobody can be storing them any
+ * more. First nobody may make a file of them, then they are removed, then the note of them is: a process may die in between.
+ */
+export class Remover {
+  readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;
+  readonly #sweeper: Sweeper;
+  #stopped = false;
+
+  constructor(app: Pick<AppContext, 'store' | 'blobs' | 'turns'>, options: { everyMs: number; log: Logger }) {
+    this.#app = app;
+    this.#sweeper = new Sweeper(() => this.#work(), options);
+  }
+
+  /** Looks for what is to be removed now. */
+  kick(): void {
+    this.#sweeper.kick();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#sweeper.stop();
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      const some = await this.#app.store.due(Date.now(), atOnce);
+      for (const account of some) if (!this.#stopped) await this.#removeOf(account);
+      if (some.length < atOnce || this.#stopped) return;
+    }
+  }
+
+  async #removeOf({ owner, doc }: Account): Promise<void> {
+    const { store, blobs } = this.#app;
+    const now = Date.now();
+    const due = doc.loose.filter((one) => one.due <= now);
+    if (due.some(({ isDead }) => !isDead)) {
+      const late = new Set(due.map(({ fileId }) => fileId));
+      // An upload may have ended in the meantime; what it has taken from the account is not given up.
+      await changeAccount(this.#app, owner, (account) => store.giveUp(account, late));
+    }
+    const { doc: current } = await store.account(owner);
+    for (const { fileId, isDead } of current.loose) {
+      if (!isDead || this.#stopped) continue;
+      await blobs.removeAll(filePrefix({ ...owner, id: fileId }));
+      await changeAccount(this.#app, owner, (account) => store.forget(account, fileId));
+    }
+  }
+}

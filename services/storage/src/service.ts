@@ -1,0 +1,131 @@
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Turns } from '@kith/base';
+import {
+  type HttpIntakeConfig,
+  Relay,
+  type RunningService,
+  type ServiceRuntime,
+  Sweeper,
+  serviceManifest,
+  startService,
+} from '@kith/service';
+import type { StoreConfig } from '@kith/store';
+import { type Blobs, type BlobsConfig, blobsAt, openBlobs, sweepFolder } from '@kith/store/blobs';
+import type { AppContext, Quotas } from './app.ts';
+import { storageBackup } from './backup.ts';
+import { storageConfig } from './config.ts';
+import { eraseMarked, usersSubscription } from './erasure.ts';
+import { Addresses } from './file.ts';
+import { Renderer } from './images/renderer.ts';
+import { eraseProjectHandler } from './operations/erase-project.ts';
+import { exportFilesHandler } from './operations/export-files.ts';
+import * as operations from './operations/index.ts';
+import { ownImagesHandler } from './operations/own-images.ts';
+import * as streams from './operations/streams.ts';
+import { Remover } from './remover.ts';
+import { openStore } from './store/index.ts';
+
+export interface StorageOptions {
+  store: StoreConfig;
+  /** Where the bytes lie, or that home itself, which is closed with the service. */
+  blobs: BlobsConfig | Blobs;
+  http: HttpIntakeConfig | undefined;
+  quotas: Quotas;
+  /** The address that those of files begin with. */
+  publicUrl?: string | undefined;
+  /** A folder for images while they are read. */
+  draftFolder: string;
+  /** How often the service looks for what processes that died and late requests have left, in ms; 5 s by default. */
+  sweepEveryMs?: number;
+  /** After how long the bytes of an upload that has not ended are removed, in ms: longer than any takes. */
+  looseMs?: number;
+}
+
+const mebibyte = 1024 * 1024;
+const minute = 60_000;
+
+export const manifest = serviceManifest<AppContext>()({
+  name: 'storage',
+  config: storageConfig,
+  operations,
+  streams,
+  internal: [eraseProjectHandler, ownImagesHandler, exportFilesHandler],
+  emits: ['file'],
+  subscriptions: [usersSubscription],
+  stores: storageBackup,
+  start: (runtime, { store, folder, http, config }) =>
+    startStorage(runtime, {
+      ...{ store, http },
+      blobs: blobsOf(config.STORAGE_URL, store, folder),
+      publicUrl: config.PUBLIC_URL,
+      quotas: {
+        projectBytes: config.STORAGE_PROJECT_MIB * mebibyte,
+        userBytes: config.STORAGE_USER_MIB * mebibyte,
+      },
+      draftFolder: folder ? join(folder, 'drafts') : join(tmpdir(), 'kith-drafts'),
+    }),
+});
+
+/** Where files lie: where the configuration says, else beside the store. */
+export function blobsOf(
+  url: string | undefined,
+  store: StoreConfig,
+  folder: string | undefined,
+): BlobsConfig {
+  if (url !== undefined) return blobsAt(url);
+  if (store.kind === 'mongo') return { kind: 'gridfs', url: store.url, database: store.database };
+  return { kind: 'folder', folder: folder ? join(folder, 'files') : `${store.file}.files` };
+}
+
+/** Starts the storage service on its own store. Throws `StartError` when that cannot be used. */
+export async function startStorage(
+  runtime: ServiceRuntime,
+  options: StorageOptions,
+): Promise<RunningService> {
+  const { sweepEveryMs = 5_000, looseMs = 15 * minute, draftFolder, quotas } = options;
+  const { bus, log, metrics } = runtime;
+  await using undo = new AsyncDisposableStack();
+  const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
+  const home = 'kind' in options.blobs ? await openBlobs(options.blobs) : options.blobs;
+  const blobs = undo.adopt(home, (opened) => opened.close());
+  const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
+  const turns = new Turns();
+  const remover = undo.adopt(new Remover({ store, blobs, turns }, { everyMs: sweepEveryMs, log }), (one) =>
+    one.stop(),
+  );
+  await mkdir(draftFolder, { recursive: true, mode: 0o700 });
+  const app: AppContext = {
+    ...{ store, blobs, bus, relay, remover, turns, quotas, draftFolder, looseMs },
+    renderer: new Renderer(),
+    addresses: new Addresses(options.publicUrl),
+  };
+  let sweptAt = 0;
+  const sweep = async () => {
+    await store.sweep();
+    await eraseMarked(app);
+    if (performance.now() - sweptAt < looseMs && sweptAt > 0) return;
+    sweptAt = performance.now();
+    await blobs.sweep(looseMs);
+    await sweepFolder(draftFolder, looseMs);
+  };
+  const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
+  const service = await startService<AppContext>(runtime, manifest, {
+    app,
+    outbox: store.outbox,
+    replies: store.replies,
+    background: [sweeper, remover, relay],
+    checkStore: async () => {
+      await store.check();
+      await blobs.check();
+    },
+    close: async () => {
+      await blobs.close();
+      await store.close();
+    },
+    http: options.http,
+  });
+  undo.move();
+  return service;
+}

@@ -1,0 +1,229 @@
+import { fileCreated, fileDeleted } from '@kith/contracts';
+import { ErasedUsers, eraseProject } from '@kith/service';
+import {
+  type DocumentChange,
+  type Documents,
+  type Outbox,
+  type Replies,
+  replyCollection,
+  type StoreConfig,
+  type Stored,
+  timeKey,
+} from '@kith/store';
+import { openDocuments } from '@kith/store/open';
+import { type FileRecord, fileEvent, type Owner } from '../file.ts';
+import {
+  accounts,
+  declared,
+  files,
+  type Loose,
+  type StoredAccount,
+  type StoredFileRow,
+  usage,
+} from './collections.ts';
+import { accountId, accountOwner, filePlace, fileRange, placedFile, usageId } from './place.ts';
+
+/** A user's account as it was read; `stored` is undefined where there is none yet. */
+export interface Account {
+  owner: Owner;
+  stored: Stored<StoredAccount> | undefined;
+  doc: StoredAccount;
+}
+
+/** Bytes that are to be removed. */
+export interface LooseBytes extends Owner {
+  fileId: string;
+}
+
+const none: StoredAccount = { files: 0, bytes: 0, seq: 0, lastAt: 0, loose: [] };
+/** Rows that one step of an erasure takes. */
+const atOnce = 500;
+
+/**
+ * What is known of files. One document of each user decides every change: what the user has stored, and which bytes lie in the
+ * store without a file. So a file is there with all its bytes, and bytes without a file are found again (docs/adr/0045).
+ */
+export class FileStore {
+  readonly outbox: Outbox;
+  /** Answers to requests with a key. */
+  readonly replies: Replies | undefined;
+  readonly erased: ErasedUsers;
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+    this.outbox = documents.outbox;
+    this.replies = documents.replies;
+    this.erased = new ErasedUsers(documents);
+  }
+
+  async account(owner: Owner): Promise<Account> {
+    const id = accountId(owner);
+    const stored = (await this.#documents.get(accounts, [id])).get(id);
+    return { owner, stored, doc: stored?.doc ?? none };
+  }
+
+  /** Bytes that a project has stored. */
+  async projectBytes(projectId: string): Promise<number> {
+    const id = usageId(projectId);
+    return (await this.#documents.sums(usage, [id])).get(id)?.bytes ?? 0;
+  }
+
+  /** A file by its id, whoever's it is. */
+  async find(projectId: string, id: string): Promise<FileRecord | undefined> {
+    const key = `${projectId}|${id}`;
+    const [row] = (await this.#documents.by(files, 'id', [key])).get(key) ?? [];
+    return row && fileOf(row);
+  }
+
+  /** A file that an account has, also while the change that made it is not settled. */
+  async made({ owner, stored }: Account, id: string): Promise<FileRecord | undefined> {
+    if (stored) await this.#documents.settle(accounts, stored);
+    return this.find(owner.projectId, id);
+  }
+
+  /** Some of an owner's files, newest first. */
+  async list(
+    account: Account,
+    { skip = 0, after, limit }: { skip?: number; after?: string; limit: number },
+  ): Promise<FileRecord[]> {
+    if (account.stored) await this.#documents.settle(accounts, account.stored);
+    const range = fileRange(account.owner);
+    const below = after === undefined ? range.below : `${range.above}${after}`;
+    const rows = await this.#documents.range(files, {
+      above: range.above,
+      below,
+      skip,
+      limit,
+      backwards: true,
+    });
+    return rows.map(fileOf);
+  }
+
+  /** Notes that bytes of a file are about to be stored, which are to be removed at `due` unless there is the file. `false` where another change came first. */
+  begin(account: Account, fileId: string, due: number): Promise<boolean> {
+    const { doc } = account;
+    return this.#change(account, { ...doc, loose: [...doc.loose, { fileId, due }] });
+  }
+
+  /** Makes a file of bytes that have been noted. `false` where another change came first. */
+  commit(account: Account, file: FileRecord): Promise<boolean> {
+    const { doc } = account;
+    const after: StoredAccount = {
+      files: doc.files + 1,
+      bytes: doc.bytes + file.bytes,
+      seq: doc.seq + 1,
+      lastAt: file.createdAt,
+      loose: doc.loose.filter(({ fileId }) => fileId !== file.id),
+    };
+    return this.#change(account, after, {
+      rows: [{ in: files, id: filePlace(file), put: storedOf(file) }],
+      counters: [{ in: usage, id: usageId(file.projectId), add: { files: 1, bytes: file.bytes } }],
+      events: [fileEvent(fileCreated, file, after.seq)],
+    });
+  }
+
+  /** Deletes a file; its bytes are to be removed at once. `false` where another change came first. */
+  delete(account: Account, file: FileRecord): Promise<boolean> {
+    const { doc } = account;
+    const after: StoredAccount = {
+      ...doc,
+      files: doc.files - 1,
+      bytes: doc.bytes - file.bytes,
+      seq: doc.seq + 1,
+      loose: [...doc.loose, { fileId: file.id, due: 0, isDead: true }],
+    };
+    return this.#change(account, after, {
+      rows: [{ in: files, id: filePlace(file), put: null }],
+      counters: [{ in: usage, id: usageId(file.projectId), add: { files: -1, bytes: -file.bytes } }],
+      events: [fileEvent(fileDeleted, file, after.seq)],
+    });
+  }
+
+  /** Takes away that bytes are to be removed, because they have been. `false` where another change came first. */
+  async forget(account: Account, fileId: string): Promise<boolean> {
+    const { doc } = account;
+    // Another has, or the whole account has gone: it is not made anew.
+    if (!doc.loose.some((one) => one.fileId === fileId)) return true;
+    return this.#change(account, { ...doc, loose: doc.loose.filter((one) => one.fileId !== fileId) });
+  }
+
+  /** Has nobody make a file of some bytes any more, and them removed at once. `false` where another change came first. */
+  giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
+    const { doc } = account;
+    const loose = doc.loose.map(
+      (one): Loose => (fileIds.has(one.fileId) ? { fileId: one.fileId, due: 0, isDead: true } : one),
+    );
+    return this.#change(account, { ...doc, loose });
+  }
+
+  /** Accounts with bytes that are to be removed by now. */
+  async due(now: number, limit: number): Promise<Account[]> {
+    const range = { above: '', below: timeKey(now + 1), limit };
+    const some = await this.#documents.range(accounts, range, 'due');
+    return some.map((stored) => ({ owner: accountOwner(stored.id), stored, doc: stored.doc }));
+  }
+
+  /** Empties an account whose user is no more: no upload on its way can end in it. `false` where another change came first. */
+  async empty(account: Account): Promise<boolean> {
+    if (!account.stored) return true;
+    const { doc, owner } = account;
+    const after: StoredAccount = { ...doc, files: 0, bytes: 0, loose: [] };
+    const taken = { files: -doc.files, bytes: -doc.bytes };
+    return this.#change(account, after, {
+      ...(doc.files > 0 && { counters: [{ in: usage, id: usageId(owner.projectId), add: taken }] }),
+    });
+  }
+
+  /** Takes away what is left of a user whose account was emptied. `false` while something of it is on its way. */
+  async erase(owner: Owner): Promise<boolean> {
+    const id = accountId(owner);
+    const stored = (await this.#documents.get(accounts, [id], { settled: true })).get(id);
+    const range = fileRange(owner);
+    while ((await this.#documents.clearRows(files, [range], atOnce)) > 0);
+    return stored === undefined || this.#documents.erase(accounts, stored);
+  }
+
+  /** Erases what is left of a deleted project; `false` while the files of each user have not gone with the user. */
+  eraseProject(projectId: string): Promise<boolean> {
+    return eraseProject(this.#documents, projectId, {
+      awaited: [accounts, files],
+      cleared: [usage, replyCollection],
+    });
+  }
+
+  sweep(): Promise<void> {
+    return this.#documents.sweep();
+  }
+
+  /** Rejects when the store cannot be used. */
+  check(): Promise<void> {
+    return this.#documents.check();
+  }
+
+  close(): Promise<void> {
+    return this.#documents.close();
+  }
+
+  async #change(
+    { owner, stored }: Account,
+    set: StoredAccount,
+    more: Pick<DocumentChange<StoredAccount>, 'rows' | 'counters' | 'events'> = {},
+  ): Promise<boolean> {
+    const change = { in: accounts, target: stored ?? accountId(owner), set, ...more };
+    return (await this.#documents.change([change]))[0] === 'made';
+  }
+}
+
+/** Opens the store of the configured kind and brings its schema up to date. Throws `StartError`. */
+export async function openStore(config: StoreConfig): Promise<FileStore> {
+  return new FileStore(await openDocuments(config, declared));
+}
+
+function fileOf({ id: place, doc }: Stored<StoredFileRow>): FileRecord {
+  return { ...placedFile(place), ...doc };
+}
+
+function storedOf({ original, bytes, contentType, name, image }: FileRecord): StoredFileRow {
+  return { original, bytes, contentType, name, ...(image && { image }) };
+}

@@ -1,0 +1,44 @@
+import { timeKey } from '@kith/store';
+import type { Owner } from '../file.ts';
+
+/** The key of a user's account. */
+export function accountId({ projectId, userId }: Owner): string {
+  return `${projectId}|${userId}`;
+}
+
+/** Whose account a key is. */
+export function accountOwner(id: string): Owner {
+  const [projectId = '', userId = ''] = id.split('|');
+  return { projectId, userId };
+}
+
+/** The key of what is stored of a project. */
+export function usageId(projectId: string): string {
+  return `${projectId}|all`;
+}
+
+/** A file's key, which is its place in its owner's list, oldest first (docs/adr/0006). */
+export function filePlace(file: Owner & { id: string; createdAt: number }): string {
+  return `${accountId(file)}|${positionOf(file)}`;
+}
+
+/** What a place says. */
+export function placedFile(place: string): Owner & { id: string; createdAt: number } {
+  const [projectId = '', userId = '', createdAt, id = ''] = place.split('|');
+  return { projectId, userId, id, createdAt: Number(createdAt) };
+}
+
+/** Where a file stands in its owner's list: what a cursor carries. */
+export function positionOf({ id, createdAt }: { id: string; createdAt: number }): string {
+  return `${timeKey(createdAt)}|${id}`;
+}
+
+/** Whether a text is a position. */
+export function isPosition(text: string): boolean {
+  return /^\d{15}\|[0-9a-f-]{36}$/.test(text);
+}
+
+/** The keys of all of an owner's files. `}` follows `|`. */
+export function fileRange(owner: Owner): { above: string; below: string } {
+  return { above: `${accountId(owner)}|`, below: `${accountId(owner)}}` };
+}

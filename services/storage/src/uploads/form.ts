@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough, type Readable } from 'node:stream';
+import { ApiError } from '@kith/base';
+import { maxFormBytes, type Upload } from '@kith/contracts';
+import busboy from 'busboy';
+
+/** The file of a form, while it comes in. */
+export interface FormFile {
+  /** As the client calls it: of a path the last part. */
+  name: string;
+  /** Its bytes. They fail with the code of what is wrong with the form. */
+  bytes: Readable;
+}
+
+/** What else a form holds. */
+export type FormFields = Record<string, string>;
+
+/**
+ * Reads a form as it comes in, and hands its file to `take` while it does. Resolves with the other fields, and with what `take` made of
+ * the file, once the form is whole. Its parts come in any order. Throws `request/invalid-multipart`, the codes of the upload, and
+ * what `take` throws; nothing more of the form is read then.
+ */
+export async function readForm<T>(
+  request: IncomingMessage,
+  upload: Upload,
+  take: (file: FormFile) => Promise<T>,
+): Promise<{ fields: FormFields; taken: T }> {
+  const fields: FormFields = Object.create(null);
+  let taking = undefined as Promise<T> | undefined;
+  let bytes: PassThrough | undefined;
+  const parser = parserOf(request, upload);
+  const parsed = new Promise<void>((resolve, reject) => {
+    let received = 0;
+    const refuse = (error: unknown) => {
+      request.unpipe(parser);
+      bytes?.destroy(error as Error);
+      reject(error);
+    };
+    parser.on('file', (field, stream, { filename }) => {
+      if (field !== upload.part) return void stream.resume();
+      if (taking) return refuse(invalidForm('The form has the file twice.'));
+      const target = new PassThrough({ highWaterMark: 64 * 1024 });
+      bytes = target;
+      // Of a form that was cut off or refused: who reads the bytes hears of it by them.
+      target.on('error', () => undefined);
+      stream.on('limit', () => refuse(new ApiError(upload.tooLarge)));
+      stream.on('error', (error) => refuse(invalidForm(undefined, error)));
+      stream.pipe(target);
+      taking = take({ name: nameOf(filename), bytes: target });
+      // What the file is refused for is told at once, not at the end of the form.
+      taking.catch(refuse);
+    });
+    parser.on('field', (name, value, { nameTruncated, valueTruncated }) => {
+      if (nameTruncated || valueTruncated || Object.hasOwn(fields, name)) return refuse(invalidForm());
+      fields[name] = value;
+    });
+    for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+      parser.on(limit, () => refuse(invalidForm('The form has too many parts.')));
+    }
+    parser.on('error', (error) => refuse(invalidForm(undefined, error)));
+    parser.on('close', resolve);
+    request.on('data', (chunk: Uint8Array) => {
+      received += chunk.length;
+      if (received > upload.maxBytes + maxFormBytes) refuse(new ApiError(upload.tooLarge));
+    });
+    request.on('error', refuse);
+    request.on('close', () => {
+      if (!request.complete) refuse(invalidForm());
+    });
+    request.pipe(parser);
+  });
+  try {
+    await parsed;
+  } catch (error) {
+    // Nothing more is stored once this has thrown.
+    await taking?.catch(() => undefined);
+    throw error;
+  }
+  if (!taking) throw new ApiError(upload.missing);
+  return { fields, taken: await taking };
+}
+
+function parserOf(request: IncomingMessage, { maxBytes }: Upload): busboy.Busboy {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      highWaterMark: 64 * 1024,
+      fileHwm: 64 * 1024,
+      limits: {
+        ...{ fieldNameSize: 100, fieldSize: 4 * 1024, fields: 20, files: 20, parts: 40, headerPairs: 20 },
+        // A file of just so many bytes is no longer one.
+        fileSize: maxBytes + 1,
+      },
+    });
+  } catch (error) {
+    throw invalidForm(undefined, error);
+  }
+}
+
+function invalidForm(message?: string, cause?: unknown): ApiError {
+  return new ApiError('request/invalid-multipart', { ...(message && { message }), cause });
+}
+
+const longestName = 255;
+
+/** A name that is safe to show: without a path, controls and characters that turn the reading direction. */
+function nameOf(filename: string | undefined): string {
+  // As browsers write them (WHATWG HTML, multipart/form-data).
+  const said = (filename ?? '').replaceAll(/%(22|0A|0D)/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  const last = said.toWellFormed().split(/[/\\]/).at(-1) ?? '';
+  const clean = last.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim();
+  return [...clean].slice(0, longestName).join('') || 'file';
+}

@@ -1,0 +1,97 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ApiError } from '@kith/base';
+import type { createImage, ImageFormat } from '@kith/contracts';
+import type { HttpRequest } from '@kith/service';
+import { fileTypeFromBuffer } from 'file-type';
+import type { AppContext } from '../app.ts';
+import { blobKey, type RenderedRecord } from '../file.ts';
+import { defaultQuality, type Rendered } from '../images/renderer.ts';
+import type { Draft, Receipt, Receiver } from './receive.ts';
+import { headBytes, storeBytes } from './store-bytes.ts';
+
+/** What an image is recognised as; `sharp` reads more than these, and is not asked. */
+const formats: Readonly<Record<string, ImageFormat>> = {
+  'image/jpeg': 'jpeg',
+  'image/png': 'png',
+  'image/apng': 'png',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+};
+
+interface Sent {
+  name: string;
+  path: string;
+  format: ImageFormat;
+}
+
+/** Receives an image: keeps what was sent as a file of its own until it is rendered, then stores what was made of it. */
+export function imageReceiver(
+  { blobs, renderer, draftFolder }: AppContext,
+  request: HttpRequest<typeof createImage>,
+): Receiver<Sent> {
+  const folderOf = ({ id }: Receipt) => join(draftFolder, id);
+  return {
+    async take({ name, bytes }, receipt) {
+      const folder = folderOf(receipt);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = join(folder, 'sent');
+      let format: ImageFormat | undefined;
+      async function* recognised() {
+        const head: Uint8Array[] = [];
+        let size = 0;
+        for await (const chunk of bytes as AsyncIterable<Uint8Array>) {
+          if (!format) {
+            head.push(chunk);
+            size += chunk.length;
+            if (size >= headBytes) format = await formatOf(Buffer.concat(head));
+          }
+          yield chunk;
+        }
+        format ??= await formatOf(Buffer.concat(head));
+      }
+      await pipeline(recognised, createWriteStream(path, { mode: 0o600 }), { signal: receipt.signal });
+      if (!format) throw new ApiError('storage/invalid-image');
+      return { name, path, format };
+    },
+    async finish({ name, path, format }, fields, receipt) {
+      const { sizes = {}, quality = defaultQuality } = request.fields(fields);
+      const folder = folderOf(receipt);
+      const made = await renderer.render({ path, format, sizes, quality, folder, signal: receipt.signal });
+      const all = [made.original, ...Object.values(made.variants)];
+      receipt.checkRoom(all.reduce((sum, { size }) => sum + size, 0));
+      const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
+        const key = blobKey(receipt, variant);
+        const stored = await storeBytes(blobs, key, createReadStream(one.path), { signal: receipt.signal });
+        return { ...stored, width: one.width, height: one.height };
+      };
+      const { size, digest, width, height } = await store(made.original);
+      const variants: Record<string, RenderedRecord> = {};
+      for (const [variant, one] of Object.entries(made.variants))
+        variants[variant] = await store(one, variant);
+      const bytes = [size, ...Object.values(variants).map((one) => one.size)];
+      const draft: Draft = {
+        name,
+        original: { size, digest },
+        bytes: bytes.reduce((sum, one) => sum + one, 0),
+        contentType: `image/${format}`,
+        image: { format, quality, width, height, variants },
+      };
+      return draft;
+    },
+    async release(receipt) {
+      await rm(folderOf(receipt), { recursive: true, force: true });
+    },
+  };
+}
+
+/** Throws `storage/invalid-image` for what does not begin as an image. SVG does not: it is a program, and stored as a file. */
+async function formatOf(head: Uint8Array): Promise<ImageFormat> {
+  const type = await fileTypeFromBuffer(head).catch(() => undefined);
+  const format = type && formats[type.mime];
+  if (!format) throw new ApiError('storage/invalid-image');
+  return format;
+}

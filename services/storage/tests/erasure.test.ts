@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { createImage, eraseProjectFiles } from '@kith/contracts';
+import { ask } from '@kith/service';
+import { availableEngines, dumpStore, waitFor } from '@kith/testing';
+import { describe, expect, it } from 'vitest';
+import { smallPng } from '../../../tests/support/multipart.ts';
+import { blobKey, type Owner } from '../src/file.ts';
+import { upload } from './support/bytes-client.ts';
+import { type FileEvent, someone, World } from './support/world.ts';
+
+/**
+ * Where an id stands in the store, but for the marks that end by themselves: of users whose accounts have ended, and on MongoDB
+ * of the places of rows.
+ */
+async function placesOf({ place }: World, id: string): Promise<string[]> {
+  const { erased: _, ...others } = await dumpStore(place.config.store);
+  const rows = Object.entries(others).flatMap(([name, all]) => all.map((row) => ({ name, row })));
+  const found = rows.filter(({ row }) => row.gone !== true && JSON.stringify(row).includes(id));
+  return found.map(({ name }) => name);
+}
+
+/** Waits until an id stands nowhere in the store. */
+function isErased(world: World, id: string): Promise<boolean> {
+  const probe = async () => {
+    const left = await placesOf(world, id);
+    if (left.length > 0) throw new Error(`It stands in ${left.join(', ')}.`);
+    return true;
+  };
+  return waitFor(probe, { what: 'the erasure', timeoutMs: 25_000 });
+}
+
+/** Every event that the bus still has, up to one that is told now. */
+async function eventsOnBus(world: World, witness: Owner): Promise<FileEvent[]> {
+  const { bus } = world.runtime;
+  const events: FileEvent[] = [];
+  const last = await world.file(witness, Buffer.from('the last'));
+  const all = { durable: `test-${randomUUID()}`, subjects: [`${bus.prefix}.event.*.file.>`] };
+  await bus.consume(all, async ({ body }) => {
+    events.push(JSON.parse(new TextDecoder().decode(body)));
+  });
+  await waitFor(() => events.some(({ data }) => data.fileId === last), { what: 'the last event' });
+  return events;
+}
+
+/** Stores a file and an image, deletes another with a key, and leaves bytes that a process has not brought to an end. */
+async function fill(world: World, owner: Owner): Promise<string> {
+  const { place } = world;
+  const kept = await world.file(owner, Buffer.from(`the bytes of ${owner.userId}`));
+  const sizes = [{ name: 'sizes', value: '{"small":8}' }];
+  expect((await upload(world.url(), createImage, owner, smallPng, sizes))?.status).toBe(201);
+  const gone = await world.file(owner, Buffer.from('soon gone'));
+  expect((await world.delete(owner, gone, { idempotencyKey: 'a key' })).status).toBe(204);
+  await waitFor(async () => (await place.held(owner)).loose.length === 0, { what: 'the removal' });
+  const id = randomUUID();
+  const isNoted = async () => place.store.begin(await place.store.account(owner), id, Date.now() + 3_600_000);
+  await waitFor(isNoted, { what: 'the note' });
+  await place.blobs.put(blobKey({ ...owner, id }), [Buffer.from('of nobody')] as never);
+  return kept;
+}
+
+const repliesOf = async ({ place }: World) => (await dumpStore(place.config.store)).replies?.length;
+
+describe.each(availableEngines())(
+  'what is erased with a user or a project (%s)',
+  { timeout: 60_000 },
+  (engine) => {
+    it('of a user are rows, account, sums, bytes, events and replies, and nothing of another', async () => {
+      await using world = await World.start(engine, { sweepEveryMs: 50 });
+      const gone = someone();
+      const stays = someone(gone.projectId);
+      const lost = await fill(world, gone);
+      const kept = await fill(world, stays);
+      const before = await world.place.held(stays);
+      const { bytes } = await world.place.held(gone);
+      expect(before.projectBytes).toBe(before.bytes + bytes);
+      expect(await placesOf(world, gone.userId)).toEqual(
+        expect.arrayContaining(['accounts', 'files', 'replies']),
+      );
+      expect(await repliesOf(world)).toBe(2);
+      expect((await eventsOnBus(world, stays)).filter(({ actorId }) => actorId === gone.userId)).toHaveLength(
+        4,
+      );
+
+      await world.endAccount(gone);
+      await isErased(world, gone.userId);
+      expect(await repliesOf(world)).toBe(1);
+      const { keys } = await world.place.held(gone);
+      expect(keys.filter((key) => !key.startsWith(`${stays.projectId}/${stays.userId}/`))).toEqual([]);
+      expect((await world.get(lost, gone))?.status).toBe(404);
+      const told = await eventsOnBus(world, stays);
+      expect(told.filter((event) => JSON.stringify(event).includes(gone.userId))).toEqual([]);
+
+      const after = await world.place.held(stays);
+      expect(after.bytes).toBe(before.bytes + 2 * 'the last'.length);
+      expect(after.projectBytes).toBe(after.bytes);
+      expect(after.rows.slice(2)).toEqual(before.rows);
+      expect(after.loose).toEqual(before.loose);
+      for (const key of before.keys.filter((one) => one.includes(stays.userId))) expect(keys).toContain(key);
+      expect((await world.get(kept, stays))?.body.toString()).toBe(`the bytes of ${stays.userId}`);
+      expect(told.map(({ aggregate }) => aggregate.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    });
+
+    it('of a project is all that its users leave, and nothing of another project', async () => {
+      await using world = await World.start(engine, { sweepEveryMs: 50 });
+      const [ada, other] = [someone(), someone()];
+      const grace = someone(ada.projectId);
+      const { projectId } = ada;
+      for (const owner of [ada, grace, other]) await fill(world, owner);
+      const stray = blobKey({ ...someone(projectId), id: randomUUID() });
+      const erase = () =>
+        ask(
+          world.runtime.bus,
+          eraseProjectFiles,
+          { projectId },
+          { requestId: 't', deadline: Date.now() + 5_000 },
+        );
+      expect(await erase()).toEqual({ isDone: false });
+      expect((await world.place.held(ada)).rows).toHaveLength(2);
+
+      await world.endAccount(ada);
+      await world.endAccount(grace);
+      for (const { userId } of [ada, grace]) await isErased(world, userId);
+      // Of a user whom nobody looks for any more.
+      await world.place.blobs.put(stray, [Buffer.from('of nobody')] as never);
+      await waitFor(async () => (await erase()).isDone, { what: 'the erasure of the project' });
+      expect(await placesOf(world, projectId)).toEqual([]);
+      const rest = await world.place.held(other);
+      expect(rest.keys.filter((key) => !key.startsWith(`${other.projectId}/`))).toEqual([]);
+      expect(rest).toMatchObject({ files: 2, projectBytes: rest.bytes });
+      expect(rest.keys).toHaveLength(4);
+      expect(await repliesOf(world)).toBe(1);
+      const told = await eventsOnBus(world, other);
+      expect(told.filter((event) => JSON.stringify(event).includes(projectId))).toEqual([]);
+      expect(told).toHaveLength(5);
+    });
+  },
+);

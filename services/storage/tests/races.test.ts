@@ -1,0 +1,177 @@
+// Starts at most 0 platforms and 4 processes.
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { createFile, createImage, getFile } from '@kith/contracts';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { smallPng } from '../../../tests/support/multipart.ts';
+import type { Owner } from '../src/file.ts';
+import { FileStore } from '../src/store/index.ts';
+import { signedRequest, Upload } from './support/bytes-client.ts';
+import { someone, World } from './support/world.ts';
+
+const mebibyte = 1024 * 1024;
+const nothing = { files: 0, bytes: 0, loose: [], projectBytes: 0, rows: [], keys: [], unfinished: 0 };
+
+describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(engine);
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  const isNoted = (owner: Owner, count: number) =>
+    waitFor(async () => (await world.place.held(owner)).loose.length === count, { what: 'the notes' });
+  /** Of the whole home: no test leaves a file. */
+  const isEmpty = async (owner: Owner) => {
+    const isGone = async () => {
+      const { keys, loose } = await world.place.held(owner);
+      return keys.length === 0 && loose.length === 0;
+    };
+    await waitFor(isGone, { what: 'an empty home' });
+    expect(await world.place.held(owner)).toEqual(nothing);
+  };
+  const eventsOf = ({ userId }: Owner) =>
+    world.events
+      .filter(({ actorId }) => actorId === userId)
+      .map(({ type, aggregate }) => `${aggregate.seq} ${type}`);
+
+  it.each([
+    ['in one process', 0],
+    ['in two', 1],
+  ])('of two uploads that pass the quota together one gets in, %s', async (_, other) => {
+    await world.serve({ instances: 2, quotas: { projectBytes: mebibyte, userBytes: 1_000 } });
+    const owner = someone();
+    const uploads = [world.begin(owner), world.begin(owner, other)];
+    for (const one of uploads) await one.write(Buffer.alloc(600));
+    await isNoted(owner, 2);
+    const answers = await Promise.all(uploads.map((one) => one.finish()));
+    expect(answers.map((answer) => answer?.status).sort()).toEqual([201, 403]);
+    expect(answers.find((answer) => answer?.status === 403)?.json.code).toBe('storage/quota-exceeded');
+    const held = await world.place.held(owner);
+    expect(held).toMatchObject({ files: 1, bytes: 600, projectBytes: 600, loose: [], unfinished: 0 });
+    expect(held.rows).toHaveLength(1);
+    expect(held.keys).toHaveLength(1);
+    // Just what is left of it.
+    expect((await world.upload(owner, Buffer.alloc(401)))?.status).toBe(403);
+    const rest = await world.file(owner, Buffer.alloc(400));
+    for (const id of [rest, held.rows[0]?.id ?? '']) await world.delete(owner, id);
+    await isEmpty(owner);
+  });
+
+  it('one of two deletions at once is a 204, the other a 404', async () => {
+    await world.serve({ instances: 2 });
+    const owner = someone();
+    for (let round = 0; round < 5; round++) {
+      const id = await world.file(owner, Buffer.alloc(100));
+      const answers = await Promise.all([world.delete(owner, id), world.delete(owner, id)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
+    }
+    await isEmpty(owner);
+    await waitFor(() => eventsOf(owner).length === 10, { what: 'the events' });
+    const turns = Array.from({ length: 10 }, (_, at) => `${at + 1} file.${at % 2 ? 'deleted' : 'created'}`);
+    expect(eventsOf(owner)).toEqual(turns);
+  });
+
+  it('a download goes on or breaks off when its file is deleted, and has no other bytes', async () => {
+    await world.serve();
+    const owner = someone();
+    const bytes = randomBytes(40 * mebibyte);
+    const fileId = await world.file(owner, bytes);
+    const outgoing = signedRequest(world.url(), getFile, { ...owner, params: { fileId } });
+    outgoing.end();
+    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.on('response', resolve);
+      outgoing.on('error', reject);
+    });
+    expect(incoming.statusCode).toBe(200);
+    const received: Buffer[] = [];
+    await new Promise<void>((resolve) => {
+      incoming.once('data', (chunk: Buffer) => {
+        incoming.pause();
+        received.push(chunk);
+        resolve();
+      });
+    });
+    expect((await world.delete(owner, fileId)).status).toBe(204);
+    await isEmpty(owner);
+    expect((await world.get(fileId, owner))?.status).toBe(404);
+    incoming.on('data', (chunk: Buffer) => received.push(chunk));
+    const isWhole = await new Promise<boolean>((resolve) => {
+      incoming.on('error', () => resolve(false));
+      incoming.on('end', () => resolve(incoming.complete));
+      incoming.resume();
+    });
+    const got = Buffer.concat(received);
+    if (isWhole) expect(got.equals(bytes)).toBe(true);
+    else expect(got.equals(bytes.subarray(0, got.length))).toBe(true);
+    expect(isWhole || got.length < bytes.length).toBe(true);
+  });
+
+  it('an upload whose change was made, though its answer was lost, is a whole file', async () => {
+    await world.serve();
+    const owner = someone();
+    const commit = FileStore.prototype.commit;
+    let isLost = false;
+    const losing = vi.spyOn(FileStore.prototype, 'commit').mockImplementation(async function (
+      this: FileStore,
+      ...change
+    ) {
+      losing.mockRestore();
+      isLost = await commit.apply(this, change);
+      throw new Error('The answer of the store was lost.');
+    });
+    const bytes = Buffer.alloc(300_000, 'a');
+    const answer = await world.upload(owner, bytes);
+    expect(answer?.status).toBe(201);
+    const { doc } = await world.place.store.account(owner);
+    expect([doc.files, doc.loose]).toEqual([1, []]);
+    expect(isLost).toBe(true);
+    const fileId: string = answer?.json.fileId;
+    expect((await world.get(fileId, owner))?.body.equals(bytes)).toBe(true);
+    await world.delete(owner, fileId);
+    await isEmpty(owner);
+  });
+
+  it('an upload leaves nothing of a user whose account ends meanwhile', async () => {
+    await world.serve({ sweepEveryMs: 20 });
+    const owner = someone();
+    const kept = await world.file(owner, Buffer.alloc(100));
+    const one = world.begin(owner);
+    await one.write(Buffer.alloc(300_000));
+    await isNoted(owner, 1);
+    await world.endAccount(owner);
+    const isGone = async () => (await world.place.store.account(owner)).stored === undefined;
+    await waitFor(isGone, { what: 'the end of the account' });
+    const answer = await one.finish();
+    expect([answer?.status, answer?.json.code]).toEqual([408, 'request/timeout']);
+    await isEmpty(owner);
+    expect(await isGone()).toBe(true);
+    expect((await world.get(kept, owner))?.status).toBe(404);
+    const late = await world.upload(owner, Buffer.alloc(100));
+    expect([late?.status, late?.json.code]).toEqual([401, 'auth/unauthorized']);
+    await isEmpty(owner);
+    expect(await isGone()).toBe(true);
+  });
+
+  it.each([
+    ['a file', createFile, Buffer.alloc(300_000)],
+    ['an image', createImage, smallPng],
+  ])('an upload that takes longer than it may is refused, and leaves nothing: %s', async (_, spec, bytes) => {
+    await world.serve({ sweepEveryMs: 20, looseMs: 200 });
+    const owner = someone();
+    const one = new Upload(world.url(), spec, owner);
+    await one.write(bytes);
+    await waitFor(
+      async () => {
+        const { stored, doc } = await world.place.store.account(owner);
+        return stored !== undefined && doc.loose.length === 0;
+      },
+      { what: 'the end of the note' },
+    );
+    const answer = await one.finish();
+    expect([answer?.status, answer?.json.code]).toEqual([408, 'request/timeout']);
+    await isEmpty(owner);
+    expect(eventsOf(owner)).toEqual([]);
+  });
+});

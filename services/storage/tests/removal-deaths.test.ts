@@ -1,0 +1,17 @@
+import { describe, it } from 'vitest';
+import { dieAtEachStep, places } from './support/deaths.ts';
+import { deletion, erasure, removal } from './support/dying-acts.ts';
+
+// Starts at most 0 platforms and 120 processes.
+
+describe.each(places)('a process that dies ($engine, $home)', { timeout: 300_000 }, (place) => {
+  it.each([
+    ['a deletion, and the removal of the bytes', deletion],
+    ['the removal of what an upload has left', removal],
+  ] as const)('before any step of %s leaves all of it or nothing', (_, act) => dieAtEachStep(act, place));
+
+  // On real engines: the long suite.
+  it.runIf(place.engine === 'embedded')('before any step of the erasure of a user leaves nothing', () =>
+    dieAtEachStep(erasure, place),
+  );
+});

@@ -1,0 +1,116 @@
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import type { OperationSpec } from '@kith/contracts';
+import { type Caller, canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
+import { filePart, multipart, type Part } from '../../../../tests/support/multipart.ts';
+import type { Owner } from '../../src/file.ts';
+
+/** By which the services of these suites know a gateway. */
+export const secret = 'the gateway of the suites of storage';
+
+/** An answer with all of its body; `json` is undefined where that is something else. */
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it asserts
+  json: any;
+}
+
+export interface BytesCall {
+  projectId: string;
+  /** Who calls; nobody by default. */
+  userId?: string;
+  params?: Record<string, string>;
+  method?: string;
+  headers?: Record<string, string>;
+}
+
+const boundary = 'the-boundary';
+const multipartType = `multipart/form-data; boundary=${boundary}`;
+
+/** The caller that a gateway makes of a user's token. */
+export function callerOf(userId: string): Caller {
+  return { userId, sessionId: userId, role: 'visitor' };
+}
+
+/** What a gateway says of a request. */
+export function contextOf({ projectId, userId, params = {} }: BytesCall): Partial<RequestContext> {
+  return { requestId: 'test', projectId, caller: userId === undefined ? null : callerOf(userId), params };
+}
+
+/** Begins a request to a service, signed as the gateway does. */
+export function signedRequest(url: string, spec: OperationSpec, call: BytesCall): ClientRequest {
+  const { method = spec.kind === 'upload' ? 'POST' : 'GET', headers } = call;
+  const context = contextOf(call);
+  const path = canonicalPath(spec, { projectId: call.projectId, params: call.params ?? {} });
+  const signed = { method, path, operation: spec.name };
+  return request(`${url}${path}`, {
+    method,
+    agent: false,
+    headers: { ...headers, ...signContext(secret, signed, context), [operationHeader]: spec.name },
+  });
+}
+
+/** The answer to a request, with all of its body; `undefined` where the connection broke before its end. */
+export async function answerTo(outgoing: ClientRequest): Promise<Answer | undefined> {
+  try {
+    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once('response', resolve);
+      outgoing.on('error', reject);
+    });
+    const { statusCode: status = 0, headers } = incoming;
+    const body = Buffer.concat(await incoming.toArray());
+    const isJson = headers['content-type'] === 'application/json' && body.length > 0;
+    return { status, headers, body, json: isJson ? JSON.parse(body.toString()) : undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+/** An upload that a test sends piece by piece. */
+export class Upload {
+  readonly answer: Promise<Answer | undefined>;
+  readonly #outgoing: ClientRequest;
+  readonly #tail: Buffer;
+
+  /** Begins the form of a file; `parts` stand before it. */
+  constructor(url: string, spec: OperationSpec, { projectId, userId }: Owner, parts: readonly Part[] = []) {
+    const headers = { 'content-type': multipartType };
+    this.#outgoing = signedRequest(url, spec, { projectId, userId, headers });
+    this.answer = answerTo(this.#outgoing);
+    const marker = 'the bytes of the file';
+    const { body } = multipart([...parts, filePart(marker)], boundary);
+    const at = body.indexOf(marker);
+    this.#tail = body.subarray(at + marker.length);
+    this.#outgoing.write(body.subarray(0, at));
+  }
+
+  /** Resolves once the bytes have left this process. */
+  write(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.#outgoing.write(bytes, () => resolve()));
+  }
+
+  /** Ends the form, and gives the answer. */
+  finish(): Promise<Answer | undefined> {
+    this.#outgoing.end(this.#tail);
+    return this.answer;
+  }
+
+  /** Leaves without the end. */
+  leave(): void {
+    this.#outgoing.destroy();
+  }
+}
+
+/** Uploads a file, whole. */
+export function upload(
+  url: string,
+  spec: OperationSpec,
+  owner: Owner,
+  bytes: Uint8Array,
+  parts: readonly Part[] = [],
+): Promise<Answer | undefined> {
+  const one = new Upload(url, spec, owner, parts);
+  void one.write(bytes);
+  return one.finish();
+}

@@ -1,0 +1,70 @@
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StoreConfig } from '@kith/store';
+import { type Blobs, openBlobs } from '@kith/store/blobs';
+import { type BlobHomeKind, createBlobHome, createStore, type EngineKind } from '@kith/testing';
+import type { FileRecord, Owner } from '../../src/file.ts';
+import type { Loose } from '../../src/store/collections.ts';
+import { type FileStore, openStore } from '../../src/store/index.ts';
+
+/** What is stored of a user, and in the whole home of bytes. */
+export interface Held {
+  /** Those of the account. */
+  files: number;
+  bytes: number;
+  loose: readonly Loose[];
+  /** What the project is counted with. */
+  projectBytes: number;
+  rows: readonly FileRecord[];
+  /** Keys in the home of bytes, whosever they are, in order. */
+  keys: readonly string[];
+  /** Pieces of bytes that were never whole, and drafts of images. */
+  unfinished: number;
+}
+
+/** Where a service stores: it stays when the service ends. */
+export interface Place extends AsyncDisposable {
+  config: {
+    store: StoreConfig;
+    blobs: Awaited<ReturnType<typeof createBlobHome>>['config'];
+    draftFolder: string;
+  };
+  store: FileStore;
+  blobs: Blobs;
+  held(owner: Owner): Promise<Held>;
+}
+
+/** The home of bytes that an engine comes with. */
+export function homeOf(engine: EngineKind): BlobHomeKind {
+  return engine === 'embedded' ? 'folder' : 'gridfs';
+}
+
+/** Makes a store and a home of bytes, both empty. */
+export async function createPlace(engine: EngineKind, kind: BlobHomeKind = homeOf(engine)): Promise<Place> {
+  await using undo = new AsyncDisposableStack();
+  const { config: storeConfig } = undo.use(await createStore(engine));
+  const home = undo.use(await createBlobHome(kind));
+  const { path: draftFolder } = undo.use(await mkdtempDisposable(join(tmpdir(), 'kith-drafts-')));
+  const store = undo.adopt(await openStore(storeConfig), (opened) => opened.close());
+  const blobs = undo.adopt(await openBlobs(home.config), (opened) => opened.close());
+  const kept = undo.move();
+  return {
+    config: { store: storeConfig, blobs: home.config, draftFolder },
+    store,
+    blobs,
+    async held(owner) {
+      const account = await store.account(owner);
+      const keys: string[] = [];
+      for await (const { key } of blobs.list()) keys.push(key);
+      const { files, bytes, loose } = account.doc;
+      return {
+        ...{ files, bytes, loose, keys: keys.toSorted() },
+        projectBytes: await store.projectBytes(owner.projectId),
+        rows: await store.list(account, { limit: 100 }),
+        unfinished: (await home.unfinished()) + (await readdir(draftFolder)).length,
+      };
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createFile,
+  deleteFile,
+  type EventOf,
+  eventSubject,
+  type fileCreated,
+  getFile,
+  userDeleted,
+} from '@kith/contracts';
+import { makeEvent, type RunningService, type ServiceRuntime } from '@kith/service';
+import {
+  callOperation,
+  createRuntime,
+  type EngineKind,
+  type OperationAnswer,
+  type OperationCall,
+} from '@kith/testing';
+import type { Owner } from '../../src/file.ts';
+import { type StorageOptions, startStorage } from '../../src/service.ts';
+import {
+  type Answer,
+  answerTo,
+  type BytesCall,
+  callerOf,
+  secret,
+  signedRequest,
+  Upload,
+  upload,
+} from './bytes-client.ts';
+import { createPlace, type Place } from './place.ts';
+
+export type WorldOptions = Partial<Pick<StorageOptions, 'quotas' | 'sweepEveryMs' | 'looseMs'>> & {
+  /** Processes of the service, as far as one process can play them; 1 by default. */
+  instances?: number;
+  /** Where it stores; a place of its own by default. */
+  place?: Place;
+};
+
+/** What the service tells. */
+export type FileEvent = EventOf<typeof fileCreated>;
+
+const mebibyte = 1024 * 1024;
+
+/** The service on a bus of its own, and ways to call it as the gateway does. */
+export class World implements AsyncDisposable {
+  readonly runtime: ServiceRuntime;
+  readonly place: Place;
+  /** Of the service, in the order they came. */
+  readonly events: FileEvent[] = [];
+  readonly #undo: AsyncDisposableStack;
+  #services: RunningService[] = [];
+
+  private constructor(runtime: ServiceRuntime, place: Place, undo: AsyncDisposableStack) {
+    this.runtime = runtime;
+    this.place = place;
+    this.#undo = undo;
+  }
+
+  static async start(engine: EngineKind, options: WorldOptions = {}): Promise<World> {
+    await using undo = new AsyncDisposableStack();
+    const place = options.place ?? undo.use(await createPlace(engine));
+    const runtime = undo.use(await createRuntime(engine));
+    const world = new World(runtime, place, undo.move());
+    const { bus } = runtime;
+    const all = { durable: `test-${randomUUID()}`, subjects: [`${bus.prefix}.event.*.file.>`] };
+    await bus.consume(all, async ({ body }) => {
+      world.events.push(JSON.parse(new TextDecoder().decode(body)));
+    });
+    await world.serve(options);
+    return world;
+  }
+
+  /** Ends the service, and starts it anew, with other settings. */
+  async serve({ instances = 1, quotas, ...options }: Omit<WorldOptions, 'place'> = {}): Promise<void> {
+    await this.stop();
+    for (let started = 0; started < instances; started++) {
+      const service = await startStorage(this.runtime, {
+        ...this.place.config,
+        ...options,
+        http: { host: '127.0.0.1', port: 0, secret },
+        quotas: { projectBytes: 1000 * mebibyte, userBytes: 100 * mebibyte, ...quotas },
+      });
+      this.#services.push(service);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const ending = this.#services;
+    this.#services = [];
+    await Promise.all(ending.map((one) => one.stop()));
+  }
+
+  /** The address for bytes of a process of the service. */
+  url(instance = 0): string {
+    const url = this.#services[instance]?.httpUrl;
+    if (url === undefined) throw new Error('The service does not run.');
+    return url;
+  }
+
+  upload(owner: Owner, bytes: Uint8Array, instance = 0): Promise<Answer | undefined> {
+    return upload(this.url(instance), createFile, owner, bytes);
+  }
+
+  /** Begins an upload that is sent piece by piece. */
+  begin(owner: Owner, instance = 0): Upload {
+    return new Upload(this.url(instance), createFile, owner);
+  }
+
+  /** Uploads a file, and gives its id. */
+  async file(owner: Owner, bytes: Uint8Array): Promise<string> {
+    const answer = await this.upload(owner, bytes);
+    if (answer?.status !== 201) throw new Error(`The upload was answered with ${answer?.body}.`);
+    return answer.json.fileId;
+  }
+
+  get(fileId: string, call: BytesCall, instance = 0): Promise<Answer | undefined> {
+    const outgoing = signedRequest(this.url(instance), getFile, { ...call, params: { fileId } });
+    outgoing.end();
+    return answerTo(outgoing);
+  }
+
+  delete({ projectId, userId }: Owner, fileId: string, more: OperationCall = {}): Promise<OperationAnswer> {
+    const call = { projectId, caller: callerOf(userId), params: { fileId }, ...more };
+    return callOperation(this.runtime.bus, deleteFile, call);
+  }
+
+  /** Tells that the account of a user has ended, as identity does. */
+  async endAccount({ projectId, userId }: Owner): Promise<void> {
+    const { bus } = this.runtime;
+    const event = makeEvent(userDeleted, {
+      projectId,
+      actorId: userId,
+      aggregate: { type: 'user', id: userId, seq: 2 },
+      data: { id: userId },
+      occurredAt: new Date(),
+    });
+    const body = new TextEncoder().encode(JSON.stringify(event));
+    await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.#undo.disposeAsync();
+  }
+}
+
+/** A user of a project, both new. */
+export function someone(projectId: string = randomUUID()): Owner {
+  return { projectId, userId: randomUUID() };
+}

@@ -1,0 +1,5 @@
+// Quick counterpart: tests/document-requests.test.ts
+// Starts at most 2 platforms and 7 processes.
+import { answersAsDocumented } from './support/document/suite.ts';
+
+answersAsDocumented({ count: 10_000, timeoutMs: 600_000 });

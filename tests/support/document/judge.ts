@@ -1,0 +1,64 @@
+import type { Answer } from '../http.ts';
+import type { Made } from './requests.ts';
+
+/** Refusals of what a client has sent, whatever there is. */
+const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
+
+/**
+ * What a schema cannot say, so that a request that follows the document may be refused all the same; by code, with why. All else
+ * that is refused for its form is a mistake of the document.
+ */
+const unsayable: readonly { of: RegExp; what: string }[] = [
+  { of: /^auth\/invalid-(credentials|token)/, what: 'which password or token is right' },
+  { of: /^collection\/invalid-parent/, what: 'which collections there are' },
+  { of: /^storage\/invalid-image/, what: 'which bytes are an image' },
+  { of: /^crypto\//, what: 'which text is a key' },
+  { of: /\/invalid-query of cursor$/, what: 'which cursor is of this list' },
+  { of: /of (avatar|banner)FileId$/, what: "which files are the user's images" },
+  { of: /of limits$/, what: 'which operations there are' },
+  { of: /of until$/, what: 'which times are to come' },
+  { of: /of publicKey$/, what: 'which text is a key' },
+  { of: /of webOrigins\.\d+$/, what: 'which text is an origin, as the URL standard writes it' },
+  { of: /of (rows\.\d+\.)?metadata$/, what: 'how many bytes of JSON it is' },
+  { of: /of (rows\.\d+\.)?location$/, what: 'how many bytes it is' },
+  { of: /of rows\.\d+\.passwordHash$/, what: 'which costs a hash may have' },
+  { of: /of rows\.\d+\.\w+At$/, what: 'which times are before 1970, whatever the offset' },
+  {
+    of: /of rows\.\d+\.(userId|requesterId|receiverId|foreignId|id)$/,
+    what: 'that one of two fields is needed',
+  },
+];
+
+/** What is wrong with an answer, in words; nothing if it is as the document says. */
+export function wrongWith(made: Made, answer: Answer): string | undefined {
+  const { described, wrong, asker } = made;
+  const { status, headers } = answer;
+  const types = described.answers.get(String(status));
+  if (!types) return `answers ${status}, which is not declared`;
+  const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
+  if (status >= 500 && !isKeyNobodyCanUse(made, answer)) return `answers ${status} ${answer.text}`;
+  if (types.size === 0) {
+    if (answer.text !== '') return `answers ${status} with a body, which is not declared`;
+  } else if (status !== 304) {
+    const check = types.get(type);
+    const own = types.get('*/*') ?? types.get('application/octet-stream');
+    if (!check && !own) return `answers ${status} as ${type}, which is not declared`;
+    if (check && type.endsWith('json') && !check(answer.json())) {
+      const [first] = check.errors ?? [];
+      return `answers ${status} off its schema: ${first?.instancePath} ${first?.message}`;
+    }
+  }
+  if (wrong) return status < 300 ? `takes what is forbidden in its ${wrong}` : undefined;
+  if (status < 400 || asker !== 'known' || status === 401) return undefined;
+  const { code, field } = answer.json() as { code: string; field?: string };
+  const told = field === undefined ? code : `${code} of ${field}`;
+  if (!ofForm.test(code) || unsayable.some(({ of }) => of.test(told))) return undefined;
+  return `refuses what is allowed: ${told}`;
+}
+
+/** The one 500 of the specification: a private key that cannot sign (spec#test-tokens-key-refused). */
+function isKeyNobodyCanUse({ described }: Made, answer: Answer): boolean {
+  return (
+    described.id.startsWith('crypto.') && (answer.json() as { code: string }).code === 'crypto/server-error'
+  );
+}

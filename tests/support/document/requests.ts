@@ -1,0 +1,122 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { smallPng } from '../multipart.ts';
+import type { Described, Parameter, Place } from './described.ts';
+import { allowedBy, forbiddenBy } from './values.ts';
+
+/** Who asks: somebody the things belong to, an operator, nobody, or somebody whose token is none. */
+export type Asker = 'known' | 'nobody' | 'unknown';
+
+/** A request made from the description of an operation. */
+export interface Made {
+  described: Described;
+  /** Where it is not as the document says; nowhere, if it is. */
+  wrong: Place | 'body' | undefined;
+  /** By place and name. `known` values are filled in from what there is when it is sent. */
+  values: Readonly<Record<Place, Readonly<Record<string, unknown>>>>;
+  body: unknown;
+  /** Whether fields of the body and of the path name what there is, as far as something is known by their names. */
+  names: 'known' | 'made';
+  asker: Asker;
+  /** Chooses among the things that are known. */
+  choice: number;
+}
+
+/** A file is not generated as text: some bytes of each kind. */
+const files = fc.constantFrom<Uint8Array>(
+  smallPng,
+  Buffer.from('notes'),
+  new Uint8Array(),
+  smallPng.subarray(0, 60),
+);
+
+/** Requests as an operation allows them, and, one in three, requests with one thing that it forbids. */
+export function requestsOf(described: Described): Arbitrary<Made> {
+  const { parameters, body, security } = described;
+  const places = new Set<Place | 'body'>(parameters.filter(canBeWrong).map((one) => one.in));
+  if (body && body.type === 'application/json') places.add('body');
+  const wrongs = [...places];
+  const asker: Arbitrary<Asker> = security.every((one) => one === 'none')
+    ? fc.constant('nobody')
+    : fc.oneof(
+        { weight: 8, arbitrary: fc.constant('known' as const) },
+        { weight: 1, arbitrary: fc.constant('nobody' as const) },
+        { weight: 1, arbitrary: fc.constant('unknown' as const) },
+      );
+  return fc
+    .oneof(
+      { weight: 2 * Math.max(1, wrongs.length), arbitrary: fc.constant(undefined) },
+      ...wrongs.map((arbitrary) => ({ weight: 1, arbitrary: fc.constant(arbitrary) })),
+    )
+    .chain((wrong) =>
+      fc.record({
+        described: fc.constant(described),
+        wrong: fc.constant(wrong),
+        values: fc.record({
+          path: valuesIn('path', described, wrong),
+          query: valuesIn('query', described, wrong),
+          header: valuesIn('header', described, wrong),
+          cookie: fc.constant({}),
+        }),
+        body: body ? bodyOf(described, wrong === 'body') : fc.constant(undefined),
+        names: fc.constantFrom('known' as const, 'known' as const, 'made' as const),
+        asker,
+        choice: fc.nat(),
+      }),
+    );
+}
+
+/** Whether a value can be wrong where everything is text. */
+function canBeWrong({ schema, in: place, name }: Parameter): boolean {
+  // What a server does not understand of these it is to ignore (RFC 9110 sections 13.1 and 14.2).
+  if (['Range', 'If-None-Match', 'Last-Event-ID'].includes(name)) return false;
+  if (place === 'path') return schema.format === 'uuid' || schema.pattern !== undefined;
+  return true;
+}
+
+function valuesIn(place: Place, { parameters }: Described, wrong: Place | 'body' | undefined) {
+  const all = parameters.filter((one) => one.in === place);
+  const good = Object.fromEntries(
+    all.map((one) => [one.name, allowedBy(one.schema).filter((value) => isSendable(one, value))]),
+  );
+  const record = fc.record(good, { requiredKeys: all.filter((one) => one.required).map(({ name }) => name) });
+  const able = all.filter(canBeWrong);
+  if (wrong !== place || able.length === 0) return record;
+  return fc.constantFrom(...able).chain((one) => {
+    const bad = forbiddenBy(one.schema)
+      .filter((value) => isSendable(one, value) && isWrongAsText(one, value))
+      .map((value) => ({ [one.name]: value }));
+    return fc.tuple(record, bad).map(([values, broken]) => ({ ...values, ...broken }));
+  });
+}
+
+/** Whether a value of a parameter can be written as text. */
+function isSendable({ in: place }: Parameter, value: unknown): boolean {
+  if (value === null || typeof value === 'object') return false;
+  const text = String(value);
+  if (place === 'header') return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
+  // An empty segment is another path, and these two are steps.
+  return place !== 'path' || !['', '.', '..'].includes(text);
+}
+
+/** A number is no wrong text. */
+function isWrongAsText({ schema }: Parameter, value: unknown): boolean {
+  return schema.type !== 'string' || typeof value === 'string';
+}
+
+function bodyOf({ body }: Described, isWrong: boolean): Arbitrary<unknown> {
+  const { schema, type } = body!;
+  if (type === 'application/json') return isWrong ? forbiddenBy(schema) : allowedBy(schema);
+  const { file: _, ...others } = schema.properties as Record<string, Record<string, unknown>>;
+  const fields = Object.entries(others).map(([name, one]): [string, Arbitrary<unknown>] => [
+    name,
+    // Its description says in words what its JSON is.
+    name === 'sizes'
+      ? fc
+          .dictionary(fc.stringMatching(/^[a-z0-9-]{1,32}$/), fc.integer({ min: 1, max: 4096 }), {
+            maxKeys: 5,
+          })
+          .map((sizes) => JSON.stringify(sizes))
+      : allowedBy(one),
+  ]);
+  return fc.record({ file: files, ...Object.fromEntries(fields) }, { requiredKeys: ['file'] });
+}

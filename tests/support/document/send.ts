@@ -1,0 +1,93 @@
+import { Agent, request } from 'node:http';
+import { type Answer, http } from '../http.ts';
+import { multipart, type Part } from '../multipart.ts';
+import type { Described } from './described.ts';
+import type { Made } from './requests.ts';
+import type { Somebody, Things } from './world.ts';
+
+/** Connections are kept: so many of their own would use up the machine's ports. */
+export const agent: Agent = new Agent({ keepAlive: true, maxSockets: 32 });
+
+export interface Sent {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: Uint8Array | string | undefined;
+}
+
+/** Writes a request for somebody, with what is known filled in. */
+export function written(made: Made, { user, things }: Somebody, operatorToken: string): Sent {
+  const { described, values, asker, wrong } = made;
+  const known = made.names === 'known' ? things : { projectId: things.projectId };
+  const own: Things = isOwn(described) ? { userId: user.id } : {};
+  const named: Things = wrong === 'path' ? values.path : { ...values.path, ...known, ...own };
+  const path = described.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(named[name])),
+  );
+  // A list is mostly begun: no cursor that is made up is one of it.
+  const { cursor, ...asked } = values.query;
+  const all = cursor === undefined || made.names === 'known' ? asked : values.query;
+  const query = new URLSearchParams(texts(wrong === 'query' ? values.query : all));
+  const headers = texts(values.header);
+  const token = described.security.includes('operatorToken') ? operatorToken : user.accessToken;
+  if (asker !== 'nobody') headers.authorization = `Bearer ${asker === 'known' ? token : 'a.b.c'}`;
+  const body = bodyOf(made, known);
+  if (body) headers['content-type'] = body.type;
+  return {
+    method: described.method,
+    path: `${path}${query.size > 0 ? `?${query}` : ''}`,
+    headers,
+    body: body?.bytes,
+  };
+}
+
+function texts(values: Things): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+/** What is for oneself alone is asked for oneself, and operators do to it what they can. */
+function isOwn({ id, security }: Described): boolean {
+  return ['identity.update-user', 'identity.export-user'].includes(id) || security.includes('operatorToken');
+}
+
+function bodyOf(made: Made, known: Things): { type: string; bytes: Uint8Array | string } | undefined {
+  const { described, wrong, body } = made;
+  if (!described.body || body === undefined) return undefined;
+  if (described.body.type === 'multipart/form-data') {
+    const parts = Object.entries(body as Record<string, Uint8Array | string>).map(
+      ([name, value]): Part => ({ name, value, ...(name === 'file' && { filename: 'file' }) }),
+    );
+    const form = multipart(parts);
+    return { type: form.type, bytes: form.body };
+  }
+  const { properties = {} } = described.body.schema as { properties?: object };
+  const filled = Object.fromEntries(
+    Object.keys(properties).flatMap((name) => (name in known ? [[name, known[name]]] : [])),
+  );
+  const whole = wrong === 'body' || body === null || typeof body !== 'object' ? body : { ...body, ...filled };
+  return { type: 'application/json', bytes: JSON.stringify(whole) };
+}
+
+/** Sends it. Of a stream it takes the head. */
+export function send(url: string, sent: Sent, isStream: boolean): Promise<Answer> {
+  const { method, path, headers, body } = sent;
+  if (!isStream) return http(url, { method, path, headers, agent, ...(body === undefined ? {} : { body }) });
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url + path, { method, headers, agent: false }, (incoming) => {
+      const { statusCode: status = 0, headers: got } = incoming;
+      if (status !== 200) {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('end', () => resolve(answered(Buffer.concat(chunks).toString())));
+        return;
+      }
+      outgoing.destroy();
+      resolve(answered(''));
+      function answered(text: string): Answer {
+        return { status, headers: got as Record<string, string>, text, json: () => JSON.parse(text) };
+      }
+    });
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}

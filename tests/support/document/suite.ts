@@ -1,0 +1,17 @@
+import { availableEngines, startPlatform } from '@kith/testing';
+import { testEffort } from '@kith/testing/effort';
+import { describe, expect, it } from 'vitest';
+import { described } from './described.ts';
+import { sendFromDocument } from './run.ts';
+
+/** Requests that are made from the OpenAPI document are answered as it says, on both forms. */
+export function answersAsDocumented({ count, timeoutMs }: { count: number; timeoutMs: number }): void {
+  describe.each(availableEngines())('requests that are made from the OpenAPI document (%s)', (engine) => {
+    it('are answered as it says', { timeout: timeoutMs * testEffort() }, async () => {
+      await using platform = await startPlatform({ engine, env: { RATE_LIMIT_SCALE: '0' } });
+      const { found, answers } = await sendFromDocument(platform, { count: count * testEffort(), seed: 1 });
+      expect([...found.values()]).toEqual([]);
+      expect([...answers.keys()].toSorted()).toEqual(described.map(({ id }) => id).toSorted());
+    });
+  });
+}

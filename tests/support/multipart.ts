@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+
+export { smallPng } from '@kith/testing';
+
+/** A part of a form; with a file name it is a file. */
+export interface Part {
+  name: string;
+  value: string | Uint8Array;
+  filename?: string;
+  type?: string;
+}
+
+/** A form as bytes, with the content type that names its boundary (RFC 7578). */
+export function multipart(
+  parts: readonly Part[],
+  boundary: string = randomUUID(),
+): { type: string; body: Buffer } {
+  const chunks = parts.flatMap(({ name, value, filename, type }) => {
+    const file = filename === undefined ? '' : `; filename="${filename}"`;
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n`;
+    const typed = type === undefined ? '' : `Content-Type: ${type}\r\n`;
+    return [Buffer.from(`${head}${typed}\r\n`), Buffer.from(value), Buffer.from('\r\n')];
+  });
+  const body = Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]);
+  return { type: `multipart/form-data; boundary=${boundary}`, body };
+}
+
+/** The part that an upload is of. */
+export function filePart(value: string | Uint8Array, filename = 'file.bin'): Part {
+  return { name: 'file', value, filename };
+}

@@ -1,0 +1,21 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunningService, ServiceRuntime } from '@kith/service';
+import { startStorage } from '@kith/storage';
+import type { StoreConfig } from '@kith/store';
+
+/** The storage service in this process, with its files in a folder that goes with it, and without its way for bytes. */
+export async function startStorageHere(runtime: ServiceRuntime, store: StoreConfig): Promise<RunningService> {
+  await using undo = new AsyncDisposableStack();
+  const { path: folder } = undo.use(await mkdtempDisposable(join(tmpdir(), 'kith-storage-')));
+  const service = undo.use(
+    await startStorage(runtime, {
+      ...{ store, http: undefined, draftFolder: join(folder, 'drafts') },
+      blobs: { kind: 'folder', folder: join(folder, 'files') },
+      quotas: { projectBytes: 0, userBytes: 0 },
+    }),
+  );
+  const kept = undo.move();
+  return { ...service, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
