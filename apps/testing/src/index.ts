@@ -8,7 +8,13 @@ export {
   looseChunks,
   unfinishedIn,
 } from './blob-homes.ts';
-export { callerOf, callOperation, type OperationAnswer, type OperationCall } from './call-operation.ts';
+export {
+  answerInTime,
+  callerOf,
+  callOperation,
+  type OperationAnswer,
+  type OperationCall,
+} from './call-operation.ts';
 export { availableChromium } from './chromium.ts';
 export { compileCache } from './compile-cache.ts';
 export { type Death, dieBeforeEachWrite, dieBeforeWrite, runUntilDeath } from './die-before-write.ts';

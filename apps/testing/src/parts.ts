@@ -34,13 +34,20 @@ export async function createStore(engine: EngineKind): Promise<{ config: StoreCo
   const engines = await startEngines();
   const database = `kith_${uniquePrefix()}`;
   return {
-    config: { kind: 'mongo', url: engines.mongodbUrl, database },
+    // A suite's many stores on a busy machine open more connections at once than a service in its life.
+    config: { kind: 'mongo', url: withWaits(engines.mongodbUrl), database },
     async [Symbol.asyncDispose]() {
       await using client = new MongoClient(engines.mongodbUrl);
       await client.db(database).dropDatabase();
       await engines[Symbol.asyncDispose]();
     },
   };
+}
+
+function withWaits(mongodbUrl: string): string {
+  const url = new URL(mongodbUrl);
+  url.searchParams.set('waitQueueTimeoutMS', '20000');
+  return url.href;
 }
 
 /** A bus with a prefix of its own. */

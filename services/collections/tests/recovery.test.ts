@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { NoResponders } from '@kith/bus';
 import { collectionCreated, getRootCollection } from '@kith/contracts';
-import { availableEngines, fragileStore, waitFor } from '@kith/testing';
+import { answerInTime, availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { collectionEvent, newCollection } from '../src/collection.ts';
 import { startCollections } from '../src/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { startWorld } from './support/world.ts';
-
-/** How long a gateway waits for an answer by default (REQUEST_TIMEOUT_MS). */
-const gatewayPatienceMs = 5_000;
 
 describe.each(availableEngines())('trouble (%s)', (engine) => {
   test('what a process stored and did not publish before it died is published by the next', async () => {
@@ -34,7 +31,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     await world.collection(getRootCollection, { userId });
     expect(await service.notReady()).toEqual([]);
     place.takeDown();
-    const answer = await world.call(getRootCollection, { userId, timeoutMs: gatewayPatienceMs });
+    const answer = await answerInTime((timeoutMs) => world.call(getRootCollection, { userId, timeoutMs }));
     expect(answer.text).toBe('{"error":"Something went wrong.","code":"collection/server-error"}');
     expect(answer.status).toBe(500);
   });

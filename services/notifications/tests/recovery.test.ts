@@ -8,16 +8,13 @@ import {
   markAllNotificationsAsRead,
   markNotificationAsRead,
 } from '@kith/contracts';
-import { availableEngines, fragileStore, waitFor } from '@kith/testing';
+import { answerInTime, availableEngines, fragileStore, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { addNotification } from '../src/events/add.ts';
 import { startNotifications } from '../src/index.ts';
 import { newUser } from './support/events.ts';
 import { World } from './support/world.ts';
-
-/** How long a gateway waits for an answer by default (REQUEST_TIMEOUT_MS). */
-const gatewayPatienceMs = 5_000;
 
 describe.each(availableEngines())('trouble (%s)', (engine) => {
   it('a database that is gone is answered as app-notification/server-error, before the caller gives up', async () => {
@@ -32,10 +29,12 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     const answers = await Promise.all(
       // Several changes of one user at once: none waits for the others to fail.
       [...specs, markAllNotificationsAsRead].map((spec) =>
-        world.call(spec, userId, {
-          timeoutMs: gatewayPatienceMs,
-          ...(spec === markNotificationAsRead ? { notificationId: randomUUID() } : {}),
-        }),
+        answerInTime((timeoutMs) =>
+          world.call(spec, userId, {
+            timeoutMs,
+            ...(spec === markNotificationAsRead ? { notificationId: randomUUID() } : {}),
+          }),
+        ),
       ),
     );
     for (const answer of answers) {

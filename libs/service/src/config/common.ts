@@ -56,7 +56,9 @@ export const natsConfig = z.object({
 export const mongoConfig = z.object({
   MONGODB_URL: z
     .string({ error: 'a MongoDB address is needed, mongodb://host:27017' })
-    .describe('MongoDB or a compatible server'),
+    .describe(
+      'MongoDB or a compatible server; times that its query names, `?waitQueueTimeoutMS=…`, go before ours',
+    ),
 });
 
 /** The secret by which services know what gateways have signed. */

@@ -60,14 +60,19 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
     readPreference: 'primary',
     // A request's waits stay under its caller's deadline (REQUEST_TIMEOUT_MS, 5 s), so that a database that is gone
     // is answered as the feature's own error and not as silence.
-    serverSelectionTimeoutMS: 3_000,
-    connectTimeoutMS: 3_000,
-    waitQueueTimeoutMS: 4_000,
+    ...withoutThoseOf(url, {
+      serverSelectionTimeoutMS: 3_000,
+      connectTimeoutMS: 3_000,
+      waitQueueTimeoutMS: 4_000,
+    }),
     appName: `kith ${database}`,
     monitorCommands: traces !== undefined,
   };
   // `timeoutMS` has no effect in this version of the driver.
-  const client = new MongoClient(url, { ...settings, socketTimeoutMS: answerMs });
+  const client = new MongoClient(url, {
+    ...settings,
+    ...withoutThoseOf(url, { socketTimeoutMS: answerMs }),
+  });
   if (traces) traceCommands(client, traces);
   try {
     // Making an index of a large collection takes as long as it takes.
@@ -83,6 +88,13 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
       cause: error,
     });
   }
+}
+
+/** Leaves out what a URL sets, in whichever case: the driver would go by the settings without a word. */
+function withoutThoseOf(url: string, settings: MongoClientOptions): MongoClientOptions {
+  const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const set = new Set([...query.keys()].map((name) => name.toLowerCase()));
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !set.has(name.toLowerCase())));
 }
 
 /** Watches whether a client's server answers. */

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { openMongo } from '../src/drivers/mongo.ts';
+
+test('the times that a URL names go before ours, in whichever case', async () => {
+  const began = performance.now();
+  const opening = openMongo({
+    // A port at which nothing listens: tried for as long as the driver may, 3 s by ours.
+    url: 'mongodb://127.0.0.1:1/?SERVERSELECTIONTIMEOUTMS=50',
+    database: 'x',
+    schema: { version: 1, collections: {} },
+    connectTimeoutMs: 0,
+  });
+  await expect(opening).rejects.toThrow('cannot be used');
+  expect(performance.now() - began).toBeLessThan(2_500);
+});
