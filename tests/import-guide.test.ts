@@ -1,14 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   importedCollection,
   importedConnection,
   importedEntity,
+  importedFile,
   importedUser,
   importResult,
 } from '@kith/contracts';
-import { startPlatform } from '@kith/testing';
+import { smallPng, startPlatform } from '@kith/testing';
 import { expect, it } from 'vitest';
 import { accessOf, runKith } from './support/command.ts';
 import { readBlocks, shownAs } from './support/guide.ts';
@@ -22,10 +23,13 @@ it('the guide of importing brings in what it shows, and prints what it says', as
   const folder = await mkdtemp(join(tmpdir(), 'kith-guide-'));
   await using platform = await startPlatform();
   try {
-    for (const [index, name] of ['users', 'connections', 'collections', 'entities'].entries()) {
+    for (const [index, name] of ['users', 'connections', 'collections', 'entities', 'files'].entries()) {
       const text = rows[index]!.text.replace('$2b$10$…', `$2b$10$${'a'.repeat(53)}`);
       await writeFile(join(folder, `${name}.jsonl`), text);
     }
+    await mkdir(join(folder, 'files'));
+    await writeFile(join(folder, 'files/novel.txt'), 'Call me Ishmael.');
+    await writeFile(join(folder, 'files/ada.png'), smallPng);
     const env = { ...accessOf(platform), KITH_CWD: folder };
     const [create = [], load = []] = kithWordsIn(commands!);
     const made = await runKith([...create, '--json'], env);
@@ -55,6 +59,7 @@ it('the guide of importing has every field and every reason, and no other', asyn
     Connections: importedConnection,
     Collections: importedCollection,
     Entities: importedEntity,
+    Files: importedFile,
   };
   for (const [section, { shape }] of Object.entries(sections))
     expect(namesIn(section), section).toEqual(Object.keys(shape).toSorted());

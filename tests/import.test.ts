@@ -1,11 +1,11 @@
 // Starts at most 2 platforms and 11 processes.
 import { randomBytes, randomUUID, scryptSync } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Connection, Session } from '@kith/contracts';
-import { availableEngines, sharedPlatform, type TestPlatform } from '@kith/testing';
+import { availableEngines, sharedPlatform, smallPng, type TestPlatform } from '@kith/testing';
 import { hashSync } from 'bcryptjs';
 import { MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -53,6 +53,57 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     platform.call<Session>('POST', `/v7/${projectId}/auth/sign-in`, { body: { email, password } });
   const asked = <T>(path: string, token: string) =>
     platform.call<T>('GET', `/v7/${projectId}${path}`, { token });
+
+  it('brings files in from where their lines say, and none from elsewhere', async () => {
+    await write('users', [{ foreignId: '1', email: 'ada@example.org' }]);
+    await mkdir(join(folder, 'bytes'));
+    await writeFile(join(folder, 'bytes/notes.txt'), 'notes');
+    await writeFile(join(folder, 'bytes/ada.png'), smallPng);
+    await writeFile(join(folder, 'bytes/long'), Buffer.alloc(50 * 1024 * 1024 + 1));
+    const outside = await mkdtemp(join(tmpdir(), 'kith-import-'));
+    await writeFile(join(outside, 'secret'), 'secret');
+    await symlink(join(outside, 'secret'), join(folder, 'bytes/link'));
+    const row = (path: string, more = {}) => ({
+      ...{ userForeignId: '1', id: randomUUID(), path, createdAt: at(1), ...more },
+    });
+    const [notes, picture] = [row('bytes/notes.txt', { name: 'Notes "1".txt' }), row('bytes/ada.png')];
+    const sizes = { small: 8 };
+    await write('files', [
+      notes,
+      { ...picture, kind: 'image', sizes, quality: 70 },
+      { ...row('bytes/notes.txt'), kind: 'image' },
+      row('bytes/none'),
+      row('bytes'),
+      row('bytes/long'),
+      row('bytes/link'),
+      row(`../${basename(outside)}/secret`),
+      { ...row('bytes/notes.txt'), sizes: { Small: 0 } },
+      { ...row('bytes/notes.txt'), userForeignId: '2' },
+      notes,
+    ]);
+    const said = await run(words('users', 'files'));
+    expect(said.code).toBe(1);
+    expect(counts(said)[1]).toEqual({ kind: 'files', imported: 2, unchanged: 1, rejected: 8 });
+    const reasons = [
+      'invalid-image',
+      'The file cannot be read: ENOENT.',
+      'path is not a file.',
+      'The file is larger than 50 MiB.',
+      'path must be below the folder of this file.',
+      'path must be below the folder of this file.',
+      expect.stringContaining('sizes'),
+      'user-not-found',
+    ];
+    expect(await rejectedOf('files')).toEqual(reasons.map((reason, at) => ({ line: at + 3, reason })));
+    const again = await run([...words('files'), '--restart']);
+    expect(counts(again)).toEqual([{ kind: 'files', imported: 0, unchanged: 3, rejected: 8 }]);
+    const bytes = async (path: string) => fetch(`${platform.url}/v7/${projectId}/storage/files/${path}`);
+    const got = await bytes(notes.id);
+    expect(await got.text()).toBe('notes');
+    expect(got.headers.get('content-disposition')).toContain('Notes');
+    expect((await bytes(`${picture.id}/small`)).headers.get('content-type')).toBe('image/png');
+    await rm(outside, { recursive: true });
+  });
 
   it('brings a whole backend in, and people go on with the passwords they had', async () => {
     const password = 'correct horse battery';

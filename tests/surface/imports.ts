@@ -1,21 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import {
   countNotifications,
+  createFile,
+  deleteFile,
   getConnectionStatus,
+  getFile,
+  getFileVariant,
   getRootCollection,
   getUserByForeignId,
   importCollections,
   importConnections,
   importEntities,
+  importFile,
   importUsers,
   listConnections,
   listEntities,
+  listFiles,
   listReceivedRequests,
   listSubCollections,
   type OperationSpec,
 } from '@kith/contracts';
 import type { TestUser } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
+import { filePart, type Part, smallPng } from '../support/multipart.ts';
 import { refusesStrangers } from '../support/surface/guards.ts';
 import { importedRow } from '../support/surface/imported-row.ts';
 import { features } from '../support/surface/parts.ts';
@@ -261,6 +268,86 @@ export const imports = surfaceSuite('imports', (world) => {
       pagination: { totalItems: 2 },
     });
     expect((await list(root.id)).data).toMatchObject([{ id: 'three' }]);
+  });
+
+  const asFile = (row: Record<string, string>, part: Part = filePart('notes', 'notes.txt')) => ({
+    token: world.operatorToken,
+    params: { projectId: world.projectId },
+    parts: [...Object.entries(row).map(([name, value]) => ({ name, value })), part],
+  });
+
+  it('files come in as they were, once, and are their owners’ from then on', async () => {
+    const fileId = randomUUID();
+    const row = { userId: ada.id, id: fileId, createdAt: at };
+    const send = async (...of: Parameters<typeof asFile>) => (await world.ok(importFile, asFile(...of))).body;
+    const refusal = (reason: string, ...fields: string[]) => ({
+      ...nothing,
+      rejected: [{ row: 0, reason, ...(fields.length > 0 && { fields }) }],
+    });
+    expect(await send(row)).toEqual({ ...nothing, imported: 1 });
+    expect(await send(row)).toEqual({ ...nothing, unchanged: 1 });
+    expect(await send({ ...row, createdAt: later }, filePart('other', 'x.txt'))).toEqual(
+      refusal('conflict', 'name', 'createdAt', 'path'),
+    );
+    expect(await send({ ...row, kind: 'image' }, filePart(smallPng, 'notes.txt'))).toEqual(
+      refusal('conflict', 'kind'),
+    );
+    expect(await send({ ...row, userId: grace.id })).toEqual(refusal('id-taken'));
+    expect(await send({ ...row, id: randomUUID(), userId: randomUUID() })).toEqual(refusal('user-not-found'));
+    const image = { ...row, id: randomUUID(), createdAt: later, kind: 'image', sizes: '{"small":8}' };
+    expect(await send(image, filePart('no image'))).toEqual(refusal('invalid-image'));
+    expect(await send(image, filePart(smallPng))).toEqual({ ...nothing, imported: 1 });
+    await world.ok(getFileVariant, { params: { fileId: image.id, variant: 'small' }, type: 'image/png' });
+
+    const token = ada.accessToken;
+    const parts = [filePart('of today')];
+    const { fileId: today } = (await world.ok(createFile, { token, parts })).body;
+    const list = async () => (await world.ok(listFiles, { token })).body;
+    expect(await list()).toMatchObject({
+      data: [
+        { fileId: today },
+        { fileId: image.id, type: 'image', createdAt: later },
+        { fileId, type: 'file', name: 'notes.txt', originalSize: 5, createdAt: at },
+      ],
+      pagination: { totalItems: 3 },
+    });
+    const type = 'application/octet-stream';
+    expect((await world.ok(getFile, { params: { fileId }, type })).text).toBe('notes');
+    for (const { fileId: one } of (await list()).data)
+      await world.ok(deleteFile, { token, params: { fileId: one } });
+    await world.refused(getFile, { params: { fileId } }, 'storage/not-found');
+  });
+
+  it('files: a wrong form is refused, and projects that there are not', async () => {
+    const row = {
+      userId: ada.id,
+      id: randomUUID(),
+      createdAt: at,
+      kind: 'image',
+      sizes: '{}',
+      quality: '80',
+    };
+    for (const field of Object.keys(row).filter((name) => name !== 'userId'))
+      await world.refused(importFile, asFile({ ...row, [field]: 'x' }), 'storage/invalid-body', { field });
+    const { userId: _, ...unowned } = row;
+    await world.refused(importFile, asFile({ ...row, userId: 'x' }), 'storage/invalid-body', {
+      field: 'userId',
+    });
+    await world.refused(importFile, asFile(unowned), 'storage/invalid-body', {
+      ...{ field: 'userId', message: 'Give userId or userForeignId.' },
+    });
+    const nobodys = { ...unowned, userForeignId: '' };
+    await world.refused(importFile, asFile(nobodys), 'storage/invalid-body', { field: 'userForeignId' });
+    await world.refused(importFile, asFile({ ...row, nmae: 'x' }), 'request/unknown-field', {
+      field: 'nmae',
+      message: 'nmae is not a field of this endpoint.',
+    });
+    const { parts, ...known } = asFile(row);
+    await world.refused(importFile, { ...known, parts: parts.slice(0, -1) }, 'storage/no-file');
+    const large = filePart(Buffer.alloc(50 * 1024 * 1024 + 1));
+    await world.refused(importFile, asFile({ ...row, kind: 'file' }, large), 'storage/file-too-large');
+    for (const projectId of ['nonsense', randomUUID()])
+      await world.refused(importFile, { ...known, parts, params: { projectId } }, 'project/not-found');
   });
 
   it.each([

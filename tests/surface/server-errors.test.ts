@@ -1,12 +1,13 @@
 // Starts at most 2 platforms and 7 processes.
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ErrorCode, type OperationSpec, operations, serviceOf } from '@kith/contracts';
+import { type ErrorCode, importFile, type OperationSpec, operations, serviceOf } from '@kith/contracts';
 import { fragileStore, type Line, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { http } from '../support/http.ts';
-import { filePart, smallPng } from '../support/multipart.ts';
+import { filePart, type Part, smallPng } from '../support/multipart.ts';
 import { importedRow } from '../support/surface/imported-row.ts';
 import { classes, sides } from '../support/surface/parts.ts';
 import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
@@ -98,7 +99,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       token,
       // Rows that are looked for by an id need not be there: nothing can be looked for.
       params: Object.fromEntries(names.map((name) => [name, ids[name] ?? world.projectId])),
-      ...(spec.upload ? { parts: [filePart(smallPng)] } : {}),
+      ...(spec.upload ? { parts: [...fieldsOf(spec), filePart(smallPng)] } : {}),
       query: 'username=ada&foreignId=x&query=ada&entityId=x'
         .split('&')
         .filter((one) => isKnown(spec, one))
@@ -129,6 +130,16 @@ describeSurface([serverErrors], {
     };
   },
 });
+
+/** What a form has to have beside its file. */
+function fieldsOf(spec: OperationSpec): Part[] {
+  if (spec !== importFile) return [];
+  const id = randomUUID();
+  return Object.entries({ userId: id, id, createdAt: '2020-01-02T03:04:05Z' }).map(([name, value]) => ({
+    name,
+    value,
+  }));
+}
 
 function isKnown(spec: OperationSpec, parameter: string): boolean {
   return (parameter.split('=')[0] ?? '') in spec.query.shape;

@@ -96,7 +96,6 @@ function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: s
   const { params, query, body, upload } = operation;
   const members = [params, query].flatMap((part) => printer.members(part, `${at}Input`));
   if (upload) {
-    if (members.length > 0) throw new Error(`${operation.name}: an upload of the client has only a form.`);
     members.push([upload.part, 'UploadSource'], ['name?', 'string | undefined']);
   }
   members.push(...printer.members(body, `${at}Input`, upload ? 'output' : 'input'));

@@ -27,11 +27,15 @@ export class TypePrinter {
    * is read from a text in place of the text.
    */
   members(schema: z.ZodType, at: string, io: 'input' | 'output' = 'input'): [string, string][] {
-    const { type, properties } = this.#jsonSchemaOf(schema, io);
-    if (type !== 'object') throw new Error(`${at} is not an object.`);
-    return Object.keys((properties ?? {}) as object).map((key) =>
-      this.#member(this.#jsonSchemaOf(schema, io), key, at),
-    );
+    const given = this.#jsonSchemaOf(schema);
+    if (given.type !== 'object') throw new Error(`${at} is not an object.`);
+    const properties = { ...(given.properties as Record<string, Schema> | undefined) };
+    if (io === 'output') {
+      const { properties: read } = this.#jsonSchemaOf(schema, io) as { properties?: Record<string, Schema> };
+      // What a function makes of a text has no type here: it stays a text.
+      for (const [key, one] of Object.entries(read ?? {})) if ('type' in one) properties[key] = one;
+    }
+    return Object.keys(properties).map((key) => this.#member({ ...given, properties }, key, at));
   }
 
   #named(schema: z.ZodType, name: string): string {

@@ -28,13 +28,16 @@ export class Recorder {
   }
 
   /** Sends a form with a file, and keeps its other fields. */
-  async upload(name: string, { token = '', body = {}, file }: Sent & { file: File }): Promise<Answer> {
+  async upload(
+    name: string,
+    { token = '', params = {}, body = {}, file }: Sent & { file: File },
+  ): Promise<Answer> {
     const operation = operations.find((one) => one.name === name);
     if (!operation?.upload) throw new Error(`There is no upload ${name}.`);
     const form = new FormData();
     for (const [field, value] of Object.entries(body)) form.set(field, String(value));
     form.set(operation.upload.part, file);
-    const response = await fetch(this.#url + this.#target(operation, {}), {
+    const response = await fetch(this.#url + this.#target(operation, { params }), {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}` },
       body: form,
@@ -42,7 +45,7 @@ export class Recorder {
     if (response.status !== operation.status) throw new Error(`${name}: ${await response.text()}`);
     const answer = await response.json();
     const sent = { ...body, [operation.upload.part]: file.name };
-    this.examples[name] ??= { body: sent, answer };
+    this.examples[name] ??= { ...(Object.keys(params).length > 0 && { params }), body: sent, answer };
     return answer;
   }
 

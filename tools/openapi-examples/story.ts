@@ -210,6 +210,10 @@ async function imports(recorder: Recorder, token: string): Promise<void> {
   await send('collections.import', [books]);
   const saved = { userForeignId: 'crm-1', collectionId: 'books', entityId: 'book-42', addedAt: at };
   await send('collections.import-entities', [saved]);
+  const id = '4f9c6d0e-7a53-4b1f-9d2c-8e0b5a6c7d31';
+  const body = { userForeignId: 'crm-1', id, createdAt: at };
+  const file = new File(['Tape the bug into the book.'], 'notes.txt');
+  await recorder.upload('storage.import-file', { token, params, body, file });
 }
 
 async function endings(recorder: Recorder, { ada, grace }: People): Promise<void> {

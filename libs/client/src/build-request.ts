@@ -19,6 +19,19 @@ export function buildRequest(
   input: Input,
 ): Outgoing {
   const rest = { ...input };
+  return {
+    method: operation.method,
+    address: takeAddress(scopes, operation, rest),
+    body: operation.method !== 'GET' && Object.keys(rest).length > 0 ? JSON.stringify(rest) : undefined,
+  };
+}
+
+/** The address of a call. What of the input stands in it is taken out of there. Throws as `buildRequest` does. */
+export function takeAddress(
+  scopes: { url: string; projectUrl: string },
+  operation: Operation,
+  rest: Record<string, unknown>,
+): string {
   const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = rest[name];
     delete rest[name];
@@ -32,11 +45,7 @@ export function buildRequest(
     delete rest[name];
   }
   const search = query.size > 0 ? `?${query}` : '';
-  return {
-    method: operation.method,
-    address: `${operation.isGlobal ? scopes.url : scopes.projectUrl}${path}${search}`,
-    body: hasBody && Object.keys(rest).length > 0 ? JSON.stringify(rest) : undefined,
-  };
+  return `${operation.isGlobal ? scopes.url : scopes.projectUrl}${path}${search}`;
 }
 
 function segmentOf(name: string, value: unknown): string {

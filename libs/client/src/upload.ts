@@ -1,4 +1,4 @@
-import { buildRequest } from './build-request.ts';
+import { takeAddress } from './build-request.ts';
 import { authorized, type CallSettings } from './call.ts';
 import { isKithError } from './errors.ts';
 import { exchange, type Transport } from './exchange.ts';
@@ -35,9 +35,10 @@ export async function upload(
   const isPage = hasXhr() || 'ServiceWorkerGlobalScope' in globalThis;
   const source = await sourceOf(given, isPage);
   const total = 'size' in source ? source.size : undefined;
+  const address = takeAddress(settings, operation, fields);
   const form = formOf(operation, { name: name ?? (source as Partial<File>).name, fields });
   const request = {
-    ...buildRequest(settings, operation, {}),
+    ...{ method: operation.method, address, body: undefined },
     headers: { 'content-type': form.contentType },
   };
   const isSeen = !isPage || (!settings.hasOwnFetch && hasXhr());

@@ -47,7 +47,7 @@ type InputOf<O extends contracts.OperationSpec> = Members<z.input<O['params']>> 
 /** The bytes, and what the texts of the form stand for. */
 type FormInput<O extends contracts.OperationSpec & { upload: contracts.Upload }> = {
   [Part in O['upload']['part']]: UploadSource;
-} & { name?: string | undefined } & Members<z.output<O['body']>>;
+} & { name?: string | undefined } & (O['body'] extends z.ZodObject ? Members<QueryInput<O['body']>> : never);
 type OutputOf<O extends contracts.OperationSpec> = O extends { kind: 'download' }
   ? Response
   : z.output<O['output']>;

@@ -54,7 +54,10 @@ function formOf(
   { body, upload }: OperationSpec & { upload: Upload },
   { schemas, example }: Parts,
 ): JsonObject {
-  const { properties = {} } = schemas.of(body) as { properties?: JsonObject };
+  const { properties = {}, required = [] } = schemas.of(body) as {
+    properties?: JsonObject;
+    required?: string[];
+  };
   const file = {
     type: 'string',
     contentMediaType: anyType,
@@ -63,8 +66,9 @@ function formOf(
   };
   const schema = {
     type: 'object',
-    properties: { [upload.part]: file, ...properties },
-    required: [upload.part],
+    // Last: what becomes of the bytes may hang on the other parts.
+    properties: { ...properties, [upload.part]: file },
+    required: [...required, upload.part],
   };
   // Without it a text, as which the bytes are described, would be sent as `text/plain`.
   const encoding = { [upload.part]: { contentType: (upload.types ?? [anyType]).join(', ') } };

@@ -73,6 +73,7 @@ export function createHandle(parts: HandleParts) {
     await limits.count(response.locals.headers, { operation, projectId: counted, clientKey });
 
     const isAdmin = operation.auth === 'operator';
+    const administered = isAdmin ? address.params.projectId?.toLowerCase() : undefined;
     const identify = async () => {
       // Of a short form the project that its token names: erasing its user revokes the token.
       projects.checkThere(counted, operation);
@@ -82,8 +83,7 @@ export function createHandle(parts: HandleParts) {
       });
       // A gateway that has just started may verify tokens before it knows which projects are deleted.
       if (caller && !projects.isLoaded) await projects.loaded();
-      const own = isAdmin ? address.params.projectId?.toLowerCase() : caller?.projectId;
-      projects.checkThere(own, operation);
+      projects.checkThere(isAdmin ? administered : caller?.projectId, operation);
       return caller;
     };
     let scope: Scope;
@@ -110,7 +110,7 @@ export function createHandle(parts: HandleParts) {
     const { 'user-agent': userAgent } = request.headers;
     const known = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, idempotencyKey };
     if (isStreamed(operation)) {
-      const { storageMib } = projects.of(projectId);
+      const { storageMib } = projects.of(projectId ?? administered ?? null);
       return upstreams.answer(request, response, { operation, context: { ...contextOf(known), storageMib } });
     }
 

@@ -36,6 +36,8 @@ export interface RenderedRecord extends BytesRecord {
 export interface FileRecord extends Owner {
   id: string;
   createdAt: number;
+  /** Under what its bytes lie, where that is not its id: another of the upload that brought it. */
+  bytesId?: string | undefined;
   /** What is served under the file's own address. */
   original: BytesRecord;
   /** All bytes of it, those of variants too. */
@@ -57,11 +59,19 @@ export interface ImageRecord {
 }
 
 /** Where bytes of a file lie: those of its own address, or of a variant. No variant's name has a dot. */
-export function blobKey(file: Owner & { id: string }, variant?: string): string {
-  return `${filePrefix(file)}${variant ?? 'original.bytes'}`;
+export function blobKey(
+  file: Owner & { id: string; bytesId?: string | undefined },
+  variant?: string,
+): string {
+  return `${filePrefix({ ...file, id: bytesIdOf(file) })}${variant ?? 'original.bytes'}`;
 }
 
-/** What the keys of a file's bytes begin with. */
+/** Under what a file's bytes lie. */
+export function bytesIdOf({ id, bytesId = id }: { id: string; bytesId?: string | undefined }): string {
+  return bytesId;
+}
+
+/** What the keys of some bytes begin with. */
 export function filePrefix({ projectId, userId, id }: Owner & { id: string }): string {
   return `${projectId}/${userId}/${id}/`;
 }

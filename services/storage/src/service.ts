@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Turns } from '@kith/base';
+import { knownUsers } from '@kith/contracts';
 import {
   type HttpIntakeConfig,
   Relay,
@@ -52,6 +53,7 @@ export const manifest = serviceManifest<AppContext>()({
   operations,
   streams,
   internal: [eraseProjectHandler, ownImagesHandler, exportFilesHandler],
+  asks: [knownUsers],
   emits: ['file'],
   subscriptions: [usersSubscription],
   stores: storageBackup,

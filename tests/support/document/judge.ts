@@ -22,9 +22,9 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /of (rows\.\d+\.)?metadata$/, what: 'how many bytes of JSON it is' },
   { of: /of (rows\.\d+\.)?location$/, what: 'how many bytes it is' },
   { of: /of rows\.\d+\.passwordHash$/, what: 'which costs a hash may have' },
-  { of: /of rows\.\d+\.\w+At$/, what: 'which times are before 1970, whatever the offset' },
+  { of: /of (rows\.\d+\.\w+At|createdAt)$/, what: 'which times are before 1970, whatever the offset' },
   {
-    of: /of rows\.\d+\.(userId|requesterId|receiverId|foreignId|id)$/,
+    of: /of (userId|rows\.\d+\.(userId|requesterId|receiverId|foreignId|id))$/,
     what: 'that one of two fields is needed',
   },
 ];

@@ -106,7 +106,11 @@ function isWrongAsText({ schema }: Parameter, value: unknown): boolean {
 function bodyOf({ body }: Described, isWrong: boolean): Arbitrary<unknown> {
   const { schema, type } = body!;
   if (type === 'application/json') return isWrong ? forbiddenBy(schema) : allowedBy(schema);
-  const { file: _, ...others } = schema.properties as Record<string, Record<string, unknown>>;
+  const { properties, required = [] } = schema as {
+    properties: Record<string, Record<string, unknown>>;
+    required?: string[];
+  };
+  const { file: _, ...others } = properties;
   const fields = Object.entries(others).map(([name, one]): [string, Arbitrary<unknown>] => [
     name,
     // Its description says in words what its JSON is.
@@ -118,5 +122,6 @@ function bodyOf({ body }: Described, isWrong: boolean): Arbitrary<unknown> {
           .map((sizes) => JSON.stringify(sizes))
       : allowedBy(one),
   ]);
-  return fc.record({ file: files, ...Object.fromEntries(fields) }, { requiredKeys: ['file'] });
+  // In the order of the document.
+  return fc.record({ ...Object.fromEntries(fields), file: files }, { requiredKeys: required as never[] });
 }

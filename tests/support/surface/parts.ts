@@ -109,6 +109,7 @@ export const features = {
     contracts.importConnections,
     contracts.importCollections,
     contracts.importEntities,
+    contracts.importFile,
   ),
 } as const satisfies Record<string, Part>;
 

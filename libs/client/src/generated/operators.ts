@@ -1,6 +1,7 @@
 // Made from the contracts by tools/client.ts.
 import type { List } from '../list.ts';
 import type { CallOptions, OperationTable } from '../operation.ts';
+import type { UploadOptions } from '../upload-options.ts';
 import type { DeletedProject, ImportResult, Methods, Project, ProjectUser, SigningKey } from './types.ts';
 
 export interface ProjectsMethods {
@@ -165,6 +166,15 @@ export interface CollectionsMethods {
   ): Promise<ImportResult>;
 }
 
+export interface StorageMethods {
+  /**
+   * Imports a file of a user, one a request. The other fields of the form come before it (docs/import.md).
+   *
+   * Errors of its own: `project/not-found`, `storage/no-file`, `storage/file-too-large`, `storage/server-error`, `storage/invalid-body`.
+   */
+  importFile(input: Methods['storage.importFile']['input'], options?: UploadOptions): Promise<ImportResult>;
+}
+
 /** All groups of methods. */
 export interface MethodGroups {
   readonly projects: ProjectsMethods;
@@ -173,6 +183,7 @@ export interface MethodGroups {
   readonly users: UsersMethods;
   readonly auth: AuthMethods;
   readonly collections: CollectionsMethods;
+  readonly storage: StorageMethods;
 }
 
 export const operations = {
@@ -323,6 +334,16 @@ export const operations = {
       path: '/admin/projects/:projectId/import/entities',
       auth: 'operator',
       isGlobal: true,
+      takesInput: true,
+    },
+  },
+  storage: {
+    importFile: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/import/files',
+      auth: 'operator',
+      isGlobal: true,
+      upload: 'file',
       takesInput: true,
     },
   },

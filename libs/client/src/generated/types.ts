@@ -328,7 +328,9 @@ export interface ImportResult {
       | 'parent-not-found'
       | 'too-deep'
       | 'deleted'
-      | 'collection-not-found';
+      | 'collection-not-found'
+      | 'invalid-image'
+      | 'quota-exceeded';
     fields?: Array<string> | undefined;
   }>;
 }
@@ -1004,6 +1006,28 @@ export interface Methods {
     input: { projectId: string; rows: Array<ImportedEntity> };
     output: ImportResult;
     errors: 'project/not-found' | 'collection/server-error' | 'collection/invalid-body';
+  };
+  'storage.importFile': {
+    operation: 'storage.import-file';
+    input: {
+      projectId: string;
+      file: UploadSource;
+      name?: string | undefined;
+      userId?: string | undefined;
+      userForeignId?: string | undefined;
+      id: string;
+      kind?: 'file' | 'image' | undefined;
+      createdAt: string;
+      sizes?: Record<string, number> | undefined;
+      quality?: number | undefined;
+    };
+    output: ImportResult;
+    errors:
+      | 'project/not-found'
+      | 'storage/no-file'
+      | 'storage/file-too-large'
+      | 'storage/server-error'
+      | 'storage/invalid-body';
   };
   'auth.rotateKeys': {
     operation: 'identity.rotate-keys';

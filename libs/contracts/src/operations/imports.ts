@@ -4,6 +4,7 @@ import { jsonObject, optionalText, shownText, text, uuid, wholeNumber } from '..
 import { email } from './email.ts';
 import { passwordHash } from './password-hash.ts';
 import { nothing } from './shared.ts';
+import { fileUpload, longestEdge, maxVariants, qualityText, sizesText, variantName } from './storage.ts';
 import { profileFields } from './users.ts';
 
 /** Most rows of one request; a request is also at most as large as any body (spec#requests-too-large). */
@@ -95,6 +96,31 @@ export const importedEntity = z
   .refine(namesUser, userMissing);
 export type ImportedEntity = z.output<typeof importedEntity>;
 
+const ofFile = {
+  ...ofUser,
+  id: uuid,
+  kind: z.enum(['file', 'image']).default('file'),
+  createdAt: instant,
+};
+
+/**
+ * A file of a user, whose bytes are at `path`, below the folder of the line's own file. Whoever knows `id` can read it, so it is
+ * no number of the other backend's, nor made from one.
+ */
+export const importedFile = z
+  .strictObject({
+    ...ofFile,
+    path: text({ min: 1, max: 4096 }),
+    name: text({ min: 1, max: 255 }).optional(),
+    sizes: z
+      .record(z.string().regex(variantName), z.int().min(1).max(longestEdge))
+      .refine((sizes) => Object.keys(sizes).length <= maxVariants, `must have at most ${maxVariants} names.`)
+      .optional(),
+    quality: z.int().min(1).max(100).optional(),
+  })
+  .refine(namesUser, userMissing);
+export type ImportedFile = z.output<typeof importedFile>;
+
 /** Why a row cannot be imported as things stand. */
 export const importReasons = [
   'id-taken',
@@ -111,6 +137,8 @@ export const importReasons = [
   'too-deep',
   'deleted',
   'collection-not-found',
+  'invalid-image',
+  'quota-exceeded',
 ] as const;
 export type ImportReason = (typeof importReasons)[number];
 
@@ -187,6 +215,21 @@ export const importEntities = operation({
   body: rowsOf(importedEntity),
 });
 
+/** Imports a file of a user, one a request. The other fields of the form come before it (docs/import.md). */
+export const importFile = operation({
+  ...common,
+  name: 'storage.import-file',
+  summary: 'Import a file',
+  feature: 'storage',
+  kind: 'upload',
+  path: '/admin/projects/:projectId/import/files',
+  upload: fileUpload,
+  body: z
+    .strictObject({ ...ofFile, sizes: sizesText.optional(), quality: qualityText.optional() })
+    .refine(namesUser, userMissing),
+  errors: ['project/not-found', 'storage/no-file', 'storage/file-too-large'],
+});
+
 /** Which of these users there are, for rows that name users. */
 export const knownUsers = internalOperation({
   name: 'identity.known-users',
@@ -204,4 +247,10 @@ export const knownUsers = internalOperation({
   errors: [],
 });
 
-export const importOperations = [importUsers, importConnections, importCollections, importEntities] as const;
+export const importOperations = [
+  importUsers,
+  importConnections,
+  importCollections,
+  importEntities,
+  importFile,
+] as const;

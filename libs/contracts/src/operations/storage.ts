@@ -7,9 +7,10 @@ import { nothing, perFiveMinutes } from './shared.ts';
 /** Most bytes of an uploaded file or image (spec#storage-too-large). */
 export const maxFileBytes = 50 * 1024 * 1024;
 
-const variantName = /^[a-z0-9-]{1,32}$/;
-const maxVariants = 5;
-const longestEdge = 4096;
+/** What a variant of an image may be called. */
+export const variantName = /^[a-z0-9-]{1,32}$/;
+export const maxVariants = 5;
+export const longestEdge = 4096;
 
 const address = shownText(2048);
 const mediaType = shownText(255);
@@ -51,7 +52,7 @@ export const storedFile = z.object({
 export type StoredFile = z.output<typeof storedFile>;
 
 /** `{"small": 200}`: what a JSON text says of sizes. */
-const sizes = z
+export const sizesText = z
   .string()
   .transform((text, context): Record<string, number> => {
     const refuse = (message: string) => {
@@ -84,7 +85,7 @@ const sizes = z
     description: `JSON: up to ${maxVariants} names of \`[a-z0-9-]{1,32}\`, each with a longest edge from 1 to ${longestEdge}.`,
   });
 
-const quality = z
+export const qualityText = z
   .string()
   .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 100.')
   .transform(Number)
@@ -99,7 +100,8 @@ const quality = z
   });
 
 const ofFiles = { feature: 'storage', scope: 'project' } as const;
-const upload = {
+/** What every upload of a file brings. */
+export const fileUpload = {
   part: 'file',
   maxBytes: maxFileBytes,
   missing: 'storage/no-file',
@@ -118,8 +120,8 @@ export const createImage = operation({
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
-  upload: { ...upload, types: imageFormat.options.map((format) => `image/${format}`) },
-  body: z.object({ sizes: sizes.optional(), quality: quality.optional() }),
+  upload: { ...fileUpload, types: imageFormat.options.map((format) => `image/${format}`) },
+  body: z.object({ sizes: sizesText.optional(), quality: qualityText.optional() }),
   output: storedImage,
   status: 201,
   errors: ['storage/no-file', 'storage/invalid-image', 'storage/file-too-large', 'storage/quota-exceeded'],
@@ -137,7 +139,7 @@ export const createFile = operation({
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
-  upload,
+  upload: fileUpload,
   body: nothing,
   output: storedFile,
   status: 201,

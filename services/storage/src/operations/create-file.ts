@@ -1,14 +1,17 @@
 import { createFile as spec } from '@kith/contracts';
 import { uploadHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { toPlainFile } from '../file.ts';
+import { ownerOf, toPlainFile } from '../file.ts';
 import { receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 
 /** Stores any bytes as a file of the caller's (spec#storage-upload-file). */
 export const createFile = uploadHandler(spec, async (request, app: AppContext) =>
   toPlainFile(
-    await receive(request, app, { upload: spec.upload, receiver: fileReceiver(app) }),
+    await receive(request, app, {
+      upload: spec.upload,
+      intent: { ...ownerOf(request), receiver: fileReceiver(app) },
+    }),
     app.addresses,
   ),
 );

@@ -1,7 +1,7 @@
 import { createImage as spec } from '@kith/contracts';
 import { uploadHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { toImage } from '../file.ts';
+import { ownerOf, toImage } from '../file.ts';
 import { receive } from '../uploads/receive.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
@@ -9,7 +9,7 @@ import { imageReceiver } from '../uploads/receive-image.ts';
 export const createImage = uploadHandler(spec, async (request, app: AppContext) => {
   const record = await receive(request, app, {
     upload: spec.upload,
-    receiver: imageReceiver(app, request),
+    intent: { ...ownerOf(request), receiver: imageReceiver(app, (fields) => request.fields(fields)) },
   });
   if (!record.image) throw new Error('An image was stored without what makes it one.');
   return toImage(record, record.image, app.addresses);

@@ -59,6 +59,7 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   kind: 'row',
   version: 1,
   schema: z.object({
+    bytesId: z.string().optional(),
     original: z.object(bytes),
     bytes: whole,
     contentType: z.string(),

@@ -11,7 +11,7 @@ import {
   timeKey,
 } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
-import { type FileRecord, fileEvent, type Owner } from '../file.ts';
+import { bytesIdOf, type FileRecord, fileEvent, type Owner } from '../file.ts';
 import {
   accounts,
   declared,
@@ -106,20 +106,23 @@ export class FileStore {
     return this.#change(account, { ...doc, loose: [...doc.loose, { fileId, due }] });
   }
 
-  /** Makes a file of bytes that have been noted. `false` where another change came first. */
-  commit(account: Account, file: FileRecord): Promise<boolean> {
+  /**
+   * Makes a file of bytes that have been noted. What is imported is not told (docs/adr/0018). `false` where another change came
+   * first.
+   */
+  commit(account: Account, file: FileRecord, { isImported = false } = {}): Promise<boolean> {
     const { doc } = account;
     const after: StoredAccount = {
       files: doc.files + 1,
       bytes: doc.bytes + file.bytes,
-      seq: doc.seq + 1,
-      lastAt: file.createdAt,
-      loose: doc.loose.filter(({ fileId }) => fileId !== file.id),
+      seq: doc.seq + (isImported ? 0 : 1),
+      lastAt: Math.max(doc.lastAt, file.createdAt),
+      loose: doc.loose.filter(({ fileId }) => fileId !== bytesIdOf(file)),
     };
     return this.#change(account, after, {
       rows: [{ in: files, id: filePlace(file), put: storedOf(file) }],
       counters: [{ in: usage, id: usageId(file.projectId), add: { files: 1, bytes: file.bytes } }],
-      events: [fileEvent(fileCreated, file, after.seq)],
+      ...(!isImported && { events: [fileEvent(fileCreated, file, after.seq)] }),
     });
   }
 
@@ -131,7 +134,7 @@ export class FileStore {
       files: doc.files - 1,
       bytes: doc.bytes - file.bytes,
       seq: doc.seq + 1,
-      loose: [...doc.loose, { fileId: file.id, due: 0, isDead: true }],
+      loose: [...doc.loose, { fileId: bytesIdOf(file), due: 0, isDead: true }],
     };
     return this.#change(account, after, {
       rows: [{ in: files, id: filePlace(file), put: null }],
@@ -224,6 +227,6 @@ function fileOf({ id: place, doc }: Stored<StoredFileRow>): FileRecord {
   return { ...placedFile(place), ...doc };
 }
 
-function storedOf({ original, bytes, contentType, name, image }: FileRecord): StoredFileRow {
-  return { original, bytes, contentType, name, ...(image && { image }) };
+function storedOf({ bytesId, original, bytes, contentType, name, image }: FileRecord): StoredFileRow {
+  return { ...(bytesId && { bytesId }), original, bytes, contentType, name, ...(image && { image }) };
 }

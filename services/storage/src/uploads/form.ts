@@ -16,14 +16,14 @@ export interface FormFile {
 export type FormFields = Record<string, string>;
 
 /**
- * Reads a form as it comes in, and hands its file to `take` while it does. Resolves with the other fields, and with what `take` made of
+ * Reads a form as it comes in, and hands its file to `take` while it does, with the fields that came before it. Resolves with the other fields, and with what `take` made of
  * the file, once the form is whole. Its parts come in any order. Throws `request/invalid-multipart`, the codes of the upload, and
  * what `take` throws; nothing more of the form is read then.
  */
 export async function readForm<T>(
   request: IncomingMessage,
   upload: Upload,
-  take: (file: FormFile) => Promise<T>,
+  take: (file: FormFile, before: FormFields) => Promise<T>,
 ): Promise<{ fields: FormFields; taken: T }> {
   const fields: FormFields = Object.create(null);
   let taking = undefined as Promise<T> | undefined;
@@ -46,7 +46,7 @@ export async function readForm<T>(
       stream.on('limit', () => refuse(new ApiError(upload.tooLarge)));
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
       stream.pipe(target);
-      taking = take({ name: nameOf(filename), bytes: target });
+      taking = take({ name: nameOf(filename), bytes: target }, { ...fields });
       // What the file is refused for is told at once, not at the end of the form.
       taking.catch(refuse);
     });

@@ -3,12 +3,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '@kith/base';
-import type { createImage, ImageFormat } from '@kith/contracts';
-import type { HttpRequest } from '@kith/service';
+import type { ImageFormat } from '@kith/contracts';
 import { fileTypeFromBuffer } from 'file-type';
 import type { AppContext } from '../app.ts';
 import { blobKey, type RenderedRecord } from '../file.ts';
 import { defaultQuality, type Rendered } from '../images/renderer.ts';
+import type { FormFields } from './form.ts';
 import type { Draft, Receipt, Receiver } from './receive.ts';
 import { headBytes, storeBytes } from './store-bytes.ts';
 
@@ -31,7 +31,7 @@ interface Sent {
 /** Receives an image: keeps what was sent as a file of its own until it is rendered, then stores what was made of it. */
 export function imageReceiver(
   { blobs, renderer, draftFolder }: AppContext,
-  request: HttpRequest<typeof createImage>,
+  asked: (fields: FormFields) => { sizes?: Record<string, number> | undefined; quality?: number | undefined },
 ): Receiver<Sent> {
   const folderOf = ({ id }: Receipt) => join(draftFolder, id);
   return {
@@ -58,7 +58,7 @@ export function imageReceiver(
       return { name, path, format };
     },
     async finish({ name, path, format }, fields, receipt) {
-      const { sizes = {}, quality = defaultQuality } = request.fields(fields);
+      const { sizes = {}, quality = defaultQuality } = asked(fields);
       const folder = folderOf(receipt);
       const made = await renderer.render({ path, format, sizes, quality, folder, signal: receipt.signal });
       const all = [made.original, ...Object.values(made.variants)];

@@ -15,10 +15,10 @@ interface Row extends Counts, Omit<ImportedFile, 'run'> {
   seconds: number;
 }
 
-/** Imports users, connections, collections and entities from another backend (docs/import.md). */
+/** Imports users, connections, collections, entities and files from another backend (docs/import.md). */
 export const importCommand: Command = {
   name: 'import',
-  summary: 'import users, connections, collections and entities from another backend',
+  summary: 'import users, connections, collections, entities and files from another backend',
   text: `Imports JSON Lines files into a project of a running platform. docs/import.md describes the lines. If it is
 interrupted, run it again to resume: <FILE>.kith-import.json records the progress. Rejected lines are listed in
 <FILE>.rejected.jsonl with the reason, and the exit code is then 1. The counts are those of this run; after several
@@ -27,7 +27,7 @@ runs the totals are printed, too.`,
   options: {
     project: { value: 'ID', text: 'the project to import into', isNeeded: true },
     ...Object.fromEntries(
-      importKinds.map(({ name }) => [name, { value: 'FILE', text: `a file of ${name}` }]),
+      importKinds.map(({ name }) => [name, { value: 'FILE', text: `the lines of ${name}` }]),
     ),
     restart: { text: 'start again at the first line; existing rows stay unchanged' },
     ...accessOptions,

@@ -19,7 +19,7 @@ const mostBytes = 240 * 1024;
 /** Groups lines into requests; each line is in one of them, as a row or as refused. */
 export async function* batches(
   lines: AsyncIterable<Line>,
-  kind: Pick<ImportKind, 'row' | 'addNames'>,
+  kind: Pick<ImportKind, 'row' | 'rowsAtOnce' | 'addNames'>,
 ): AsyncGenerator<Batch> {
   let batch = emptyBatch();
   let bytes = 0;
@@ -28,7 +28,7 @@ export async function* batches(
     if (read && 'json' in read) {
       // The line's length, which is at least that of what is sent of it.
       const length = line.bytes.length;
-      if (batch.rows.length === importRows || bytes + length > mostBytes) {
+      if (batch.rows.length === kind.rowsAtOnce || bytes + length > mostBytes) {
         yield batch;
         batch = emptyBatch();
         bytes = 0;

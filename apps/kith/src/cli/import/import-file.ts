@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
 import { StartError } from '@kith/base/config';
-import type { ImportResult } from '@kith/contracts';
 import { unreadable } from '../file-error.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { type Batch, batches } from './batches.ts';
@@ -9,7 +8,7 @@ import { InOrder } from './in-order.ts';
 import { type ImportKind, importPath } from './kinds.ts';
 import { type Progress, ProgressFile } from './progress.ts';
 import { readLines } from './read-lines.ts';
-import { sendRows } from './send.ts';
+import type { SentRows } from './send.ts';
 
 export interface ImportFileOptions {
   access: PlatformAccess;
@@ -55,7 +54,8 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
   const before = countsOf(kept.progress);
   const path = importPath(kind, projectId);
   const inOrder = new InOrder({
-    send: async ({ rows }, signal) => (rows.length > 0 ? sendRows(access, path, rows, signal) : nothingSent),
+    send: async ({ rows }, signal) =>
+      rows.length > 0 ? kind.send(rows, { access, path, file, signal }) : nothingSent,
     async settle(batch, result) {
       await advance(kept, batch, result);
       onProgress(kept.progress, size);
@@ -78,7 +78,7 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
   }
 }
 
-const nothingSent: ImportResult = { imported: 0, unchanged: 0, rejected: [] };
+const nothingSent: SentRows = { imported: 0, unchanged: 0, rejected: [] };
 
 const countsOf = ({ line: lines, imported, unchanged, rejected }: Progress): Counts => ({
   ...{ lines, imported, unchanged, rejected },
@@ -91,7 +91,7 @@ const difference = (all: Counts, before: Counts): Counts => ({
   rejected: all.rejected - before.rejected,
 });
 
-async function advance(kept: ProgressFile, batch: Batch, result: ImportResult): Promise<void> {
+async function advance(kept: ProgressFile, batch: Batch, result: SentRows): Promise<void> {
   const rejected = [
     ...batch.refused,
     ...result.rejected.map(({ row, ...why }) => ({ line: batch.lines[row] ?? 0, ...why })),

@@ -1,14 +1,14 @@
-import type { ImportResult } from '@kith/contracts';
 import type { Batch } from './batches.ts';
+import type { SentRows } from './send.ts';
 
 /** Requests at once: enough that the platform never waits for a file to be read. */
 const atOnce = 4;
 
 export interface InOrderOptions {
   /** Ends early by the signal, when another has failed. */
-  send(batch: Batch, signal: AbortSignal): Promise<ImportResult>;
+  send(batch: Batch, signal: AbortSignal): Promise<SentRows>;
   /** Told of each batch once it is answered, one after the other, in the order of the file. */
-  settle(batch: Batch, result: ImportResult): Promise<void>;
+  settle(batch: Batch, result: SentRows): Promise<void>;
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type ImportedCollection,
   type ImportedConnection,
   type ImportedEntity,
+  type ImportedFile,
   type ImportedUser,
   importCollections,
   importConnections,
@@ -9,11 +10,15 @@ import {
   importedCollection,
   importedConnection,
   importedEntity,
+  importedFile,
   importedUser,
+  importFile,
+  importRows,
   importUsers,
   type OperationSpec,
 } from '@kith/contracts';
 import type { z } from 'zod';
+import { type Send, sendFile, sendRows } from './send.ts';
 
 /**
  * What rows have to do with others of their file, by names: what they are or take, and what they build on. Where two rows
@@ -26,9 +31,12 @@ export interface RowNames {
 
 /** One kind of file: what its lines are, and where they are sent. */
 export interface ImportKind {
-  name: 'users' | 'connections' | 'collections' | 'entities';
+  name: 'users' | 'connections' | 'collections' | 'entities' | 'files';
   row: z.ZodObject;
   operation: OperationSpec;
+  /** Most rows of one request. */
+  rowsAtOnce: number;
+  send: Send;
   /** Adds the names of a row. */
   addNames(names: RowNames, row: unknown): void;
 }
@@ -38,7 +46,10 @@ const kind = <Row>(
   row: z.ZodObject & z.ZodType<Row>,
   operation: OperationSpec,
   addNames: (names: RowNames, row: Row) => void,
-): ImportKind => ({ name, row, operation, addNames: (names, one) => addNames(names, one as Row) });
+): ImportKind => ({
+  ...{ name, row, operation, rowsAtOnce: importRows, send: sendRows },
+  addNames: (names, one) => addNames(names, one as Row),
+});
 
 /** Every kind, in the order in which they have to come: each builds on those before it. */
 export const importKinds: readonly ImportKind[] = [
@@ -62,6 +73,10 @@ export const importKinds: readonly ImportKind[] = [
   kind<ImportedEntity>('entities', importedEntity, importEntities, ({ takes }, row) => {
     takes.add(`${row.userId ?? row.userForeignId}|${row.collectionId ?? ''}|${row.entityId}`);
   }),
+  {
+    ...kind<ImportedFile>('files', importedFile, importFile, ({ takes }, { id }) => void takes.add(id)),
+    ...{ rowsAtOnce: 1, send: sendFile },
+  },
 ];
 
 /** The address of a kind, for a project. */

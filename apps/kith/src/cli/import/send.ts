@@ -1,6 +1,9 @@
+import { openAsBlob } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { StartError } from '@kith/base/config';
-import { type ImportResult, importResult } from '@kith/contracts';
+import { type ImportedFile, type ImportResult, importResult, maxFileBytes } from '@kith/contracts';
 import { CallError } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
@@ -8,19 +11,68 @@ import type { PlatformAccess } from '../platform-access.ts';
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
+/** What became of rows; a reason may be this side's own. */
+export type SentRows = Omit<ImportResult, 'rejected'> & {
+  rejected: { row: number; reason: string; fields?: string[] | undefined }[];
+};
+
+/** Where rows come from and go to. */
+export interface Sending {
+  access: Pick<PlatformAccess, 'origin' | 'token'>;
+  path: string;
+  /** The file that has the rows. */
+  file: string;
+  signal: AbortSignal;
+}
+
 /**
  * Sends rows, again while the platform is away, slow or failing: rows that are there already change nothing. Rejects
  * with `CallError` for any other answer, `StartError` when nobody answers for a minute; `signal` ends it.
  */
-export async function sendRows(
-  access: Pick<PlatformAccess, 'origin' | 'token'>,
-  path: string,
-  rows: readonly string[],
-  signal: AbortSignal,
-): Promise<ImportResult> {
+export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
+
+/** Sends rows as JSON. */
+export const sendRows: Send = (rows, sending) =>
+  send(sending, {
+    headers: { 'content-type': 'application/json' },
+    body: `{"rows":[${rows.join(',')}]}`,
+  });
+
+/** Sends the one row of a file as a form, with its bytes from the disk, as they are read. */
+export const sendFile: Send = async ([row = ''], sending) => {
+  const { path, name = basename(path), ...fields }: ImportedFile = JSON.parse(row);
+  const bytes = await bytesAt(path, dirname(sending.file));
+  if (typeof bytes === 'string') return { imported: 0, unchanged: 0, rejected: [{ row: 0, reason: bytes }] };
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) {
+    if (value != null) form.append(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  }
+  // Last: what becomes of it is in the other fields.
+  form.append('file', bytes, name);
+  return send(sending, { headers: {}, body: form });
+};
+
+/** The bytes at a path below a folder, or why there are none. What other folders hold may be nobody's to import. */
+async function bytesAt(path: string, folder: string): Promise<Blob | string> {
+  try {
+    const [real, root] = await Promise.all([realpath(resolve(folder, path)), realpath(folder)]);
+    if (!real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))
+      return 'path must be below the folder of this file.';
+    const about = await stat(real);
+    if (!about.isFile()) return 'path is not a file.';
+    if (about.size > maxFileBytes) return `The file is larger than ${maxFileBytes / (1024 * 1024)} MiB.`;
+    return await openAsBlob(real);
+  } catch (error) {
+    return `The file cannot be read: ${(error as NodeJS.ErrnoException).code}.`;
+  }
+}
+
+type Body = Required<Pick<RequestInit, 'headers' | 'body'>>;
+
+async function send({ access, path, signal }: Sending, body: Body): Promise<ImportResult> {
   const until = Date.now() + patienceMs;
   for (let waitMs = 100; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
-    const answer = await post(access, path, `{"rows":[${rows.join(',')}]}`, signal);
+    const answer = await post(access, path, body, signal);
     if (answer instanceof Response && answer.ok) return importResult.parse(await answer.json());
     const isLate = Date.now() > until;
     if (answer instanceof Response) {
@@ -39,13 +91,13 @@ export async function sendRows(
 async function post(
   { origin, token }: Pick<PlatformAccess, 'origin' | 'token'>,
   path: string,
-  body: string,
+  { headers, body }: Body,
   signal: AbortSignal,
 ): Promise<Response | Error> {
   try {
     return await fetch(`${origin}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { ...headers, authorization: `Bearer ${token}` },
       body,
       signal,
     });

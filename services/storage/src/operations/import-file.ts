@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '@kith/base';
+import {
+  type BodyOf,
+  type ErrorCode,
+  type ImportReason,
+  type ImportResult,
+  importFile as spec,
+} from '@kith/contracts';
+import { nameUsers, uploadHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import type { FileRecord, Owner } from '../file.ts';
+import type { FormFile } from '../uploads/form.ts';
+import { type IntentOf, receive } from '../uploads/receive.ts';
+import { fileReceiver } from '../uploads/receive-file.ts';
+import { imageReceiver } from '../uploads/receive-image.ts';
+
+/** How long identity may take to tell who a row names, in ms. */
+const askMs = 5_000;
+
+const reasons: Partial<Record<ErrorCode, ImportReason>> = {
+  'storage/invalid-image': 'invalid-image',
+  'storage/quota-exceeded': 'quota-exceeded',
+  // Its account has ended.
+  'auth/unauthorized': 'deleted',
+};
+
+/**
+ * Imports a file of a user, as it was uploaded then. Nothing is told of it (docs/adr/0018). A row of a file that is there changes
+ * nothing; `conflict` when it is not like it. What was sent of an image is not kept, so that its bytes are not compared.
+ */
+export const importFile = uploadHandler(spec, async (request, app: AppContext): Promise<ImportResult> => {
+  const { projectId } = request.params;
+  let told: ImportResult = { imported: 1, unchanged: 0, rejected: [] };
+  const intent: IntentOf = async (file, before) => {
+    const row = request.fields(before);
+    const name = { id: row.userId, foreignId: row.userForeignId };
+    const { requestId } = request;
+    const asking = { requestId, deadline: Date.now() + askMs };
+    const userId = (await nameUsers(app.bus, { projectId, names: [name] }, asking))(name);
+    if (userId === undefined) {
+      await digestOf(file);
+      told = rejection('user-not-found');
+      return undefined;
+    }
+    const owner = { projectId, userId };
+    const there = await app.store.made(await app.store.account(owner), row.id);
+    if (there) {
+      told = comparison({ row, owner, name: file.name, digest: await digestOf(file) }, there);
+      return undefined;
+    }
+    return {
+      ...owner,
+      receiver: row.kind === 'image' ? imageReceiver(app, () => row) : fileReceiver(app),
+      imported: { id: row.id, createdAt: Date.parse(row.createdAt) },
+    };
+  };
+  try {
+    await receive(request, app, { upload: spec.upload, intent });
+    return told;
+  } catch (error) {
+    const reason = error instanceof ApiError && reasons[error.code];
+    if (!reason) throw error;
+    return rejection(reason);
+  }
+});
+
+function comparison(
+  { row, owner, name, digest }: { row: BodyOf<typeof spec>; owner: Owner; name: string; digest: string },
+  there: FileRecord,
+): ImportResult {
+  if (there.userId !== owner.userId) return rejection('id-taken');
+  const isImage = there.image !== undefined;
+  const differs = {
+    kind: isImage !== (row.kind === 'image'),
+    name: name !== there.name,
+    createdAt: Date.parse(row.createdAt) !== there.createdAt,
+    path: !isImage && row.kind === 'file' && digest !== there.original.digest,
+  };
+  const fields = Object.entries(differs).flatMap(([field, isSo]) => (isSo ? [field] : []));
+  if (fields.length > 0) return rejection('conflict', fields);
+  return { imported: 0, unchanged: 1, rejected: [] };
+}
+
+function rejection(reason: ImportReason, fields?: string[]): ImportResult {
+  return { imported: 0, unchanged: 0, rejected: [{ row: 0, reason, ...(fields && { fields }) }] };
+}
+
+/** Reads the bytes to their end, so that whoever sends them comes to hear the answer. */
+async function digestOf({ bytes }: FormFile): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of bytes) digest.update(chunk);
+  return digest.digest('base64url');
+}
