@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { provideEngines, startContainers } from '@kith/engines';
+import { prepareS3 } from '@kith/testing';
 import { openDesk } from './test/desk.ts';
 import { relatedFiles } from './test/related.ts';
 
@@ -35,8 +36,10 @@ try {
 process.exit(code);
 
 async function run(): Promise<number> {
-  if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest();
   const progress = (line: string) => console.error(`  ${line}`);
+  // Without it only the suites fail that need it.
+  await prepareS3(progress).catch((error: Error) => progress(error.message));
+  if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest();
   const provided = await provideEngines({ env: process.env, progress });
   if (provided.kind === 'none') {
     if (process.env.CI === 'true') throw new Error(provided.reason);

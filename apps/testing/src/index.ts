@@ -39,7 +39,7 @@ export { createBus, createRuntime, createStore, uniquePrefix } from './parts.ts'
 export { createPeople, type People, type TestUser } from './people.ts';
 export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
 export { readSection } from './read-section.ts';
-export { hasS3, type S3Server, startS3 } from './s3-server.ts';
+export { hasS3, prepareS3, type S3Server, startS3 } from './s3-server.ts';
 export { serveAlone } from './serve-alone.ts';
 export { type SharedPlatform, sharedEnv, sharedPlatform } from './shared-platform.ts';
 export { smallPng, type Uploads } from './uploads.ts';

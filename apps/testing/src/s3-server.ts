@@ -22,12 +22,22 @@ export interface S3Server extends AsyncDisposable {
 
 /** Whether an S3 server is here, or can be built. */
 export function hasS3(): boolean {
-  return existsSync(built) || inPath('versitygw') !== undefined || inPath('go') !== undefined;
+  return installed() !== undefined || inPath('go') !== undefined;
 }
 
-/** Starts versitygw on a folder of its own. It is built with Go where it is not installed, once per machine. */
+/**
+ * Builds the S3 server with Go where it is not installed, once per machine: that takes a minute or more, in which nothing else is
+ * to run. `progress` hears of it.
+ */
+export async function prepareS3(progress: (line: string) => void): Promise<void> {
+  if (!hasS3() || installed()) return;
+  progress('Building the S3 server of the suites, once on this machine');
+  await build();
+}
+
+/** Starts versitygw on a folder of its own. */
 export async function startS3(): Promise<S3Server> {
-  const program = existsSync(built) ? built : (inPath('versitygw') ?? (await build()));
+  const program = installed() ?? (await build());
   const data = await mkdtemp(join(tmpdir(), 'kith-s3-'));
   await mkdir(join(data, 'objects', 'files'), { recursive: true });
   await mkdir(join(data, 'about'));
@@ -66,6 +76,10 @@ async function build(): Promise<string> {
   } finally {
     await rm(place, { recursive: true, force: true });
   }
+}
+
+function installed(): string | undefined {
+  return existsSync(built) ? built : inPath('versitygw');
 }
 
 function inPath(name: string): string | undefined {
