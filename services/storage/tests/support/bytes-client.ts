@@ -17,7 +17,8 @@ export interface Answer {
 }
 
 export interface BytesCall {
-  projectId: string;
+  /** Null below `/admin`. */
+  projectId: string | null;
   /** Who calls; nobody by default. */
   userId?: string;
   params?: Record<string, string>;
