@@ -1,7 +1,7 @@
 // Starts at most 2 platforms and 23 processes.
 import type { Connection, PublicUser } from '@kith/contracts';
 import { type CallError, caller } from '@kith/platform';
-import { availableEngines, createPeople, type TestUser, waitFor } from '@kith/testing';
+import { availableEngines, createPeople, createUploads, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { type Restorable, startRestorable } from './support/restorable.ts';
@@ -99,6 +99,26 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await waitFor(async () => (await suggested()) === 1);
     await block('POST');
     expect(await suggested()).toBe(0);
+  });
+
+  it('storage: who has left loses its files again, and the others go on with theirs', async () => {
+    const { id: project } = await people().createProject();
+    const [ada, bob] = [await people().createUser(project), await people().createUser(project)];
+    const upload = (by: TestUser, text: string) => createUploads(platform.url).uploadFile(by, text);
+    const statusAt = async (path: string) => (await fetch(platform.url + path)).status;
+    const [hers, his] = [await upload(ada, 'hers'), await upload(bob, 'his')];
+    await platform.backUp('storage');
+    const after = await upload(ada, 'after the backup');
+    await leave(bob);
+    await waitFor(async () => (await statusAt(his.originalPath)) === 404, { what: 'the end of his file' });
+
+    await platform.restore('storage');
+    await waitFor(async () => (await statusAt(his.originalPath)) === 404, { what: 'the end of his file' });
+    expect(await statusAt(after.originalPath)).toBe(404);
+    const anew = await upload(ada, 'anew');
+    expect([await statusAt(hers.originalPath), await statusAt(anew.originalPath)]).toEqual([200, 200]);
+    const list = await call<{ data: { fileId: string }[] }>('GET', `/v7/${project}/storage/files`, ada);
+    expect(list.data.map(({ fileId }) => fileId)).toEqual([anew.fileId, hers.fileId]);
   });
 
   it('is said of a service that there is', async () => {

@@ -2,6 +2,7 @@ import { eventFilter, events, internalSubject, noticeFilter, serviceOf } from '@
 import { gatewayUses } from '@kith/gateway';
 import type { BusUses } from '@kith/service';
 import { describe, expect, it } from 'vitest';
+import { restoredCommand } from './cli/commands/restored.ts';
 import { natsRights } from './nats/rights.ts';
 import { serviceBackups, serviceMoves, serviceOfEvent, services } from './services.ts';
 
@@ -70,5 +71,6 @@ describe.each(uses)('the NATS user $name', (of) => {
 it('what is stored is backed up, after what refers to it, and moves', () => {
   const storing = services.filter(({ stores }) => stores).map(({ name }) => name as string);
   expect(serviceMoves.map(({ service }) => service)).toEqual(storing);
+  expect(restoredCommand.words?.[0]?.choices).toEqual(storing);
   expect(serviceBackups.map(({ service }) => service)).toEqual(storing.toReversed());
 });

@@ -1,25 +1,22 @@
 import type { Command } from '../command.ts';
 import { restoredConfig } from '../restored/config.ts';
 
+/** The services that store, which `services.ts` knows and cannot tell without being loaded. */
+const storing = ['identity', 'connections', 'collections', 'notifications', 'storage'];
+
 /** Notes that a service's database was restored from a backup (docs/adr/0028). */
 export const restoredCommand: Command = {
   name: 'restored',
   summary: 'declare that a service’s database was restored from a backup',
-  text: `SERVICE is one of identity, connections, collections, notifications. Run it for each restored database, after the restore and
-before you start the service. Once started, the service receives all events since the backup again, and users who were
+  text: `SERVICE is one of ${storing.join(', ')}. Run it for each restored database,
+after the restore and before you start the service. Once started, the service receives all events since the backup again, and users who were
 deleted since are deleted again. Its own events count as newer than all earlier ones.
 
 With MONGODB_URL the database is one of the distributed form. Without it, it is a file of an embedded installation; stop the
 platform first.`,
   reads: restoredConfig,
   options: { from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' } },
-  words: [
-    {
-      value: 'SERVICE',
-      what: 'restored service',
-      choices: ['identity', 'connections', 'collections', 'notifications'],
-    },
-  ],
+  words: [{ value: 'SERVICE', what: 'restored service', choices: storing }],
   // Loads services and databases, which most commands do not need.
   async run(given, around) {
     const { runRestored } = await import('../restored/run-restored.ts');
