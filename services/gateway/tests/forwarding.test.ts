@@ -183,11 +183,13 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
 
   it('answers 504 after the configured time when a service is silent', async () => {
     const service = await serveEcho(test.bus, signIn, async () => undefined);
+    const began = performance.now();
     expectError(await send(port, { method: 'POST', path: signInPath }), 'gateway/timeout');
-    // Not before the deadline it told the service, and not by the 5 s that hold where nothing is configured.
-    const waited = Date.now() - (service.seen[0]?.context.deadline ?? Number.NaN);
-    expect(waited).toBeGreaterThanOrEqual(-5);
-    expect(waited).toBeLessThan(4_500);
+    // Timers may be early by a ms. By default it would be 5 s.
+    const waited = performance.now() - began;
+    expect(waited).toBeGreaterThanOrEqual(299);
+    expect(waited).toBeLessThan(4_800);
+    expect(service.seen).toHaveLength(1);
     await service.stop();
   });
 
