@@ -85,6 +85,7 @@ export const packages: Readonly<Record<string, Room>> = {
   'services/connections': { ...service, suites: ['@kith/identity'] },
   'services/collections': { ...service, suites: ['@kith/identity'] },
   'services/notifications': { ...service, suites: ['@kith/identity'] },
+  'services/storage': { ...service, suites: ['@kith/identity'] },
   'tools/engines': {
     may: base,
     instead: 'Engines are got onto a machine without knowing what runs on them: they import base alone.',
