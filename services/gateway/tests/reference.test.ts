@@ -149,8 +149,8 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
 
   it('is what / leads to while developing: a page for a browser, JSON for a program', async () => {
     await using developing = await test.another({ nodeEnv: 'development' });
-    const front = (headers: Record<string, string>, method = 'GET') =>
-      send(developing.port, { method, path: '/', headers });
+    const front = (headers: Record<string, string>, method = 'GET', path = '/') =>
+      send(developing.port, { method, path, headers });
     const page = await front({ accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -164,6 +164,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect(name).toBe('Kith');
     for (const path of Object.values(paths)) expect(all).toContain(path);
     expect((await front({}, 'HEAD')).text).toBe('');
+    expect((await front({}, 'GET', '/?from=a-link')).text).toBe(text);
     expectError(await front({}, 'POST'), 'route/not-found');
     expectError(await get('/'), 'route/not-found');
   });

@@ -35,7 +35,8 @@ Kith has one, and requests to paste.</p>
 export function serveFront(): Middleware {
   const [json, html] = [bytesOf(front), new TextEncoder().encode(page)];
   return (request, response, next) => {
-    const isAsked = request.url === '/' && (request.method === 'GET' || request.method === 'HEAD');
+    const [path] = (request.url ?? '').split('?', 1);
+    const isAsked = path === '/' && (request.method === 'GET' || request.method === 'HEAD');
     if (!isAsked) return next();
     response.locals.operation = 'gateway.reference';
     vary(response, 'Accept');
