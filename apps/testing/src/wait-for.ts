@@ -17,7 +17,9 @@ export async function waitFor<T>(
       last = error;
     }
     if (Date.now() > until) {
-      throw new Error(`Waited in vain for ${options.what ?? 'a condition'}.`, { cause: last });
+      // The reason stands in the message: of a failed test many see its first line alone.
+      const reason = last instanceof Error ? `: ${last.message}` : '.';
+      throw new Error(`Waited in vain for ${options.what ?? 'a condition'}${reason}`, { cause: last });
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants, createWriteStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, opendir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -121,12 +121,9 @@ async function writeWhole(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const target = createWriteStream(path, {
-    flags: 'wx',
-    mode: 0o600,
-    flush: true,
-    highWaterMark: 256 * 1024,
-  });
+  // Opened before the source is read: a stream that opens it itself may do so after the source has failed and the draft is removed.
+  const draft = await open(path, 'wx', 0o600);
+  const target = draft.createWriteStream({ flush: true, highWaterMark: 256 * 1024 });
   await pipeline(source, target, ...(signal ? [{ signal }] : []));
   return target.bytesWritten;
 }

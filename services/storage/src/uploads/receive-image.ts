@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '@kith/base';
@@ -53,7 +53,9 @@ export function imageReceiver(
         }
         format ??= await formatOf(Buffer.concat(head));
       }
-      await pipeline(recognised, createWriteStream(path, { mode: 0o600 }), { signal: receipt.signal });
+      // Opened here: a stream that opens it itself may do so after the form has failed and its folder is removed.
+      const sent = await open(path, 'wx', 0o600);
+      await pipeline(recognised, sent.createWriteStream(), { signal: receipt.signal });
       if (!format) throw new ApiError('storage/invalid-image');
       return { name, path, format };
     },
