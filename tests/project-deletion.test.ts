@@ -35,6 +35,7 @@ import {
   startPlatform,
   type TestPlatform,
   type TestUser,
+  testSecrets,
   waitFor,
 } from '@kith/testing';
 import { describe, expect, it, vi } from 'vitest';
@@ -173,7 +174,7 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
     const { bus } = runtime;
     const requests = vi.spyOn(bus, 'request');
     const times = { sweepEveryMs: 50, erasureTimes: { everyMs: 50, settleMs } };
-    const identity = () => startIdentity(runtime, { store: at.identity, ...times });
+    const identity = () => startIdentity(runtime, { store: at.identity, secrets: testSecrets, ...times });
     let running = await identity();
     await using collections = await startCollections(runtime, { store: at.collections });
     await using _storage = await startStorageHere(runtime, at.storage);

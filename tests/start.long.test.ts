@@ -138,7 +138,8 @@ describe('npm start, in the longer cases', () => {
 
   it('makes no demo and no test tokens in production', async () => {
     const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
-    const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production' };
+    const KITH_SECRET = 'a secret from outside of the data folder';
+    const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production', KITH_SECRET };
     const kith = await startByKith({ env, until: 'no demo project' });
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(kith.output())?.[0];
     expect(kith.output()).toMatch(/^Internally: http:\/\/127\.0\.0\.1:\d+ /m);

@@ -1,7 +1,7 @@
 // Writes what names every service into Dockerfile, docker-compose.yml and Prometheus' targets, from the manifests; `--check` only
 // compares. Each part stands between two comments: `# <part> …` and `# </part>`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { serviceNames, services } from '@kith/platform';
+import { secretNames, serviceNames, services } from '@kith/platform';
 
 const lines = (of: (name: string) => string, names: readonly string[] = serviceNames) =>
   names.map((name) => `${of(name)}\n`).join('');
@@ -11,14 +11,16 @@ const targets = services.map(({ name }) => `FROM service AS ${name}\nCMD ["servi
 const streaming = services.filter(({ streams }) => streams);
 const streamingPort = 9091;
 
-const entries = services.map(({ name, stores, streams }) => {
+const withSecret = new Set<string>(secretNames);
+
+const entries = services.map(({ name, stores }) => {
   const engines = ['nats', ...(stores ? ['mongo'] : [])];
   const needed = engines.map((engine) => `${engine}: { condition: service_healthy }`).join(', ');
   return `  ${name}:
     <<: *service
     build: { context: ., target: ${name}, args: *args }
     image: \${IMAGE_PREFIX:-kith}-${name}:\${IMAGE_TAG:-latest}
-    depends_on: { ${needed} }${streams ? '\n    environment: { <<: *environment, KITH_SECRET_FILE: /etc/kith/self/secret }' : ''}
+    depends_on: { ${needed} }${withSecret.has(name) ? '\n    environment: { <<: *environment, KITH_SECRET_FILE: /etc/kith/self/secret }' : ''}
     volumes: ['nats-${name}:/etc/kith/self:ro']
 `;
 });

@@ -42,6 +42,7 @@ function presetOf(schema: z.ZodObject, name: string): string {
   if (!parsed.success) return '(needed)';
   if (parsed.data === undefined) return '';
   const value = Array.isArray(parsed.data) ? parsed.data.join(',') : parsed.data;
+  if (value === '') return '';
   return typeof value === 'object' ? '`{}`' : `\`${value}\``;
 }
 

@@ -6,7 +6,14 @@ import { type IdentityOptions, startIdentity } from '@kith/identity';
 import { caller } from '@kith/platform';
 import type { ServiceRuntime } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
-import { createPeople, createRuntime, createStore, type EngineKind, type People } from '@kith/testing';
+import {
+  createPeople,
+  createRuntime,
+  createStore,
+  type EngineKind,
+  type People,
+  testSecrets,
+} from '@kith/testing';
 
 export const operatorToken = 'the-operator';
 
@@ -23,13 +30,13 @@ export interface AuthWorld extends People, AsyncDisposable {
 
 export async function startAuthWorld(
   engine: EngineKind,
-  options: Omit<IdentityOptions, 'store'> = {},
+  options: Partial<Omit<IdentityOptions, 'store'>> = {},
 ): Promise<AuthWorld> {
   await using undo = new AsyncDisposableStack();
   const runtime = undo.use(await createRuntime(engine));
   const { config: store } = undo.use(await createStore(engine));
   const anotherIdentity = async () => {
-    kept.use(await startIdentity(runtime, { store, ...options }));
+    kept.use(await startIdentity(runtime, { store, secrets: testSecrets, ...options }));
   };
   const anotherGateway = async (bus: Bus = runtime.bus) => {
     const env = { PORT: '0', RATE_LIMIT_SCALE: '0', OPERATOR_TOKEN: operatorToken };

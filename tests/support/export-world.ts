@@ -7,7 +7,14 @@ import { startIdentity } from '@kith/identity';
 import { startNotifications } from '@kith/notifications';
 import { caller } from '@kith/platform';
 import type { RunningService } from '@kith/service';
-import { createPeople, createRuntime, createStore, type EngineKind, type People } from '@kith/testing';
+import {
+  createPeople,
+  createRuntime,
+  createStore,
+  type EngineKind,
+  type People,
+  testSecrets,
+} from '@kith/testing';
 import { operatorToken } from './auth-world.ts';
 import { startStorageHere } from './storage-service.ts';
 
@@ -26,7 +33,7 @@ export async function startExportWorld(
   const runtime = undo.use(await createRuntime(engine));
   const store = async () => undo.use(await createStore(engine)).config;
   const services = {
-    identity: undo.use(await startIdentity(runtime, { store: await store() })),
+    identity: undo.use(await startIdentity(runtime, { store: await store(), secrets: testSecrets })),
     connections: undo.use(await startConnections(runtime, { store: await store() })),
     collections: undo.use(await startCollections(runtime, { store: await store() })),
     notifications: undo.use(await startNotifications(runtime, { store: await store() })),

@@ -22,6 +22,7 @@ export async function startSecondGateway(
       KITH_PREFIX: platform.prefix,
       NATS_URL: platform.engines?.natsUrl,
       REDIS_URL: platform.engines?.redisUrl,
+      KITH_SECRET: 'of a gateway that is asked for no files',
       OPERATOR_TOKEN: platform.operatorToken,
       ...env,
     },

@@ -49,6 +49,7 @@ async function embedded(env: NodeJS.ProcessEnv): Promise<TracedPlatform> {
       PORT: '0',
       RATE_LIMIT_SCALE: '0',
       OPERATOR_TOKEN: operatorToken,
+      KITH_SECRET: 'the-secret-of-the-traced-platform',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -143,8 +143,9 @@ const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operation
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {
     config: [''],
+    secrets: [],
     telemetry: ['', 'config'],
-    '': ['config', 'telemetry'],
+    '': ['config', 'secrets', 'telemetry'],
   },
   'libs/store': {
     drivers: [],

@@ -18,4 +18,11 @@ export { refuseTakenPort } from './forms/port-taken.ts';
 export { type ServiceProcess, startServiceProcess } from './forms/processes.ts';
 export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
 export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';
-export { type ProcessName, serviceNames, services, storingNames, streamingNames } from './services.ts';
+export {
+  type ProcessName,
+  secretNames,
+  serviceNames,
+  services,
+  storingNames,
+  streamingNames,
+} from './services.ts';

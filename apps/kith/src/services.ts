@@ -23,6 +23,11 @@ export type ProcessName = ServiceProcessName | 'gateway';
 
 export const serviceNames = services.map(({ name }) => name);
 
+/** Those that need the secret of the installation, by what they read from their environment. */
+export const secretNames = services
+  .filter(({ config }) => 'KITH_SECRET' in config.shape)
+  .map(({ name }) => name);
+
 /** Those whose bytes go over HTTP. */
 export const streamingNames = services.filter(({ streams }) => streams).map(({ name }) => name);
 

@@ -35,7 +35,7 @@ export { fillStore, type StoredRow } from './fill-store.ts';
 export { type FragileStore, fragileStore } from './fragile-store.ts';
 export { type Line, layLine } from './line.ts';
 export { type OwnNats, startNatsCluster, startOwnNats } from './own-nats.ts';
-export { createBus, createRuntime, createStore, uniquePrefix } from './parts.ts';
+export { createBus, createRuntime, createStore, testSecrets, uniquePrefix } from './parts.ts';
 export { createPeople, type People, type TestUser } from './people.ts';
 export { type PlatformOptions, startPlatform, type TestPlatform } from './platform.ts';
 export { readSection } from './read-section.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger, type Logger, Metrics } from '@kith/base';
+import { createLogger, type Logger, Metrics, Secrets } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { NatsBus } from '@kith/bus/nats';
@@ -21,6 +21,9 @@ export function uniquePrefix(): string {
 export function testLog(env = process.env): Logger {
   return createLogger({ name: 'test', level: env.KITH_TEST_LOG || 'silent' });
 }
+
+/** Under which services of suites seal. */
+export const testSecrets = new Secrets('the secret that services of suites seal under');
 
 /** A place for one service's data, erased when disposed. */
 export async function createStore(engine: EngineKind): Promise<{ config: StoreConfig } & AsyncDisposable> {

@@ -116,6 +116,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const gatewayMain = 'services/gateway/src/main.ts';
 const gatewaySettings = {
   RATE_LIMITS: unlimited,
+  KITH_SECRET: 'the secret of what the benchmark starts',
   TRUST_PROXY_HOPS: '1',
   PORT: '0',
   INTERNAL_PORT: '0',

@@ -63,6 +63,7 @@ export async function measureStart(options: StartOptions): Promise<StartFigures>
     INTERNAL_PORT: '0',
     PORT: '0',
     OPERATOR_TOKEN: operatorToken,
+    KITH_SECRET: 'the secret of what the benchmark starts',
     TRUST_PROXY_HOPS: '1',
     RATE_LIMIT_SCALE: '1000000',
   };

@@ -5,6 +5,7 @@ export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { fold } from './fold.ts';
 export { isProcessAlive } from './process-alive.ts';
 export { redactUrl } from './redact-url.ts';
+export { CannotOpen, Secrets } from './secrets/secrets.ts';
 export { type InternalServer, listenSentence, startInternalServer } from './telemetry/internal-server.ts';
 export { createLogger, type Logger } from './telemetry/log.ts';
 export { Metrics } from './telemetry/metrics.ts';

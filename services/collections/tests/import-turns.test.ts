@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import { createProject, signUp } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, callOperation, createRuntime, createStore } from '@kith/testing';
+import { availableEngines, callOperation, createRuntime, createStore, testSecrets } from '@kith/testing';
 import { expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { importEntities } from '../src/operations/import-entities.ts';
@@ -14,7 +14,7 @@ test.each(availableEngines())(
     await using ends = new AsyncDisposableStack();
     const runtime = ends.use(await createRuntime(engine));
     const places = [ends.use(await createStore(engine)), ends.use(await createStore(engine))] as const;
-    ends.use(await startIdentity(runtime, { store: places[0].config }));
+    ends.use(await startIdentity(runtime, { store: places[0].config, secrets: testSecrets }));
     const store = ends.adopt(await openStore(places[1].config), (opened) => opened.close());
     const { bus } = runtime;
     const projectId = (await callOperation(bus, createProject, { body: { name: 'Test' } })).body.id as string;

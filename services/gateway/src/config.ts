@@ -1,6 +1,6 @@
 import { flag, wholeNumber } from '@kith/base';
 import { type Limit, operations } from '@kith/contracts';
-import { commonConfig, secretText, tokenConfig } from '@kith/service';
+import { commonConfig, secretConfig, tokenConfig } from '@kith/service';
 import { z } from 'zod';
 
 const oneWeek = 7 * 24 * 3600;
@@ -55,6 +55,8 @@ const upstreams = z.string().transform((text, context): Readonly<Record<string, 
 
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'a Redis address is needed, redis://host:6379' });
 
+const secretText = secretConfig.shape.KITH_SECRET.description ?? '';
+
 /** The gateway's environment, without what every process of the distributed form reads. */
 export const gatewayConfig = z.object({
   HOST: commonConfig.shape.HOST,
@@ -99,7 +101,8 @@ export const gatewayConfig = z.object({
   UPSTREAMS: upstreams
     .default({})
     .describe('services that take or give bytes, `<service>=http://host:port`, separated by commas'),
-  KITH_SECRET: z.string().min(32, 'at least 32 characters are needed').optional().describe(secretText),
+  KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(secretText),
+  KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
   UPLOAD_IDLE_MS: wholeNumber(1, 600_000)
     .default(30_000)
     .describe('how long the sender of a file may send nothing, in ms'),
@@ -112,4 +115,5 @@ export type GatewayConfig = z.output<typeof gatewayConfig>;
 /** The same for a gateway process of its own, which has to have Redis. */
 export const sharedGatewayConfig = gatewayConfig.extend({
   REDIS_URL: redisUrl.describe('Redis or Valkey that the gateways share their limits in'),
+  KITH_SECRET: secretConfig.shape.KITH_SECRET,
 });

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { StartError } from '@kith/base/config';
 import { watchAbsence } from '@kith/bus';
 import { type OperationSpec, operations } from '@kith/contracts';
-import { PermittedBus, type RunningService, type ServiceRuntime } from '@kith/service';
+import { PermittedBus, type RunningService, type ServiceRuntime, secretsOf } from '@kith/service';
 import { Callers } from './auth/caller.ts';
 import { Keys } from './auth/keys.ts';
 import { Revocations } from './auth/revocations.ts';
@@ -105,7 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   });
   const upstreams = new Upstreams({
     urls: { ...config.UPSTREAMS, ...options.upstreams },
-    secret: config.KITH_SECRET,
+    secrets: config.KITH_SECRET ? secretsOf({ ...config, KITH_SECRET: config.KITH_SECRET }) : undefined,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: { idle: config.UPLOAD_IDLE_MS, ...options.upstreamTimes },
   });

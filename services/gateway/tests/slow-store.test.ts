@@ -4,6 +4,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { Secrets } from '@kith/base';
 import type { StoredFile } from '@kith/contracts';
 import { startStorage } from '@kith/storage';
 import { openStore } from '@kith/storage/testing';
@@ -100,7 +101,7 @@ describe('a store that takes bytes slowly', () => {
     const service = undo.use(
       await startStorage(gateway.runtime, {
         ...{ store: place.config, blobs: slow, draftFolder: join(folder, 'drafts') },
-        http: { host: '127.0.0.1', port: 0, secret },
+        http: { host: '127.0.0.1', port: 0, secrets: new Secrets(secret) },
         quotas: { projectBytes: 1000 * mebibyte, userBytes: 1000 * mebibyte },
       }),
     );

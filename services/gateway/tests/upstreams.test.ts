@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { Secrets } from '@kith/base';
 import { statusHeader } from '@kith/bus';
 import { createFile, getFile } from '@kith/contracts';
 import { encodeContext, operationHeader, type RequestContext, signContext } from '@kith/service';
@@ -55,7 +56,7 @@ describe('what a gateway sends on to a service of files', () => {
       projectId,
       caller: { userId: randomUUID(), sessionId: randomUUID(), role: 'admin' },
     };
-    const own = signContext(secret, { method: 'POST', path, operation }, context);
+    const own = signContext(new Secrets(secret), { method: 'POST', path, operation }, context);
     return {
       ...own,
       ...encodeContext(context),

@@ -1,3 +1,4 @@
+import type { Secrets } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import type { Relay } from '@kith/service';
 import type { ErasureList } from './erasure-list.ts';
@@ -18,6 +19,8 @@ export interface AppContext {
   bus: Bus;
   tokens: AccessTokens;
   keys: SigningKeys;
+  /** Seals and hashes what is stored. */
+  secrets: Secrets;
   /** `aud` of the tokens that projects' own backends sign, too. */
   tokenAudience: string;
   notices: Notices;

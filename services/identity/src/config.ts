@@ -1,10 +1,11 @@
-import { storingServiceConfig, tokenConfig } from '@kith/service';
+import { secretConfig, storingServiceConfig, tokenConfig } from '@kith/service';
 import { z } from 'zod';
 
 /** The environment of the service as a process of its own. */
 export const identityConfig = z.object({
   ...storingServiceConfig.shape,
   ...tokenConfig.shape,
+  ...secretConfig.shape,
   ERASURES_FILE: z
     .string()
     .optional()

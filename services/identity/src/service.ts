@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Secrets } from '@kith/base';
 import {
   blocksPage,
   ownImages,
@@ -11,6 +12,7 @@ import {
   type RunningService,
   type ServiceRuntime,
   Sweeper,
+  secretsOf,
   serviceManifest,
   startService,
 } from '@kith/service';
@@ -42,6 +44,8 @@ import { startUpkeep } from './upkeep.ts';
 
 export interface IdentityOptions {
   store: StoreConfig;
+  /** Under which it seals. */
+  secrets: Secrets;
   /** `iss` of access tokens. */
   tokenIssuer?: string;
   /** `aud` of access tokens. */
@@ -79,6 +83,7 @@ export const manifest = serviceManifest<AppContext>()({
   start: (runtime, { store, config, folder }) =>
     startIdentity(runtime, {
       store,
+      secrets: secretsOf(config),
       tokenIssuer: config.TOKEN_ISSUER,
       tokenAudience: config.TOKEN_AUDIENCE,
       erasuresFile: config.ERASURES_FILE ?? (folder && join(folder, 'erasures.jsonl')),
@@ -114,6 +119,7 @@ export async function startIdentity(
     restoredAt,
     tokens,
     keys,
+    secrets: options.secrets,
     tokenAudience,
     notices,
     erasures: new ErasureList(options.erasuresFile),

@@ -1,5 +1,5 @@
 import { publicUser, updateUser, userCreated } from '@kith/contracts';
-import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIdentity } from '../src/index.ts';
 import { openStore } from '../src/store/index.ts';
@@ -59,7 +59,7 @@ describe.each(availableEngines())('events on %s', (engine) => {
     const dying = await openStore(place.config);
     await dying.users.add(user, event);
     await dying.close();
-    await using _service = await startIdentity(runtime, { store: place.config });
+    await using _service = await startIdentity(runtime, { store: place.config, secrets: testSecrets });
     await waitFor(() => events.length > 0);
     expect(events).toEqual([event]);
   });

@@ -18,7 +18,14 @@ import {
   usersByIds,
 } from '@kith/contracts';
 import type { RunningService, ServiceRuntime } from '@kith/service';
-import { answerInTime, availableEngines, createRuntime, createStore, fragileStore } from '@kith/testing';
+import {
+  answerInTime,
+  availableEngines,
+  createRuntime,
+  createStore,
+  fragileStore,
+  testSecrets,
+} from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIdentity } from '../src/index.ts';
 import { call, callInternal } from './support/call.ts';
@@ -38,7 +45,7 @@ describe.each(availableEngines())('with its database down on %s', (engine) => {
     undo = new AsyncDisposableStack();
     const place = undo.use(await fragileStore(undo.use(await createStore(engine)).config));
     runtime = undo.use(await createRuntime(engine));
-    service = undo.use(await startIdentity(runtime, { store: place.config }));
+    service = undo.use(await startIdentity(runtime, { store: place.config, secrets: testSecrets }));
     expect(await service.notReady()).toEqual([]);
     place.takeDown();
   });

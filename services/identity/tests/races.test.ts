@@ -16,7 +16,7 @@ import {
   updateUser,
   verifyExternalUser,
 } from '@kith/contracts';
-import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
 import { decodeProtectedHeader, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { startIdentity } from '../src/index.ts';
@@ -173,7 +173,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     const used = new Set<unknown>();
     const runOnce = async () => {
       await using runtime = await createRuntime(engine);
-      await using _service = await startIdentity(runtime, { store: place.config });
+      await using _service = await startIdentity(runtime, { store: place.config, secrets: testSecrets });
       published.push((await call(runtime.bus, getJwks)).body);
       const { accessToken } = await signUpUser(runtime.bus, await makeProject(runtime.bus));
       used.add(decodeProtectedHeader(accessToken).kid);

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { deleteUser, getUser, requestNewAccessToken } from '@kith/contracts';
-import { availableEngines, createRuntime, createStore, fragileStore, waitFor } from '@kith/testing';
+import {
+  availableEngines,
+  createRuntime,
+  createStore,
+  fragileStore,
+  testSecrets,
+  waitFor,
+} from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { startIdentity } from '../src/index.ts';
 import { openStore } from '../src/store/index.ts';
@@ -16,7 +23,7 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
     await using place = await createStore(engine);
     await using store = await fragileStore(place.config);
     await using runtime = await createRuntime(engine);
-    const options = { store: store.config, erasureTimes: { everyMs: 20 } };
+    const options = { store: store.config, secrets: testSecrets, erasureTimes: { everyMs: 20 } };
     await using _identity = await startIdentity(runtime, options);
     const { bus } = runtime;
     const of = await makeProject(bus);

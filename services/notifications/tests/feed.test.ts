@@ -6,7 +6,7 @@ import {
   type PublicUser,
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, createStore, waitFor } from '@kith/testing';
+import { availableEngines, createStore, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { notificationIdOf } from '../src/notification-id.ts';
 import { newUser } from './support/events.ts';
@@ -63,7 +63,7 @@ describe.each(availableEngines())('what events make of feeds (%s)', (engine) => 
     const stranger = newUser(own.projectId, 'Nobody');
     await own.publish(own.life(stranger, receiver).requested);
     // Nobody to ask yet: the event waits.
-    await using _identity = await startIdentity(own.runtime, { store: place.config });
+    await using _identity = await startIdentity(own.runtime, { store: place.config, secrets: testSecrets });
     await waitFor(async () => (await own.count(receiver.id)) === 1);
     expect((await own.list(receiver.id)).data[0]?.metadata).toMatchObject({
       initiatorId: stranger.id,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { createProject, listNotifications, type Project, type Session, signUp } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, createStore, waitFor } from '@kith/testing';
+import { availableEngines, createStore, testSecrets, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { lifeOf } from './support/events.ts';
@@ -26,7 +26,7 @@ describe.each(availableEngines())('the own copy of profiles (%s)', (engine) => {
   test('is made again of what identity knows when it was emptied', async () => {
     await using place = await createStore(engine);
     await using world = await World.start(engine);
-    await using _identity = await startIdentity(world.runtime, { store: place.config });
+    await using _identity = await startIdentity(world.runtime, { store: place.config, secrets: testSecrets });
     const anybody = randomUUID();
     const project = await world.call(createProject, anybody, { body: JSON.stringify({ name: 'Test' }) });
     const { id: projectId } = project.json as Project;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createProject, importFile, signUp } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, callOperation, createStore, waitFor } from '@kith/testing';
+import { availableEngines, callOperation, createStore, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart, multipart } from '../../../tests/support/multipart.ts';
 import type { Owner } from '../src/file.ts';
@@ -16,7 +16,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     world = undo.use(await World.start(engine));
     const { bus } = world.runtime;
     const place = undo.use(await createStore(engine));
-    undo.use(await startIdentity(world.runtime, { store: place.config }));
+    undo.use(await startIdentity(world.runtime, { store: place.config, secrets: testSecrets }));
     const projectId = (await callOperation(bus, createProject, { body: { name: 'Test' } })).body.id as string;
     const body = { email: 'ann@example.org', password: 'correct horse' };
     owner = { projectId, userId: (await callOperation(bus, signUp, { projectId, body })).body.user.id };

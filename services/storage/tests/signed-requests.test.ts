@@ -1,10 +1,11 @@
 import { request } from 'node:http';
+import { Secrets } from '@kith/base';
 import { createFile, createImage, getFile, type OperationSpec } from '@kith/contracts';
 import { canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { filePart, multipart } from '../../../tests/support/multipart.ts';
 import type { Owner } from '../src/file.ts';
-import { answerTo, contextOf, secret } from './support/bytes-client.ts';
+import { answerTo, contextOf, secrets } from './support/bytes-client.ts';
 import { someone, World } from './support/world.ts';
 
 const contextHeader = 'kith-signed-context';
@@ -19,7 +20,7 @@ interface Sent {
 interface Signing {
   spec?: OperationSpec;
   method?: string;
-  by?: string;
+  by?: Secrets;
   /** By how much the clock of who signs is ahead, in ms. */
   ahead?: number;
   context?: Partial<RequestContext>;
@@ -37,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 /** A request as a gateway sends it, with what is to be changed of the signing. */
-function signed({ spec = createFile, method, by = secret, ahead = 0, context }: Signing = {}): Sent {
+function signed({ spec = createFile, method, by = secrets, ahead = 0, context }: Signing = {}): Sent {
   const isUpload = spec.kind === 'upload';
   const params: Record<string, string> = isUpload ? {} : { fileId: stored };
   const told = { ...contextOf({ ...owner, params }), ...context };
@@ -89,7 +90,10 @@ describe('the address for bytes refuses', () => {
     ['no operation', () => without(operationHeader)],
     ['nothing of it at all', () => ({ ...signed(), headers: {} })],
     ['the context of the bus', () => withHeader('kith-context', '{}', { ...signed(), headers: {} })],
-    ['the secret of another installation', () => signed({ by: secret.toUpperCase() })],
+    [
+      'the secret of another installation',
+      () => signed({ by: new Secrets('the gateway of other suites of storage') }),
+    ],
     [
       'a signature with another letter',
       () => {

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartError } from '@kith/base';
-import { type ProcessName, serviceNames, streamingNames } from '../services.ts';
+import { type ProcessName, secretNames, serviceNames, streamingNames } from '../services.ts';
 import type { Platform } from './embedded.ts';
 import { type ServiceProcess, startServiceProcess } from './processes.ts';
 
@@ -31,6 +31,7 @@ export interface DistributedPlatform extends Platform {
 
 const all: readonly ProcessName[] = [...serviceNames, 'gateway'];
 const streaming: ReadonlySet<ProcessName> = new Set(streamingNames);
+const withSecret: ReadonlySet<ProcessName> = new Set<ProcessName>(['gateway', ...secretNames]);
 
 /** Starts every service and the gateway as processes, on engines that run already. Throws `StartError`. */
 export async function startDistributed(options: DistributedOptions): Promise<DistributedPlatform> {
@@ -45,8 +46,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       env: {
         ...options.env,
         INTERNAL_PORT: '0',
-        // Those alone that sign with it, or trust it.
-        KITH_SECRET: name === 'gateway' || streaming.has(name) ? secret : undefined,
+        ...(withSecret.has(name) ? { KITH_SECRET: secret } : withoutSecret),
         ...(streaming.has(name) ? { HTTP_PORT: portOf(upstreams.get(name)) } : {}),
         ...(name === 'gateway' ? { UPSTREAMS: [...upstreams].map((one) => one.join('=')).join(',') } : {}),
         ...options.envOf?.(name),
@@ -123,6 +123,13 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
 function portOf(url: string | undefined): string {
   return url ? new URL(url).port : '0';
 }
+
+/** The environment of a process that has no business with the secret. */
+const withoutSecret = Object.fromEntries(
+  ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'].flatMap((name) =>
+    ['', '_FILE', '_COMMAND'].map((form) => [`${name}${form}`, undefined]),
+  ),
+);
 
 const readyMs = 15_000;
 const restartMs = 1_000;

@@ -2,13 +2,13 @@ import { type InternalServer, type Logger, Metrics, StartError, startInternalSer
 import { type Bus, observedBus } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
-import { type RunningService, startByManifest } from '@kith/service';
+import { type RunningService, secretsOf, startByManifest } from '@kith/service';
 import { services, storingNames } from '../services.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
 import { noteLostChanges } from './lost-changes.ts';
-import { gatewaySecret } from './operator-token.ts';
+import { installationSecret } from './operator-token.ts';
 
 /** A platform that runs: one HTTP address, and how to end it. */
 export interface Platform extends AsyncDisposable {
@@ -70,21 +70,27 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
-    const secret = gatewaySecret(folder, config.KITH_SECRET);
+    const settings = { ...config, KITH_SECRET: installationSecret(folder, config) };
+    const secrets = secretsOf(settings);
     const upstreams: Record<string, string> = {};
     for (const manifest of services) {
       const file = folder.file(`${manifest.name}.sqlite`);
       const store = manifest.stores && ({ kind: 'sqlite', file, synchronous } as const);
       // Bytes go from the gateway to their service as in the distributed form, over an address of this machine alone (docs/adr/0045).
-      const http = manifest.streams && { host: '127.0.0.1', port: 0, secret };
-      const service = await startByManifest(manifest, runtime, { config, store, folder: folder.path, http });
+      const http = manifest.streams && { host: '127.0.0.1', port: 0, secrets };
+      const service = await startByManifest(manifest, runtime, {
+        config: settings,
+        store,
+        folder: folder.path,
+        http,
+      });
       running.push(service);
       if (service.httpUrl) upstreams[service.name] = service.httpUrl;
     }
     installation.stamp();
     gateway = await startGateway({
       runtime,
-      config: { ...config, KITH_SECRET: secret },
+      config: settings,
       limiterStore: { kind: 'memory' },
       upstreams,
     });

@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartError } from '../errors.ts';
 
 /**
- * Parses a service's environment. An empty variable counts as absent, `NAME_FILE` gives `NAME` from a file
- * (secrets of containers). Throws `StartError` that names the variable, never its value.
+ * Parses a service's environment. An empty variable counts as absent, `NAME_FILE` gives `NAME` from a file (secrets of containers), and
+ * `KITH_SECRET_COMMAND` gives `KITH_SECRET` from what a program prints (of a key management service). Throws `StartError` that names the
+ * variable, never its value.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
@@ -12,7 +14,7 @@ export function readConfig<Schema extends z.ZodObject>(
 ): z.output<Schema> {
   const values: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
-    const value = env[name] || readSecret(name, env[`${name}_FILE`]);
+    const value = env[name] || readSecret(name, env[`${name}_FILE`]) || runCommand(name, env);
     if (value) values[name] = value;
   }
   const parsed = schema.safeParse(values);
@@ -27,6 +29,32 @@ function readSecret(name: string, file: string | undefined): string | undefined 
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new StartError(`${name}_FILE: ${file} cannot be read.`, { cause: error });
+  }
+}
+
+/** Those that a program may print. */
+const commanded: readonly string[] = ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'];
+const commandMs = 30_000;
+
+/** What a program prints, started without a shell. */
+function runCommand(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const command = commanded.includes(name) ? env[`${name}_COMMAND`] : undefined;
+  if (!command) return undefined;
+  const words = command.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? [];
+  const [program = '', ...parameters] = words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'));
+  try {
+    return execFileSync(program, parameters, {
+      env,
+      encoding: 'utf8',
+      timeout: commandMs,
+      maxBuffer: 64 * 1024,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }).trim();
+  } catch (error) {
+    // The error of a program that fails holds what it has printed.
+    const { status, code } = error as { status?: number | null; code?: string };
+    const why = code ?? (status === null || status === undefined ? 'a signal' : `exit code ${status}`);
+    throw new StartError(`${name}_COMMAND: ${program} gave no secret (${why}).`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { Secrets } from '@kith/base';
 import { wholeNumber } from '@kith/base/config';
 import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
@@ -61,17 +62,42 @@ export const mongoConfig = z.object({
     ),
 });
 
-/** The secret by which services know what gateways have signed. */
-const secret = z.string().min(32, 'at least 32 characters are needed');
-export const secretText =
-  'secret by which services that take or give bytes know the gateways; the same for all of them, at least 32 characters';
+const secret = z
+  .string({ error: 'a secret of at least 32 characters is needed' })
+  .min(32, 'at least 32 characters are needed')
+  .regex(/^[^,\n]*$/, 'it must not contain a comma');
+
+/** What a process needs that seals, signs or verifies under the secret of the installation (docs/adr/0048). */
+export const secretConfig = z.object({
+  KITH_SECRET: secret.describe(
+    'secret of the installation, of at least 32 characters, which seals signing keys and by which services know the gateways; `KITH_SECRET_COMMAND` is a program that prints it. Outside of production `npm start` makes one in the data folder',
+  ),
+  KITH_SECRET_PREVIOUS: z
+    .string()
+    .transform((list) =>
+      list
+        .split(/[,\n]/)
+        .map((one) => one.trim())
+        .filter(Boolean),
+    )
+    .pipe(z.array(secret))
+    .default([])
+    .describe(
+      'other secrets that open and verify, too, while `KITH_SECRET` is being changed, separated by commas',
+    ),
+});
+
+/** The secrets of a process that has read them. */
+export function secretsOf(config: z.output<typeof secretConfig>): Secrets {
+  return new Secrets(config.KITH_SECRET, config.KITH_SECRET_PREVIOUS);
+}
 
 /** What a service needs that takes or gives bytes over HTTP. */
 export const httpConfig = z.object({
   HTTP_PORT: wholeNumber(0, 65535)
     .default(9091)
     .describe('port on which a service takes bytes from gateways; 0 is a free one'),
-  KITH_SECRET: secret.describe(secretText),
+  ...secretConfig.shape,
 });
 
 /** The environment of a service that stores nothing, and of one that does. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { flag, readConfig, StartError, wholeNumber } from '@kith/base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { serviceConfig, storingServiceConfig } from './common.ts';
+import { secretConfig, serviceConfig, storingServiceConfig } from './common.ts';
 
 const schema = z.object({
   PORT: wholeNumber(0, 65_535).default(8080),
@@ -82,4 +82,35 @@ test('a service names the engine it lacks', () => {
     NATS_URL: 'nats://x',
     NATS_STREAM_REPLICAS: 1,
   });
+});
+
+const secret = 'x'.repeat(32);
+
+test('the secret of the installation comes from a variable, a file or a program, and is long', () => {
+  const read = (env: NodeJS.ProcessEnv) => readConfig(secretConfig, env);
+  expect(
+    read({ KITH_SECRET: secret, KITH_SECRET_PREVIOUS: `${'y'.repeat(32)}, ${'z'.repeat(40)}\n` }),
+  ).toEqual({
+    KITH_SECRET: secret,
+    KITH_SECRET_PREVIOUS: ['y'.repeat(32), 'z'.repeat(40)],
+  });
+  expect(read({ KITH_SECRET_FILE: file(`${secret}\n`) }).KITH_SECRET).toBe(secret);
+  // Words in quotes stay together, and there is no shell that would expand the others.
+  const printing = `${process.execPath} -e "console.log('$HOME'.padEnd(32, '-'))"`;
+  expect(read({ KITH_SECRET_COMMAND: printing }).KITH_SECRET).toBe('$HOME'.padEnd(32, '-'));
+  expect(() => read({})).toThrow('KITH_SECRET: a secret of at least 32 characters is needed');
+  expect(() => read({ KITH_SECRET: 'short' })).toThrow('KITH_SECRET: at least 32 characters are needed');
+  expect(() => read({ KITH_SECRET: secret, KITH_SECRET_PREVIOUS: 'short' })).toThrow(/^KITH_SECRET_PREVIOUS/);
+});
+
+test('a program that gives no secret is named, without what it has printed', () => {
+  const failing = `${process.execPath} -e "console.log('${secret}'); process.exit(3)"`;
+  expect(() => readConfig(secretConfig, { KITH_SECRET_COMMAND: failing })).toThrow(
+    new StartError(`KITH_SECRET_COMMAND: ${process.execPath} gave no secret (exit code 3).`),
+  );
+  expect(() => readConfig(secretConfig, { KITH_SECRET_COMMAND: '/nowhere/kms get' })).toThrow(
+    new StartError('KITH_SECRET_COMMAND: /nowhere/kms gave no secret (ENOENT).'),
+  );
+  // Only of settings that are secrets.
+  expect(readConfig(schema, { SECRET_COMMAND: `${process.execPath} -v` }).SECRET).toBeUndefined();
 });

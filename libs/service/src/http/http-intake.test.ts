@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
-import { createLogger, Metrics } from '@kith/base';
+import { createLogger, Metrics, Secrets } from '@kith/base';
 import { getFile } from '@kith/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BytesAnswer, downloadHandler } from './http-handler.ts';
 import { type HttpIntake, operationHeader, serveHttp } from './http-intake.ts';
 import { canonicalPath, signContext } from './signed-context.ts';
 
-const secret = 'a secret of at least 32 characters';
+const secrets = new Secrets('a secret of at least 32 characters');
 const context = { projectId: crypto.randomUUID(), params: { fileId: crypto.randomUUID() } };
 
 describe('a download', () => {
@@ -17,7 +17,7 @@ describe('a download', () => {
   let answer: BytesAnswer;
   beforeAll(async () => {
     intake = await serveHttp({
-      ...{ host: '127.0.0.1', port: 0, secret, app: {}, metrics: new Metrics(), checkOutput: true },
+      ...{ host: '127.0.0.1', port: 0, secrets, app: {}, metrics: new Metrics(), checkOutput: true },
       log: createLogger({ name: 'test', level: 'silent' }),
       handlers: [downloadHandler(getFile, async () => answer) as never],
     });
@@ -30,7 +30,7 @@ describe('a download', () => {
   /** The bytes of a download over a connection that stays, and whether they are all. */
   async function download(): Promise<{ body: string; isWhole: boolean }> {
     const path = canonicalPath(getFile, context);
-    const signed = signContext(secret, { method: 'GET', path, operation: getFile.name }, context);
+    const signed = signContext(secrets, { method: 'GET', path, operation: getFile.name }, context);
     const headers = { ...signed, [operationHeader]: getFile.name };
     const outgoing = request(`${intake.url}${path}`, { agent, headers });
     outgoing.end();

@@ -1,7 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
-import { ApiError, listenSentence, type Metrics, StartError, traceFields, tracing, within } from '@kith/base';
+import {
+  ApiError,
+  listenSentence,
+  type Metrics,
+  type Secrets,
+  StartError,
+  traceFields,
+  tracing,
+  within,
+} from '@kith/base';
 import { type Message, statusHeader } from '@kith/bus';
 import { type ErrorCode, methodsOf, type OperationSpec } from '@kith/contracts';
 import type { Logger } from 'pino';
@@ -17,7 +26,7 @@ export interface HttpIntakeConfig {
   host: string;
   /** 0 is a free one. */
   port: number;
-  secret: string;
+  secrets: Secrets;
 }
 
 export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
@@ -114,7 +123,7 @@ async function answer<App>(
   { request, response, gone }: Taken,
 ): Promise<void> {
   const { metrics } = options;
-  const known = knownRequest(byName, options.secret, request);
+  const known = knownRequest(byName, options.secrets, request);
   if (!known) {
     options.log.warn({ method: request.method }, 'refused: no gateway has signed it');
     return write(request, response, errorReply('auth/forbidden'));
@@ -167,7 +176,7 @@ async function answer<App>(
 /** The operation and the context of a request, if a gateway has signed both for this method and path. */
 function knownRequest<App>(
   byName: ReadonlyMap<string, HttpHandler<App>>,
-  secret: string,
+  secrets: Secrets,
   request: IncomingMessage,
 ): { served: HttpHandler<App>; context: RequestContext } | undefined {
   const { method = '', url: path = '', headers } = request;
@@ -175,7 +184,7 @@ function knownRequest<App>(
   if (!served) return undefined;
   const methods: readonly string[] = methodsOf(served.spec);
   if (!methods.includes(method === 'HEAD' ? 'GET' : method)) return undefined;
-  const context = verifiedContext(secret, { method, path, operation: served.spec.name }, headers);
+  const context = verifiedContext(secrets, { method, path, operation: served.spec.name }, headers);
   if (!context || canonicalPath(served.spec, context) !== path) return undefined;
   return { served, context };
 }

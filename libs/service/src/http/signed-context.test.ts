@@ -1,7 +1,9 @@
+import { Secrets } from '@kith/base';
 import { describe, expect, it, vi } from 'vitest';
 import { longestLifeMs, signContext, verifiedContext } from './signed-context.ts';
 
-const secret = 'a secret of at least 32 characters';
+const [old, recent] = ['a secret of at least 32 characters', 'another secret, of that many characters'];
+const secrets = new Secrets(old);
 const signed = { method: 'GET', path: '/a/b', operation: 'storage.get-file' };
 const context = { requestId: 'r', projectId: 'p', params: { a: 'b' } };
 
@@ -9,7 +11,7 @@ const context = { requestId: 'r', projectId: 'p', params: { a: 'b' } };
 function signAt(now: number): { headers: Record<string, string>; end: number } {
   const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
   try {
-    const headers = signContext(secret, signed, context);
+    const headers = signContext(secrets, signed, context);
     return { headers, end: Number(headers['kith-signature']?.split('.')[0]) };
   } finally {
     clock.mockRestore();
@@ -19,7 +21,7 @@ function signAt(now: number): { headers: Record<string, string>; end: number } {
 describe('a signed context', () => {
   it('begins something before its end, and not when that is more than a minute away', () => {
     const { headers, end } = signAt(1_000_000_000_000);
-    const at = (now: number) => verifiedContext(secret, signed, headers, now)?.requestId;
+    const at = (now: number) => verifiedContext(secrets, signed, headers, now)?.requestId;
     expect(end).toBe(1_000_000_030_000);
     expect([at(end - longestLifeMs), at(end - 1)]).toEqual(['r', 'r']);
     expect([at(end - longestLifeMs - 1), at(end), at(end + 1)]).toEqual([undefined, undefined, undefined]);
@@ -27,10 +29,20 @@ describe('a signed context', () => {
 
   it('says what was signed, for the same method, path and operation', () => {
     const { headers } = signAt(Date.now());
-    expect(verifiedContext(secret, signed, headers)).toMatchObject(context);
+    expect(verifiedContext(secrets, signed, headers)).toMatchObject(context);
     for (const changed of [{ method: 'HEAD' }, { path: '/a/c' }, { operation: 'storage.create-file' }]) {
-      expect(verifiedContext(secret, { ...signed, ...changed }, headers)).toBeUndefined();
+      expect(verifiedContext(secrets, { ...signed, ...changed }, headers)).toBeUndefined();
     }
-    expect(verifiedContext(`${secret}.`, signed, headers)).toBeUndefined();
+    expect(verifiedContext(new Secrets(recent), signed, headers)).toBeUndefined();
+  });
+
+  it('holds in whatever order processes take up another secret', () => {
+    const stages = [secrets, new Secrets(recent, [old]), new Secrets(recent)];
+    for (const [at, gateway] of stages.entries()) {
+      const headers = signContext(gateway, signed, context);
+      for (const service of [at - 1, at, at + 1].flatMap((stage) => stages[stage] ?? [])) {
+        expect(verifiedContext(service, signed, headers)).toMatchObject(context);
+      }
+    }
   });
 });

@@ -1,11 +1,12 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { traceparentHeader } from '@kith/base';
+import { type Secrets, traceparentHeader } from '@kith/base';
 import { decodeContext, encodeContext, type RequestContext } from '../operations/context.ts';
 
 /** Headers of a request between the gateway and a service: what is known of it, and the proof that the gateway says so. */
 export const signedContextHeader = 'kith-signed-context';
 export const signatureHeader = 'kith-signature';
 
+/** What signatures of contexts are made for. */
+const purpose = 'context of a request';
 /** How long after it was made a signature begins nothing any more, in ms. */
 const lifeMs = 30_000;
 /** A signature that claims a later end was not made by a gateway. Clocks may differ by what is between the two. */
@@ -23,7 +24,7 @@ export interface Signed {
 
 /** The headers by which a service trusts a request: context and signature (docs/adr/0045). */
 export function signContext(
-  secret: string,
+  secrets: Secrets,
   signed: Signed,
   context: Partial<RequestContext>,
 ): Record<string, string> {
@@ -32,14 +33,14 @@ export function signContext(
   const { traceparent } = context;
   return {
     [signedContextHeader]: told,
-    [signatureHeader]: `${end}.${macOf(secret, signed, told, end)}`,
+    [signatureHeader]: `${end}.${secrets.sign(purpose, textOf(signed, told, end))}`,
     ...(traceparent && { [traceparentHeader]: traceparent }),
   };
 }
 
-/** The context of a request, or `undefined` where no gateway with this secret has signed it for this address, or too long ago. */
+/** The context of a request, or `undefined` where no gateway with one of these secrets has signed it for this address, or too long ago. */
 export function verifiedContext(
-  secret: string,
+  secrets: Secrets,
   signed: Signed,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   now = Date.now(),
@@ -47,19 +48,16 @@ export function verifiedContext(
   const told = headers[signedContextHeader];
   const signature = headers[signatureHeader];
   if (typeof told !== 'string' || typeof signature !== 'string') return undefined;
-  const [, digits, mac = ''] = /^(\d{1,15})\.([\w-]{43})$/.exec(signature) ?? [];
+  const [, digits, signatures = ''] = /^(\d{1,15})\.([\w.-]+)$/.exec(signature) ?? [];
   const end = Number(digits);
   if (!(end > now && end <= now + longestLifeMs)) return undefined;
-  const expected = Buffer.from(macOf(secret, signed, told, end));
-  const given = Buffer.from(mac);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+  if (!secrets.verifies(purpose, textOf(signed, told, end), signatures)) return undefined;
   return decodeContext(JSON.parse(Buffer.from(told, 'base64url').toString()));
 }
 
-function macOf(secret: string, { method, path, operation }: Signed, told: string, end: number): string {
+function textOf({ method, path, operation }: Signed, told: string, end: number): string {
   // No part contains a line break.
-  const text = ['kith-signature-1', method, path, operation, end, told].join('\n');
-  return createHmac('sha256', secret).update(text).digest('base64url');
+  return [method, path, operation, end, told].join('\n');
 }
 
 /** The canonical path of an operation's address: one for all forms, lower-cased ids, without the query. */

@@ -1,7 +1,13 @@
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
 import { observedBus } from '@kith/bus';
 import type { z } from 'zod';
-import { type httpConfig, type serviceConfig, storeOf, type storingServiceConfig } from '../config/common.ts';
+import {
+  type httpConfig,
+  secretsOf,
+  type serviceConfig,
+  storeOf,
+  type storingServiceConfig,
+} from '../config/common.ts';
 import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { runProcess } from './run-process.ts';
@@ -12,8 +18,8 @@ export function runServiceMain(manifest: ServiceManifest): Promise<void> {
   return runOnBus(name, schema, (runtime, config) => {
     const store = stores && storeOf(name, config as z.output<typeof storingServiceConfig>);
     const { HOST: host } = config;
-    const { HTTP_PORT: port, KITH_SECRET: secret } = config as Partial<z.output<typeof httpConfig>>;
-    const http = manifest.streams && secret !== undefined ? { host, port: port ?? 0, secret } : undefined;
+    const streaming = manifest.streams && (config as unknown as z.output<typeof httpConfig>);
+    const http = streaming && { host, port: streaming.HTTP_PORT, secrets: secretsOf(streaming) };
     return startByManifest(manifest, runtime, { config, store, http });
   });
 }

@@ -20,6 +20,7 @@ import {
   createStore,
   type EngineKind,
   type OperationAnswer,
+  testSecrets,
   waitFor,
 } from '@kith/testing';
 import { startConnections } from '../../src/index.ts';
@@ -54,7 +55,7 @@ export class World implements AsyncDisposable {
     const places = [undo.use(await createStore(engine)), undo.use(await createStore(engine))];
     const [identityPlace, place] = places.map(({ config }) => config) as [StoreConfig, StoreConfig];
     const runtime: ServiceRuntime = undo.use(await createRuntime(engine));
-    const identity = undo.use(await startIdentity(runtime, { store: identityPlace }));
+    const identity = undo.use(await startIdentity(runtime, { store: identityPlace, secrets: testSecrets }));
     const connections = undo.use(await startConnections(runtime, { store: place }));
     const store = undo.adopt(await openStore(place), (opened) => opened.close());
     const { bus } = runtime;

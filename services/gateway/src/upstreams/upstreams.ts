@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { ApiError, traceparentHeader } from '@kith/base';
+import { ApiError, type Secrets, traceparentHeader } from '@kith/base';
 import { codeHeader, statusHeader } from '@kith/bus';
 import { type OperationSpec, serviceOf } from '@kith/contracts';
 import { canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
@@ -28,7 +28,7 @@ export interface UpstreamOptions {
   /** The addresses of services that take or give bytes, by name. */
   urls: Readonly<Record<string, string>>;
   /** By which those services know this gateway. */
-  secret: string | undefined;
+  secrets: Secrets | undefined;
   /** How long a service may take to begin an answer that needs no body. */
   requestTimeoutMs: number;
   times?: Partial<UpstreamTimes> | undefined;
@@ -101,14 +101,14 @@ export class Upstreams {
   async answer(request: HttpRequest, response: HttpResponse, streamed: StreamedRequest): Promise<void> {
     const { operation } = streamed;
     const url = this.#options.urls[serviceOf(operation)];
-    const { secret } = this.#options;
+    const { secrets } = this.#options;
     const { upload } = operation;
     if (upload) checkUpload(request, upload);
-    if (url === undefined || secret === undefined) throw new ApiError('gateway/unavailable');
+    if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
     const path = canonicalPath(operation, streamed.context);
     if (upload && expectsContinue(request)) response.writeContinue();
     const own = request.headers;
-    request.headers = this.#headersFor(request, streamed, { secret, path });
+    request.headers = this.#headersFor(request, streamed, { secrets, path });
     try {
       await this.#send(request, response, { target: `${url}${path}`, isUpload: upload !== undefined });
     } finally {
@@ -123,7 +123,7 @@ export class Upstreams {
   #headersFor(
     request: HttpRequest,
     { operation, context }: StreamedRequest,
-    { secret, path }: { secret: string; path: string },
+    { secrets, path }: { secrets: Secrets; path: string },
   ): NodeJS.Dict<string> {
     const headers: NodeJS.Dict<string> = {};
     for (const name of forwarded) {
@@ -139,7 +139,7 @@ export class Upstreams {
     return {
       ...headers,
       ...(traceparent && { [traceparentHeader]: traceparent }),
-      ...signContext(secret, signed, context),
+      ...signContext(secrets, signed, context),
       [operationHeader]: operation.name,
     };
   }

@@ -1,5 +1,5 @@
 import { getJwks, signIn } from '@kith/contracts';
-import { createRuntime, createStore, handlerEngines } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines, testSecrets } from '@kith/testing';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIdentity } from '../../src/index.ts';
@@ -74,7 +74,8 @@ describe.each(handlerEngines())('access tokens on %s', (engine) => {
   test('name the issuer and the audience that are configured', async () => {
     await using place = await createStore(engine);
     await using runtime = await createRuntime(engine);
-    const options = { store: place.config, tokenIssuer: 'https://id.example', tokenAudience: 'example' };
+    const claims = { tokenIssuer: 'https://id.example', tokenAudience: 'example' };
+    const options = { store: place.config, secrets: testSecrets, ...claims };
     await using _service = await startIdentity(runtime, options);
     const { accessToken } = await signUpUser(runtime.bus, await makeProject(runtime.bus));
     const { body: keys } = await call(runtime.bus, getJwks);

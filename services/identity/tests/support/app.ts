@@ -1,6 +1,6 @@
 import { Relay } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
-import { createRuntime, createStore, type EngineKind } from '@kith/testing';
+import { createRuntime, createStore, type EngineKind, testSecrets } from '@kith/testing';
 import type { AppContext } from '../../src/app.ts';
 import { ErasureList } from '../../src/erasure-list.ts';
 import { Notices } from '../../src/notices.ts';
@@ -26,6 +26,7 @@ export async function makeApp(
     restoredAt: 0,
     tokens: new AccessTokens(keys, { issuer: 'kith', audience: 'kith.dev' }),
     keys,
+    secrets: testSecrets,
     relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),
     passwords: new Passwords(),
     notices: new Notices(bus, log),

@@ -1,11 +1,12 @@
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { Secrets } from '@kith/base';
 import type { OperationSpec } from '@kith/contracts';
 import { type Caller, canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
 import { filePart, multipart, type Part } from '../../../../tests/support/multipart.ts';
 import type { Owner } from '../../src/file.ts';
 
 /** By which the services of these suites know a gateway. */
-export const secret = 'the gateway of the suites of storage';
+export const secrets = new Secrets('the gateway of the suites of storage');
 
 /** An answer with all of its body; `json` is undefined where that is something else. */
 export interface Answer {
@@ -48,7 +49,7 @@ export function signedRequest(url: string, spec: OperationSpec, call: BytesCall)
   return request(`${url}${path}`, {
     method,
     agent: false,
-    headers: { ...headers, ...signContext(secret, signed, context), [operationHeader]: spec.name },
+    headers: { ...headers, ...signContext(secrets, signed, context), [operationHeader]: spec.name },
   });
 }
 

@@ -15,7 +15,7 @@ import { deleteFile } from '../../src/operations/delete-file.ts';
 import * as streams from '../../src/operations/streams.ts';
 import { Remover } from '../../src/remover.ts';
 import { openStore } from '../../src/store/index.ts';
-import { callerOf, secret, upload } from './bytes-client.ts';
+import { callerOf, secrets, upload } from './bytes-client.ts';
 
 /** What the child is told: what to do, and before which of its writes to die. */
 export interface DyingWork extends Owner {
@@ -45,7 +45,7 @@ const app: AppContext = {
   renderer: new Renderer(),
   addresses: new Addresses(undefined),
 };
-const http = { host: '127.0.0.1', port: 0, secret };
+const http = { host: '127.0.0.1', port: 0, secrets };
 const runtime = { bus, log, metrics: new Metrics(), nodeEnv: 'test' as const };
 const service = await startService(runtime, { name: 'storage', operations: {}, streams }, { app, http });
 const url = service.httpUrl ?? '';

@@ -23,7 +23,7 @@ import {
   answerTo,
   type BytesCall,
   callerOf,
-  secret,
+  secrets,
   signedRequest,
   Upload,
   upload,
@@ -78,7 +78,7 @@ export class World implements AsyncDisposable {
       const service = await startStorage(this.runtime, {
         ...this.place.config,
         ...options,
-        http: { host: '127.0.0.1', port: 0, secret },
+        http: { host: '127.0.0.1', port: 0, secrets },
         quotas: { projectBytes: 1000 * mebibyte, userBytes: 100 * mebibyte, ...quotas },
       });
       this.#services.push(service);

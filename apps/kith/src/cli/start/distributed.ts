@@ -6,7 +6,7 @@ import type { RunningProcess } from '@kith/service';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { startDistributed } from '../../forms/distributed.ts';
-import { gatewaySecret, operatorToken } from '../../forms/operator-token.ts';
+import { installationSecret, operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
 import type { Announcement } from '../../forms/running.ts';
 import { ensureNatsUsers } from '../../nats/users.ts';
@@ -44,7 +44,8 @@ export async function startOnEngines({
         ...env,
         NODE_ENV: config.NODE_ENV,
         HOST: config.HOST,
-        KITH_SECRET: gatewaySecret(folder, config.KITH_SECRET),
+        KITH_SECRET: installationSecret(folder, config),
+        KITH_SECRET_PREVIOUS: config.KITH_SECRET_PREVIOUS.join(),
         MONGODB_URL: urls?.mongodbUrl,
         NATS_URL: urls?.natsUrl,
         REDIS_URL: urls?.redisUrl,

@@ -1,0 +1,124 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const version = 's1';
+
+/** Sealed under a secret that this process does not have, changed since, or bound to something else. */
+export class CannotOpen extends Error {
+  override readonly name = 'CannotOpen';
+}
+
+/**
+ * What is sealed, hashed and signed under KITH_SECRET (docs/adr/0048). Each purpose has a key of its own, derived from the secret with
+ * HKDF-SHA-256, so that nothing that is made for one purpose counts for another.
+ */
+export class Secrets {
+  readonly #roots: readonly [Root, ...Root[]];
+  readonly #hashRoot: Root;
+
+  /** `previous` are other secrets that open and verify, too, as long as a change of the secret is under way. */
+  constructor(current: string, previous: readonly string[] = []) {
+    const others = [...new Set(previous)].filter((one) => one !== current);
+    this.#roots = [new Root(current), ...others.map((one) => new Root(one))];
+    this.#hashRoot = this.#roots[0];
+  }
+
+  /** Whether there are secrets beside the current one. */
+  get hasPrevious(): boolean {
+    return this.#roots.length > 1;
+  }
+
+  /** Seals with AES-256-GCM. `bound` is what it belongs to, such as a user's id: it does not open for anything else. */
+  seal(purpose: string, plain: string | Uint8Array, bound = ''): string {
+    const [root] = this.#roots;
+    const nonce = randomBytes(nonceBytes);
+    const sealing = createCipheriv(cipher, root.key('seal', purpose), nonce);
+    sealing.setAAD(Buffer.from(bound));
+    const bytes = [sealing.update(plain), sealing.final()];
+    const text = Buffer.concat([nonce, sealing.getAuthTag(), ...bytes]).toString('base64url');
+    return `${version}.${root.id}.${text}`;
+  }
+
+  /** What was sealed for this purpose, bound to the same. Throws `CannotOpen`. */
+  open(purpose: string, sealed: string, bound = ''): Buffer {
+    const [format, id, text = ''] = sealed.split('.');
+    const root = this.#roots.find((one) => one.id === id);
+    if (format !== version || !root) {
+      throw new CannotOpen('It was sealed under a KITH_SECRET that this process does not have.');
+    }
+    const bytes = Buffer.from(text, 'base64url');
+    const nonce = bytes.subarray(0, nonceBytes);
+    try {
+      const opening = createDecipheriv(cipher, root.key('seal', purpose), nonce, { authTagLength: tagBytes });
+      opening.setAAD(Buffer.from(bound));
+      opening.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+      return Buffer.concat([opening.update(bytes.subarray(nonceBytes + tagBytes)), opening.final()]);
+    } catch (error) {
+      throw new CannotOpen('It was changed after it was sealed, or is bound to something else.', {
+        cause: error,
+      });
+    }
+  }
+
+  /** Whether something was sealed under the current secret. */
+  isCurrent(sealed: string): boolean {
+    return sealed.startsWith(`${version}.${this.#roots[0].id}.`);
+  }
+
+  /** A keyed hash (HMAC-SHA-256, 43 characters of base64url) of a text that must not be found by trying texts. */
+  hash(purpose: string, text: string): string {
+    return this.#hashRoot.mac('hash', purpose, text);
+  }
+
+  /** Signs a text for a process that has one of these secrets: a signature by each, joined by `.`. */
+  sign(purpose: string, text: string): string {
+    return this.#roots.map((root) => root.mac('sign', purpose, text)).join('.');
+  }
+
+  /** Whether a text was signed by a process that has one of these secrets. */
+  verifies(purpose: string, text: string, signatures: string): boolean {
+    const given = signatures.split('.', mostSignatures).map((one) => Buffer.from(one));
+    return this.#roots.some((root) => {
+      const expected = Buffer.from(root.mac('sign', purpose, text));
+      return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
+    });
+  }
+}
+
+/** No change of the secret knows more at once. */
+const mostSignatures = 8;
+
+/** One secret, and the keys that are derived from it. */
+class Root {
+  /** Names the secret, and tells nothing of it. */
+  readonly id: string;
+  readonly #secret: string;
+  readonly #keys = new Map<string, Buffer>();
+
+  constructor(secret: string) {
+    this.#secret = secret;
+    this.id = this.key('name', '').toString('base64url').slice(0, 8);
+  }
+
+  key(use: string, purpose: string): Buffer {
+    const info = `kith ${use} ${purpose}`;
+    const known = this.#keys.get(info);
+    if (known) return known;
+    const key = Buffer.from(hkdfSync('sha256', this.#secret, '', info, 32));
+    this.#keys.set(info, key);
+    return key;
+  }
+
+  mac(use: string, purpose: string, text: string): string {
+    return createHmac('sha256', this.key(use, purpose)).update(text).digest('base64url');
+  }
+}
