@@ -2,7 +2,7 @@
 # The packages are those installed on the host (`npm ci`), so that a build needs no network.
 ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS base
-ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_PORT=9090
+ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0 INTERNAL_PORT=9090
 WORKDIR /app
 COPY . .
 # Named volumes take the owner of the folder they are mounted on.

@@ -57,3 +57,4 @@ export { passwordHashCost, passwordHashKind } from './operations/password-hash.t
 export { type Fault, nameOf, readInput, unknownFault } from './read-input.ts';
 export { positiveInteger, text, timestamp, uuid } from './scalars.ts';
 export { type ServiceName, type ServiceOf, serviceOf } from './service-name.ts';
+export { isWebOrigin, listsOrigin } from './web-origin.ts';

@@ -1,26 +1,37 @@
 import express, { type Express, type NextFunction } from 'express';
 import type { HttpRequest, HttpResponse } from './http/exchange.ts';
 import type { Middleware } from './http/middleware.ts';
+import type { ReferencePart } from './reference/files.ts';
 import { serveFront } from './reference/front.ts';
+import { type SecurityContact, serveSecurityContact } from './reference/security-contact.ts';
 import { serveReference } from './reference/serve.ts';
+
+/** What is shown to everybody beside the API. */
+export interface Shown {
+  /** Whether `/` says where the reference is: while developing. */
+  hasFront: boolean;
+  reference: ReferencePart;
+  security: SecurityContact;
+}
 
 export interface AppParts {
   /** Answers an address of the API. */
   handle(request: HttpRequest, response: HttpResponse): Promise<void>;
   /** Answers what any step has thrown. */
   fail(request: HttpRequest, response: HttpResponse, error: unknown): void;
-  hasFront: boolean;
+  shown: Shown;
 }
 
 /** Answers what is no operation: the reference first, then what the API says to the rest, then the error funnel. */
-export function createApp({ handle, fail, hasFront }: AppParts): Express {
+export function createApp({ handle, fail, shown }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
 
-  if (hasFront) app.use(serveFront());
-  app.use(serveReference());
+  if (shown.hasFront) app.use(serveFront());
+  app.use(serveReference(shown.reference));
+  if (shown.security.contacts.length > 0) app.use(serveSecurityContact(shown.security));
   app.use(handle as Middleware);
   app.use((error: unknown, request: HttpRequest, response: HttpResponse, _next: NextFunction) => {
     fail(request, response, error);

@@ -56,8 +56,24 @@ describe('gatewayConfig', () => {
     ['UPSTREAMS', 'storage'],
     ['UPSTREAMS', 'storage=https://host:1'],
     ['KITH_SECRET', 'short'],
+    ['CORS_ORIGINS', 'https://a.test/'],
+    ['CORS_ORIGINS', 'https://a.test,'],
+    ['CORS_ORIGINS', 'a.test'],
+    ['CORS_ORIGINS', 'https://*.test'],
+    ['API_REFERENCE', 'some'],
+    ['SECURITY_CONTACT', 'security@example.org'],
+    ['SECURITY_POLICY', 'http://example.org/report'],
   ])('refuses %s=%s by name', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name}: `));
+  });
+
+  it('names the origin that is none', () => {
+    expect(() => read({ CORS_ORIGINS: 'https://a.test, https://b.test/app' })).toThrow(
+      'CORS_ORIGINS: "https://b.test/app" is no web origin, such as https://app.example.org or https://*.example.org',
+    );
+    expect(() => read({ CORS_ORIGINS: 'https://a.test,*' })).toThrow(
+      'CORS_ORIGINS: "*" is any origin, and stands alone',
+    );
   });
 
   it('never says what a secret is', () => {

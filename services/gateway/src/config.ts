@@ -2,6 +2,7 @@ import { flag, wholeNumber } from '@kith/base';
 import { type Limit, operations } from '@kith/contracts';
 import { commonConfig, secretConfig, tokenConfig } from '@kith/service';
 import { z } from 'zod';
+import { shownConfig } from './shown-config.ts';
 
 const oneWeek = 7 * 24 * 3600;
 const limit = z.object({
@@ -80,11 +81,7 @@ export const gatewayConfig = z.object({
   RATE_LIMITS: limits
     .default({})
     .describe('limits other than the contract\'s: `{"<operation>": {"max": 100, "windowSeconds": 300}}`'),
-  CORS_ORIGINS: z
-    .string()
-    .transform((list) => list.split(',').map((origin) => origin.trim()))
-    .default(['*'])
-    .describe('web origins that may call, separated by commas; `*` is any'),
+  ...shownConfig.shape,
   OPERATOR_TOKEN: z
     .string()
     .optional()

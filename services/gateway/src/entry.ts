@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Logger, type Metrics, tracing } from '@kith/base';
-import { createApp } from './app.ts';
+import { createApp, type Shown } from './app.ts';
 import { createHandle, type HandleParts } from './handle.ts';
 import { accessLog } from './http/access-log.ts';
 import { AllowedOrigins } from './http/cors.ts';
 import { answerError } from './http/errors.ts';
 import type { HttpRequest, HttpResponse } from './http/exchange.ts';
 import { checkHttpRules } from './http/http-rules.ts';
-import { securityHeaders } from './http/security-headers.ts';
+import { secure } from './http/security-headers.ts';
 import { traceRequests } from './http/trace-requests.ts';
 import { isAdmin, projectIn, readAddress } from './routes/address.ts';
 import type { RouteTable } from './routes/routes.ts';
@@ -17,8 +17,7 @@ export type EntryParts = HandleParts & {
   log: Logger;
   metrics: Metrics;
   corsOrigins: readonly string[];
-  /** Whether `/` says where the reference is: while developing. */
-  hasFront: boolean;
+  shown: Shown;
 };
 
 /**
@@ -30,16 +29,15 @@ export type EntryParts = HandleParts & {
 export function createEntry(
   parts: EntryParts,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
-  const { routes, log, corsOrigins, projects, hasFront } = parts;
+  const { routes, log, corsOrigins, projects, shown } = parts;
   const traces = tracing();
   const begin = accessLog(parts);
   const trace = traces && traceRequests(traces);
-  const secure = securityHeaders();
   const origins = new AllowedOrigins({ origins: corsOrigins, projects });
   const handle = createHandle(parts);
   const fail = (request: HttpRequest, response: HttpResponse, error: unknown) =>
     answerError(request, response, error, log);
-  const app = createApp({ handle, fail, hasFront });
+  const app = createApp({ handle, fail, shown });
 
   const take = (request: HttpRequest, response: HttpResponse): void => {
     const { address } = response.locals;

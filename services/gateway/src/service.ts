@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { hostOfUrl } from '@kith/base';
 import { StartError } from '@kith/base/config';
 import { watchAbsence } from '@kith/bus';
 import { type OperationSpec, operations } from '@kith/contracts';
@@ -123,7 +124,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     log,
     metrics,
     corsOrigins: config.CORS_ORIGINS,
-    hasFront: isDevelopment,
+    shown: {
+      hasFront: isDevelopment && (config.API_REFERENCE ?? 'all') === 'all',
+      reference: config.API_REFERENCE ?? (runtime.nodeEnv === 'production' ? 'errors' : 'all'),
+      security: { contacts: config.SECURITY_CONTACT, policy: config.SECURITY_POLICY },
+    },
   });
   const release = async () => {
     await streams.stop();
@@ -199,11 +204,4 @@ function servedOperations(
 ): readonly OperationSpec[] {
   if (nodeEnv !== 'production' || allowTestTokens) return operations;
   return operations.filter(({ testOnly }) => !testOnly);
-}
-
-/** A host one can connect to: an address that means every interface is reached at loopback. */
-function hostOfUrl(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }

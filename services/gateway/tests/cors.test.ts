@@ -84,5 +84,16 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
     expect(await from(origin)).toBe(origin);
     expect(await from('https://b.test')).toBe('https://b.test');
     expect(await from('https://evil.test')).toBeUndefined();
+    const wild = await test.another({ env: { CORS_ORIGINS: 'https://*.example.org' } });
+    const allows = async (one: string) => {
+      const headers = { origin: one, 'access-control-request-method': 'GET' };
+      const answers = ['GET', 'OPTIONS'].map((method) => send(wild.port, { method, path, headers }));
+      return (await Promise.all(answers)).map(
+        ({ headers: said }) => said['access-control-allow-origin'] === one,
+      );
+    };
+    expect(await allows('https://app.example.org')).toEqual([true, true]);
+    for (const one of ['https://example.org', 'https://a.b.example.org', 'https://app.example.org.evil.test'])
+      expect(await allows(one)).toEqual([false, false]);
   });
 });

@@ -145,6 +145,23 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       await waitFor(async () => allowed(await get(path, { origin: other }))[0] === other, soon);
     });
 
+    it('stand for every name under a domain that is listed with a wildcard (spec#projects-web-origins-wildcard)', async () => {
+      await tell({ webOrigins: ['https://*.app.test'] });
+      await waitFor(async () => allowed(await get(path, { origin: other }))[0] === undefined, soon);
+      for (const one of ['https://a.app.test', 'https://b.app.test']) {
+        expect(allowed(await get(path, { origin: one }))).toEqual([one, true]);
+        expect(allowed(await preflight(path, one))).toEqual([one, true]);
+        expect(allowed(await get('/v7/connections', { ...(await bearer()), origin: one }))[0]).toBe(one);
+      }
+      for (const one of [
+        'https://app.test',
+        'https://a.b.app.test',
+        'http://a.app.test',
+        'https://*.app.test.evil.test',
+      ])
+        expect(allowed(await get(path, { origin: one }))[0]).toBeUndefined();
+    });
+
     it('stand in for the server’s list', async () => {
       const gateway = await test.another({ env: { CORS_ORIGINS: other } });
       const from = async (origin: string, at = path) => allowed(await get(at, { origin }, gateway.port))[0];

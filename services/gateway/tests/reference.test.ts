@@ -169,6 +169,26 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expectError(await get('/'), 'route/not-found');
   });
 
+  it('shows the errors alone in production, and what is set otherwise (spec#edges-reference)', async () => {
+    const start = (env: Record<string, string>) => test.another({ nodeEnv: 'production', env });
+    await using production = await start({});
+    await using none = await start({ API_REFERENCE: 'none' });
+    await using whole = await start({ API_REFERENCE: 'all' });
+    const shownBy = async ({ port }: { port: number }) => {
+      const answers = await Promise.all(all.map((path) => send(port, { path })));
+      return all.filter((_, at) => answers[at]?.status === 200);
+    };
+    const ofErrors = ['/docs/errors', '/docs/page.css', '/docs/icon.png'];
+    expect(await shownBy(production)).toEqual(all.filter((path) => ofErrors.includes(path)));
+    expect(await shownBy(none)).toEqual([]);
+    expect(await shownBy(whole)).toEqual(all);
+    expectError(await send(production.port, { path: '/docs' }), 'route/not-found');
+    expectError(await send(production.port, { path: '/openapi.json' }), 'route/not-found');
+    const { text } = await send(production.port, { path: '/docs/errors' });
+    const links = [...text.matchAll(/(?:src|href)="([^"#]+)/g)].map(([, link]) => link as string);
+    expect([...new Set(links)].sort()).toEqual([...ofErrors].sort());
+  });
+
   it('is there without any service', async () => {
     // No service serves on this bus at all.
     expectError(await get('/.well-known/jwks.json'), 'gateway/unavailable');

@@ -34,13 +34,13 @@ Next: docs/walkthrough.md (the first afternoon), npm run example (an application
 /** What a start in production prints: no demo there, and no token on a terminal. */
 export function productionNotice(url: string, folder: DataFolder, internal?: InternalAddress): string {
   const internally = internal ? `Internally: ${internalLine(internal)}\n` : '';
-  return `\nKith is up at ${url}, its reference at ${url}/docs (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n${internally}`;
+  return `\nKith is up at ${url} (production: no demo project; the operator's token is in ${folder.file('operator-token')})\n${internally}`;
 }
 
 /** What a start on a backup prints: no demo in somebody's data. */
 export function copyNotice(url: string, folder: DataFolder, begunAt: string): string {
   return `
-Kith is up at ${url}, its reference at ${url}/docs
+Kith is up at ${url}
 This is a copy: the backup of ${begunAt} in ${folder.path}. It answers as the platform did; changes affect only this copy.
 The operator's token of this copy is in ${folder.file('operator-token')}.
 Run kith adopt --from ${folder.path} to make it a separate installation.

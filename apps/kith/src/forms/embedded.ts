@@ -1,4 +1,11 @@
-import { type InternalServer, type Logger, Metrics, StartError, startInternalServer } from '@kith/base';
+import {
+  hostOfUrl,
+  type InternalServer,
+  type Logger,
+  Metrics,
+  StartError,
+  startInternalServer,
+} from '@kith/base';
 import { type Bus, observedBus } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
@@ -97,13 +104,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const parts = [gateway, ...running];
     const notReady = async () => (await Promise.all(parts.map(missingIn))).flat();
     internal = await serveInternally(
-      { host: config.HOST, port: config.INTERNAL_PORT, metrics, notReady },
+      { host: config.INTERNAL_HOST, port: config.INTERNAL_PORT, metrics, notReady },
       options,
     );
     const platform: EmbeddedPlatform = {
       url: gateway.url,
       bus,
-      internalUrls: [`http://${new URL(gateway.url).hostname}:${internal.port}`],
+      internalUrls: [`http://${hostOfUrl(config.INTERNAL_HOST)}:${internal.port}`],
       notReady,
       drain: gateway.drain,
       stop() {

@@ -1,4 +1,5 @@
-import { StartError } from '@kith/base';
+import { hostOfUrl, StartError } from '@kith/base';
+import type { ErrorCode } from '@kith/contracts';
 
 const patienceMs = 5_000;
 
@@ -8,17 +9,17 @@ const patienceMs = 5_000;
  */
 export async function refuseTakenPort({ HOST, PORT }: { HOST: string; PORT: number }): Promise<void> {
   if (PORT === 0) return;
-  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
+  const url = `http://${hostOfUrl(HOST)}:${PORT}`;
   if (!(await isKith(url))) return;
   throw new StartError(`Another Kith is up at ${url}; stop it, or set PORT to another port.`);
 }
 
-/** Whether the page of this API's reference is served there. */
+/** Whether it says there what only this API says, whatever of its reference is shown. */
 async function isKith(url: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${url}/docs`, { signal: AbortSignal.timeout(patienceMs) });
-    return (await answer.text()).includes('<title>Kith API reference</title>');
+    const answer = await fetch(`${url}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });
+    const { code } = (await answer.json()) as { code?: unknown };
+    return code === ('project/invalid-id' satisfies ErrorCode);
   } catch {
     return false;
   }

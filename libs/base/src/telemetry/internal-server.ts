@@ -63,6 +63,8 @@ export function listenSentence(
     EADDRNOTAVAIL: 'is not an address of this machine',
   };
   const reason = reasons[error.code ?? ''] ?? `cannot be listened on (${error.code})`;
-  const help = error.code === 'EADDRNOTAVAIL' ? 'set HOST to one' : `set ${variable} to another port`;
+  const hostVariable = variable === 'INTERNAL_PORT' ? 'INTERNAL_HOST' : 'HOST';
+  const help =
+    error.code === 'EADDRNOTAVAIL' ? `set ${hostVariable} to one` : `set ${variable} to another port`;
   return `${at.host}:${at.port} ${reason}; ${help}.`;
 }

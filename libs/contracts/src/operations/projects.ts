@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
 import { jsonObject, shownText, sized, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
+import { webOrigin } from '../web-origin.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { projectUser } from './users.ts';
 
@@ -12,16 +13,6 @@ const limit = z.object({
     .min(1)
     .max(7 * 24 * 3600),
 });
-
-/** An origin of the web (RFC 6454): scheme, host and port, nothing behind them. */
-const webOrigin = z
-  .string()
-  .max(300)
-  .transform((value) => value.trim().toLowerCase())
-  .refine((value) => {
-    const url = URL.canParse(value) ? new URL(value) : null;
-    return url !== null && /^https?:$/.test(url.protocol) && url.origin === value;
-  }, 'must be an origin, such as https://app.example.org.');
 
 /** A project as operators see it (spec#projects). */
 export const project = z.object({

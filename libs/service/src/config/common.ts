@@ -20,6 +20,10 @@ export const commonConfig = z.object({
     .default('kith')
     .describe('first part of database, subject, stream and Redis key names'),
   HOST: z.string().default('127.0.0.1').describe('address to listen on (0.0.0.0 in the images)'),
+  INTERNAL_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('address of the internal port, which is not for the open network (0.0.0.0 in the images)'),
   INTERNAL_PORT: wholeNumber(0, 65535)
     .default(9090)
     .describe(

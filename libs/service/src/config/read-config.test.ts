@@ -77,6 +77,7 @@ test('a service names the engine it lacks', () => {
     LOG_LEVEL: 'info',
     KITH_PREFIX: 'kith',
     HOST: '127.0.0.1',
+    INTERNAL_HOST: '127.0.0.1',
     INTERNAL_PORT: 9090,
     OPERATIONS_AT_ONCE: 64,
     NATS_URL: 'nats://x',

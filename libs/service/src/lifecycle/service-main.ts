@@ -51,7 +51,7 @@ export function runOnBus<Schema extends typeof serviceConfig>(
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
     const service = await start(runtime, config as z.output<Schema>);
     const internal = await startInternalServer({
-      host: config.HOST,
+      host: config.INTERNAL_HOST,
       port: config.INTERNAL_PORT,
       metrics,
       notReady: () => service.notReady(),

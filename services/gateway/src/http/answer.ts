@@ -4,6 +4,7 @@ import type { ErrorBody } from '@kith/contracts';
 import { expectsContinue, hasBody, maxBody } from './body.ts';
 import { errorAnswer } from './error-answer.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { headersOfType } from './security-headers.ts';
 
 /** Headers of a reply that reach the client; a service can set no others. */
 const passed = new Map(
@@ -12,6 +13,7 @@ const passed = new Map(
     'Content-Disposition',
     'Content-Language',
     'Content-Range',
+    'Content-Security-Policy',
     'Content-Type',
     'ETag',
     'Last-Modified',
@@ -78,7 +80,7 @@ export function writeHead(response: HttpResponse, { status, headers }: Head): bo
   all['Cache-Control'] = 'no-store';
   // A 401 has to name a scheme, whoever says it (RFC 9110 section 15.5.2).
   if (status === 401) all['WWW-Authenticate'] = 'Bearer';
-  Object.assign(all, headers);
+  Object.assign(all, headersOfType(headers['Content-Type']), headers);
   response.writeHead(status, asPairs(all));
   return true;
 }

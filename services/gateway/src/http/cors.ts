@@ -1,4 +1,5 @@
 import { replayedHeader } from '@kith/bus';
+import { listsOrigin } from '@kith/contracts';
 import cors from 'cors';
 import { isAdmin, projectIn } from '../routes/address.ts';
 import type { ProjectSettings } from '../tables/project-settings.ts';
@@ -77,7 +78,7 @@ export class AllowedOrigins {
 }
 
 function allows(origins: Origins, origin: string | undefined): boolean {
-  return origin !== undefined && (origins === '*' || origins.includes(origin));
+  return origin !== undefined && (origins === '*' || listsOrigin(origins, origin));
 }
 
 /**
@@ -94,5 +95,5 @@ export function narrowOrigins(
   const { headers } = response.locals;
   delete headers[allowOrigin];
   delete headers[allowCredentials];
-  if (webOrigins.includes(origin)) Object.assign(headers, allowing(origin));
+  if (listsOrigin(webOrigins, origin)) Object.assign(headers, allowing(origin));
 }

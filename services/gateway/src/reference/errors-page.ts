@@ -2,13 +2,21 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorMeanings, errors, type OperationSpec, operations } from '@kith/contracts';
 import { codesOf, tagOf } from '@kith/openapi';
 
-/** Makes the catalogue of error codes, to which the `type` of a problem leads: one section a code, with its id. */
-export function errorsPage(): string {
+/**
+ * Makes the catalogue of error codes, to which the `type` of a problem leads: one section a code, with its id. It links to the
+ * rest of the reference where that is shown, too.
+ */
+export function errorsPage(part: 'all' | 'errors'): string {
+  const isLinked = part === 'all';
   const users = new Map<ErrorCode, OperationSpec[]>();
   for (const operation of operations) {
     for (const code of codesOf(operation)) users.set(code, [...(users.get(code) ?? []), operation]);
   }
-  const sections = (Object.keys(errors) as ErrorCode[]).map((code) => sectionOf(code, users.get(code) ?? []));
+  const sections = (Object.keys(errors) as ErrorCode[]).map((code) =>
+    sectionOf(code, isLinked ? (users.get(code) ?? []) : []),
+  );
+  const links = isLinked ? '<nav><a href="/docs">Reference</a><a href="/openapi.json">OpenAPI</a></nav>' : '';
+  const home = isLinked ? '/docs' : '/docs/errors';
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -19,7 +27,7 @@ export function errorsPage(): string {
 <link rel="stylesheet" href="/docs/page.css">
 </head>
 <body>
-<header class="bar"><a class="name" href="/docs">Kith</a><nav><a href="/docs">Reference</a><a href="/openapi.json">OpenAPI</a></nav></header>
+<header class="bar"><a class="name" href="${home}">Kith</a>${links}</header>
 <main class="errors">
 <h1>Errors</h1>
 <p>Every answer outside 2xx and 304 says one of these codes: as <code>{"error", "code"}</code>, or, for clients that ask for

@@ -6,6 +6,9 @@ import { gzip } from 'node:zlib';
 import { documentFile } from '@kith/openapi';
 import { errorsPage } from './errors-page.ts';
 
+/** How much of the reference is shown: all of it, the page of errors, to which problems lead, or nothing (`API_REFERENCE`). */
+export type ReferencePart = 'all' | 'errors' | 'none';
+
 /** A file that is served as it is. */
 export interface StaticFile {
   contentType: string;
@@ -25,22 +28,27 @@ const types = {
 } as const;
 
 /**
- * Reads the document and the reference page with all that it needs, by path. Throws when one is missing, so that a
- * gateway without them does not start.
+ * Reads what is shown of the document and the reference page with all that they need, by path. Throws when one is missing, so that
+ * a gateway without them does not start.
  */
-export function readReference(): ReadonlyMap<string, StaticFile> {
+export function readReference(part: ReferencePart): ReadonlyMap<string, StaticFile> {
+  if (part === 'none') return new Map();
   const { resolve } = createRequire(import.meta.url);
   const packaged = (name: string) => readFileSync(resolve(`swagger-ui-dist/${name}`));
   const own = (name: string) => readFileSync(new URL(name, import.meta.url));
+  const ofErrors = [
+    ['/docs/errors', file('html', Buffer.from(errorsPage(part)))],
+    ['/docs/page.css', file('css', own('page.css'))],
+    ['/docs/icon.png', file('png', packaged('favicon-32x32.png'))],
+  ] as const;
+  if (part === 'errors') return new Map(ofErrors);
   return new Map([
+    ...ofErrors,
     ['/openapi.json', file('json', readFileSync(documentFile))],
     ['/docs', file('html', own('page.html'))],
-    ['/docs/errors', file('html', Buffer.from(errorsPage()))],
-    ['/docs/page.css', file('css', own('page.css'))],
     ['/docs/page.js', file('js', own('page.js'))],
     ['/docs/swagger-ui.css', file('css', packaged('swagger-ui.css'))],
     ['/docs/swagger-ui.js', file('js', packaged('swagger-ui-bundle.js'))],
-    ['/docs/icon.png', file('png', packaged('favicon-32x32.png'))],
   ]);
 }
 

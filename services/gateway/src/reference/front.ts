@@ -2,7 +2,6 @@ import { writeAnswer } from '../http/answer.ts';
 import { bytesOf } from '../http/error-answer.ts';
 import { vary } from '../http/exchange.ts';
 import type { Middleware } from '../http/middleware.ts';
-import { pagePolicy } from './serve.ts';
 
 const front = { name: 'Kith', reference: '/docs', errors: '/docs/errors', openapi: '/openapi.json' } as const;
 
@@ -44,7 +43,6 @@ export function serveFront(): Middleware {
     const headers = {
       'Content-Type': isPage ? 'text/html; charset=utf-8' : 'application/json',
       'Cache-Control': 'no-cache',
-      ...(isPage && { 'Content-Security-Policy': pagePolicy }),
     };
     writeAnswer(request, response, { status: 200, headers, body: isPage ? html : json });
   };

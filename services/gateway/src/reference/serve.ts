@@ -3,20 +3,18 @@ import type { Request, Response } from 'express';
 import { writeAnswer } from '../http/answer.ts';
 import { type Exchange, vary } from '../http/exchange.ts';
 import type { Middleware } from '../http/middleware.ts';
+import { pageHeaders } from '../http/security-headers.ts';
 import { splitTarget } from '../routes/address.ts';
-import { readReference, type StaticFile } from './files.ts';
+import { type ReferencePart, readReference, type StaticFile } from './files.ts';
 
 const allow = 'GET, HEAD, OPTIONS';
-/** What the pages may do: run the files beside them, and call this server. */
-export const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
  * Serves `/openapi.json` and the reference page under `/docs`: a fixed list of files held in memory, outside of the
  * limits of any project (docs/adr/0015). What is not on the list is for the API to answer.
  */
-export function serveReference(): Middleware {
-  const files = readReference();
+export function serveReference(part: ReferencePart): Middleware {
+  const files = readReference(part);
   return async (request, response, next): Promise<void> => {
     const [path] = splitTarget(request.url);
     const found = files.get(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
@@ -44,7 +42,8 @@ async function answerFile(
   // Each encoding is a representation of its own (RFC 9110 section 8.8.3.3).
   const etag = `"${found.etag}${isCompressed ? '-gzip' : ''}"`;
   const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'no-cache' };
-  if (found.isPage) headers['Content-Security-Policy'] = pagePolicy;
+  // A 304 has no type, and its headers take the place of those that were kept with the page.
+  if (found.isPage) Object.assign(headers, pageHeaders);
   if (matches(request.headers['if-none-match'], etag)) {
     return writeAnswer(request, response, { status: 304, headers, body: new Uint8Array() });
   }

@@ -209,10 +209,12 @@ export class Upstreams {
       return answerReply(request, response, { headers, body: await readAll(reply) });
     }
     const head = headOf(response, { headers, body: new Uint8Array() });
-    for (const name of ['Content-Length', 'Content-Range', 'Accept-Ranges', 'Content-Security-Policy']) {
+    for (const name of ['Content-Length', 'Accept-Ranges']) {
       const value = headers[name];
       if (value !== undefined) head.headers[name] = value;
     }
+    // Also for pages that ask to be isolated from all that does not allow it: CORS and the token decide who gets a file.
+    head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (!writeHead(response, head)) return void reply.destroy();
     // Neither side has moved for so long: the client has stopped reading.
     response.setTimeout(this.#times.unread, () => response.destroy());

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+const longest = 300;
+/** What the first label of a host stands for any one label as. */
+const anyLabel = '*.';
+
+/**
+ * Whether a text is an origin of the web as browsers send it (RFC 6454): scheme, host and port, nothing behind them. The first
+ * label of a host may be `*`, which stands for one label (spec#projects-web-origins-wildcard).
+ */
+export function isWebOrigin(value: string): boolean {
+  const [, scheme = '', host = ''] = /^(https?:\/\/)(.+)$/.exec(value) ?? [];
+  const isWild = host.startsWith(anyLabel);
+  const named = isWild ? host.slice(anyLabel.length) : host;
+  const plain = `${scheme}${named}`;
+  if (value.length > longest || named.includes('*') || !URL.canParse(plain)) return false;
+  const { origin, hostname } = new URL(plain);
+  // A whole top-level domain, and the addresses of machines, have no labels of one owner under them.
+  const mayBeWild = hostname === 'localhost' || (hostname.includes('.') && !/^[\d.]+$/.test(hostname));
+  return origin === plain && (!isWild || mayBeWild);
+}
+
+/** Whether a page of this origin is one of those listed. */
+export function listsOrigin(listed: readonly string[], origin: string): boolean {
+  if (listed.includes(origin)) return true;
+  const [, scheme, parent] = /^(https?:\/\/)[^./:@[\]]+\.([^/@]+)$/.exec(origin) ?? [];
+  return parent !== undefined && listed.includes(`${scheme}${anyLabel}${parent}`);
+}
+
+/** A web origin that an operator sets. */
+export const webOrigin = z
+  .string()
+  .max(longest)
+  .transform((value) => value.trim().toLowerCase())
+  .refine(isWebOrigin, 'must be an origin, such as https://app.example.org or https://*.example.org.');

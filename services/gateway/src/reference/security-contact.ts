@@ -1,0 +1,43 @@
+import { ApiError } from '@kith/base';
+import { writeAnswer } from '../http/answer.ts';
+import type { Middleware } from '../http/middleware.ts';
+import { splitTarget } from '../routes/address.ts';
+
+/** Who is told of a weakness in this installation. */
+export interface SecurityContact {
+  /** Addresses, `mailto:` or `https:`, best first. With none there is no file. */
+  contacts: readonly string[];
+  /** Where it says how weaknesses are reported. */
+  policy: string | undefined;
+}
+
+const path = '/.well-known/security.txt';
+const allow = 'GET, HEAD, OPTIONS';
+/** RFC 9116 section 2.5.5 wants less than a year: as long as this is served, it is up to date. */
+const validDays = 180;
+const dayMs = 24 * 3600_000;
+
+/** Serves `/.well-known/security.txt` (RFC 9116, spec#edges-security-txt). */
+export function serveSecurityContact({ contacts, policy }: SecurityContact): Middleware {
+  return (request, response, next) => {
+    const [asked] = splitTarget(request.url);
+    if (asked !== path) return next();
+    response.locals.operation = 'gateway.reference';
+    if (request.method === 'OPTIONS') {
+      const headers = { Allow: allow };
+      return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.locals.headers.Allow = allow;
+      throw new ApiError('route/method-not-allowed');
+    }
+    const lines = [
+      ...contacts.map((contact) => `Contact: ${contact}`),
+      ...(policy === undefined ? [] : [`Policy: ${policy}`]),
+      `Expires: ${new Date((Math.floor(Date.now() / dayMs) + validDays) * dayMs).toISOString()}`,
+    ];
+    const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
+    const body = new TextEncoder().encode(`${lines.join('\n')}\n`);
+    writeAnswer(request, response, { status: 200, headers, body });
+  };
+}

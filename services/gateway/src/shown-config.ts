@@ -1,0 +1,52 @@
+import { isWebOrigin } from '@kith/contracts';
+import { z } from 'zod';
+
+/** Reads a list that is separated by commas. `refuse` says what is wrong with an entry, in words that follow it. */
+function list(refuse: (entry: string, all: readonly string[]) => string | undefined) {
+  return z.string().transform((text, context): readonly string[] => {
+    const entries = text.split(',').map((entry) => entry.trim());
+    for (const entry of entries) {
+      const wrong = refuse(entry, entries);
+      if (wrong === undefined) continue;
+      context.issues.push({ code: 'custom', message: `"${entry}" ${wrong}`, input: text });
+      return z.NEVER;
+    }
+    return entries;
+  });
+}
+
+const origins = list((entry, { length }) => {
+  if (entry === '*' ? length === 1 : isWebOrigin(entry)) return undefined;
+  if (entry === '*') return 'is any origin, and stands alone';
+  return 'is no web origin, such as https://app.example.org or https://*.example.org';
+});
+
+const contacts = list((entry) =>
+  /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(entry)
+    ? undefined
+    : 'is no address, such as mailto:security@example.org or https://example.org/report',
+);
+
+/** What the gateway's environment says of who may look at what. */
+export const shownConfig = z.object({
+  CORS_ORIGINS: origins
+    .default(['*'])
+    .describe(
+      'web origins that may call, separated by commas, each with one leading `*.` label if needed; `*` alone is any',
+    ),
+  API_REFERENCE: z
+    .enum(['all', 'errors', 'none'])
+    .optional()
+    .describe(
+      'what is shown of the reference: `all`, its page of `errors`, or `none` (`errors` in production, otherwise `all`)',
+    ),
+  SECURITY_CONTACT: contacts
+    .default([])
+    .describe(
+      'where weaknesses are reported, `mailto:` or `https:`, separated by commas: `/.well-known/security.txt` names it',
+    ),
+  SECURITY_POLICY: z
+    .url({ protocol: /^https$/, error: 'an https address is needed' })
+    .optional()
+    .describe('page that says how to report weaknesses, for `/.well-known/security.txt`'),
+});

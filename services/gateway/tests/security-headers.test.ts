@@ -1,0 +1,105 @@
+import { getUser } from '@kith/contracts';
+import { successReply } from '@kith/service';
+import { availableEngines } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, projectId, send, serveEcho, startTestGateway, type TestGateway } from './harness.ts';
+
+/** What every answer says to browsers, as OWASP's REST Security Cheat Sheet has it. */
+const ofAnswers = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+const ofPages = [
+  ...Object.keys(ofAnswers),
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'origin-agent-cluster',
+  'permissions-policy',
+  'referrer-policy',
+  'x-dns-prefetch-control',
+  'x-download-options',
+  'x-permitted-cross-domain-policies',
+  'x-xss-protection',
+];
+const plain = ['connection', 'content-length', 'content-type', 'date', 'vary', 'x-request-id'];
+
+describe.each(availableEngines())('headers for browsers on %s', (engine) => {
+  let test: TestGateway;
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    send(test.gateway.port, { path, headers });
+  const namesOf = ({ headers }: Answer, others: readonly string[]) =>
+    Object.keys(headers)
+      .filter((name) => !others.includes(name) && !/ratelimit/.test(name))
+      .sort();
+  beforeAll(async () => {
+    test = await startTestGateway(engine);
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  it('an answer of the API has these and no others (spec#edges-headers)', async () => {
+    const service = await serveEcho(test.bus, getUser);
+    for (const path of [`/v7/${projectId}/users/u`, '/nothing', '/v7/x/y']) {
+      const answer = await get(path);
+      expect(answer.headers).toMatchObject(ofAnswers);
+      expect(namesOf(answer, plain)).toEqual(Object.keys(ofAnswers).sort());
+    }
+    await service.stop();
+  });
+
+  it('a page has the whole set, and keeps it with the answer that it has not changed (spec#edges-page-headers)', async () => {
+    for (const path of ['/docs', '/docs/errors']) {
+      const page = await get(path);
+      const others = [...plain, 'etag'];
+      expect(namesOf(page, others)).toEqual([...ofPages].sort());
+      expect(page.headers).toMatchObject({
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+      });
+      const kept = await get(path, { 'if-none-match': page.headers.etag ?? '' });
+      expect(kept.status).toBe(304);
+      for (const name of ofPages) expect(kept.headers[name]).toBe(page.headers[name]);
+    }
+  });
+
+  it('a page of a service has it, too, with the policy that the service says', async () => {
+    const policy = { 'Content-Security-Policy': "default-src 'self'" };
+    const answered = () => successReply(200, '<!doctype html>', policy, 'text/html; charset=utf-8');
+    const service = await serveEcho(test.bus, getUser, answered);
+    const page = await get(`/v7/${projectId}/users/u`);
+    expect(namesOf(page, plain)).toEqual([...ofPages].sort());
+    expect(page.headers['content-security-policy']).toBe("default-src 'self'");
+    await service.stop();
+  });
+});
+
+describe.each(availableEngines())('/.well-known/security.txt on %s', (engine) => {
+  const path = '/.well-known/security.txt';
+
+  it('names who is told of weaknesses, where it is set (spec#edges-security-txt)', async () => {
+    await using test = await startTestGateway(engine);
+    expect((await send(test.gateway.port, { path })).status).toBe(404);
+    const contacts = 'mailto:security@example.org, https://example.org/report';
+    await using named = await test.another({
+      env: { SECURITY_CONTACT: contacts, SECURITY_POLICY: 'https://example.org/policy' },
+    });
+    const { status, headers, text } = await send(named.port, { path });
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    const [first, second, policy, expires = '', ...rest] = text.trimEnd().split('\n');
+    expect([first, second, policy, rest]).toEqual([
+      'Contact: mailto:security@example.org',
+      'Contact: https://example.org/report',
+      'Policy: https://example.org/policy',
+      [],
+    ]);
+    const days = (Date.parse(expires.replace('Expires: ', '')) - Date.now()) / (24 * 3600_000);
+    expect(days).toBeGreaterThan(178);
+    expect(days).toBeLessThan(365);
+    expect((await send(named.port, { path, method: 'HEAD' })).text).toBe('');
+    expect((await send(named.port, { path, method: 'POST' })).status).toBe(405);
+    expect((await send(named.port, { path, method: 'OPTIONS' })).headers.allow).toBe('GET, HEAD, OPTIONS');
+  });
+});
