@@ -43,9 +43,9 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       '--name',
       'Reading club',
       '--public-profiles',
-      'no',
+      'none',
     );
-    expect(made).toMatchObject({ name: 'Reading club', publicProfiles: false, publicKey: null });
+    expect(made).toMatchObject({ name: 'Reading club', publicProfiles: 'none', publicKey: null });
     const { id } = made as Project;
     const { publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
@@ -61,13 +61,11 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       name: 'Book club',
       publicKey,
       webOrigins: [origin],
-      publicProfiles: false,
+      publicProfiles: 'none',
     });
     expect(JSON.parse(await done('projects', 'show', id))).toEqual(updated);
     expect(await json<Project[]>('projects', 'list')).toContainEqual(updated);
-    expect(await done('projects', 'list')).toMatch(
-      new RegExp(`^id .*\\n(.*\\n)*${id}  Book club  .* private `),
-    );
+    expect(await done('projects', 'list')).toMatch(new RegExp(`^id .*\\n(.*\\n)*${id}  Book club  .* none `));
     const [bare] = await json<Project[]>('projects', 'update', id, '--no-public-key', '--any-web-origin');
     expect(bare).toMatchObject({ publicKey: null, webOrigins: [] });
   });
@@ -193,7 +191,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       ],
       [
         2,
-        /^kith: --public-profiles must be yes or no\. See kith projects create --help\.\n$/,
+        /^kith: --public-profiles must be card or all or none\. See kith projects create --help\.\n$/,
         ['projects', 'create', '--name', 'x', '--public-profiles', '1'],
       ],
       [1, /^kith: There is no project nonsense\.\n$/, ['projects', 'show', 'nonsense']],

@@ -140,7 +140,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
         }
       }
       const profile = await http(platform.url, { path: `/v7/${id}/users/${ada.id}` });
-      expect(profile.status).toBe('publicProfiles' in setting ? 404 : 200);
+      expect(profile.status).toBe('publicProfiles' in setting ? 401 : 200);
       await patch(id, { publicConnections: true, publicProfiles: true });
       for (const path of paths) await everywhere(path, ({ status }) => status === 200);
     },

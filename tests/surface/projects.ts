@@ -57,7 +57,7 @@ export const projects = surfaceSuite('projects', (world) => {
       publicKey: null,
       limits: {},
       webOrigins: [],
-      publicProfiles: true,
+      publicProfiles: 'card',
       publicConnections: true,
       storageMib: null,
       createdAt: expect.any(String),
@@ -68,7 +68,7 @@ export const projects = surfaceSuite('projects', (world) => {
       name: 'Whole',
       limits: { 'identity.sign-in': limit, 'identity.sign-up': null },
       webOrigins: ['https://app.example.org'],
-      publicProfiles: false,
+      publicProfiles: 'none',
       publicConnections: false,
       storageMib: 7,
     };
@@ -111,7 +111,7 @@ export const projects = surfaceSuite('projects', (world) => {
   it('a project is looked up and changed; what is not given stays', async () => {
     const made = await create({ name: 'Before', publicKey: pem });
     expect((await world.ok(getProject, of(made.id.toUpperCase()))).body).toEqual(made);
-    const changes = { name: 'After', publicProfiles: false, limits: { 'connections.list': limit } };
+    const changes = { name: 'After', publicProfiles: 'all', limits: { 'connections.list': limit } };
     const changed = { ...made, ...changes, updatedAt: expect.any(String) };
     expect((await world.ok(updateProject, { ...of(made.id), body: changes })).body).toEqual(changed);
     const removed = await world.ok(updateProject, { ...of(made.id), body: { publicKey: null } });

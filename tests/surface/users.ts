@@ -9,6 +9,7 @@ import {
   getUser,
   getUserByForeignId,
   getUserByUsername,
+  listUserConnections,
   type OwnUser,
   publicUser,
   requestNewAccessToken,
@@ -23,25 +24,26 @@ import { filePart, smallPng } from '../support/multipart.ts';
 import { externalUser } from '../support/surface/external-user.ts';
 import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
 import { features } from '../support/surface/parts.ts';
-import { badProfile, profile } from '../support/surface/profiles.ts';
+import { badProfile, hiddenFromStrangers, profile } from '../support/surface/profiles.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
 
-/** What others see of a user. */
+/** What others of the project see of a user, and what those without a token of it do. */
 const shown = (user: OwnUser) => publicUser.parse(user);
+const cardOf = (user: OwnUser) => ({ ...shown(user), ...hiddenFromStrangers });
 const self = ({ id: userId, accessToken: token }: TestUser) => ({ params: { userId }, token });
 
 export const users = surfaceSuite('users', (world) => {
   it('asks for a token where one is needed, before all else', () =>
     refusesStrangers(world, features.users.operations));
 
-  it('a user is shown to anybody, and whole to itself', async () => {
+  it('a user is shown to others of the project, as a card to strangers, and whole to itself', async () => {
     const ada = await world.user({ ...profile, username: 'shown.ada' });
     const other = await world.user();
     const params = { userId: ada.id };
-    const hidden = [undefined, 'null', other.accessToken, world.stranger.accessToken];
-    for (const token of hidden) {
+    const strangers = [undefined, 'null', world.stranger.accessToken];
+    for (const token of [...strangers, other.accessToken]) {
       const { body } = await world.ok(getUser, { params, ...(token ? { token } : {}) });
-      expect(body).toEqual(shown(ada.user));
+      expect(body).toEqual(token === other.accessToken ? shown(ada.user) : cardOf(ada.user));
       expect(Object.keys(body)).not.toContain('email');
     }
     const upper = { ...self(ada), params: { userId: ada.id.toUpperCase() } };
@@ -52,9 +54,9 @@ export const users = surfaceSuite('users', (world) => {
   });
 
   it('a user is found by username in any case', async () => {
-    const ada = await world.user({ username: 'Find.Ada' });
+    const ada = await world.user({ ...profile, username: 'Find.Ada' });
     const found = await world.ok(getUserByUsername, { query: 'username=fIND.aDA' });
-    expect(found.body).toEqual(shown(ada.user));
+    expect(found.body).toEqual(cardOf(ada.user));
     const own = await world.ok(getUserByUsername, { query: 'username=find.ada', token: ada.accessToken });
     expect(own.body).toEqual(ada.user);
     for (const query of ['username=', 'username=nobody.here', `username=${'x'.repeat(40)}`]) {
@@ -65,10 +67,17 @@ export const users = surfaceSuite('users', (world) => {
   });
 
   it('a user is found by its foreign id', async () => {
-    const { user, accessToken: token } = await externalUser(world, keyPair(), { id: 'their-1', name: 'Ada' });
+    const { user, accessToken: token } = await externalUser(world, keyPair(), {
+      ...{ id: 'their-1', name: 'Ada', location: 'Here', avatar: 'nowhere', bio: 'Counts' },
+    });
+    // What does not hold is left out.
+    expect(user).toMatchObject({ location: 'Here', avatar: null, bio: 'Counts' });
     const found = await world.ok(getUserByForeignId, { query: 'foreignId=their-1' });
-    expect(found.body).toEqual(shown(user));
-    expect(found.body).toMatchObject({ foreignId: 'their-1', name: 'Ada' });
+    // Told to who asked by it.
+    expect(found.body).toEqual({ ...cardOf(user), foreignId: 'their-1' });
+    expect(found.body).toMatchObject({ name: 'Ada', location: null });
+    const { body: byId } = await world.ok(getUser, { params: { userId: user.id } });
+    expect(byId).toMatchObject({ name: 'Ada', foreignId: null });
     const own = await world.ok(getUserByForeignId, { query: 'foreignId=their-1', token });
     expect(own.body).toEqual({ ...user, email: null });
     for (const query of ['foreignId=', 'foreignId=THEIR-1', 'foreignId=their-2']) {
@@ -80,8 +89,12 @@ export const users = surfaceSuite('users', (world) => {
 
   it('suggestions are at most five, first who begins so, in a bare array', async () => {
     const names = ['Xan 1', 'Xan 2', 'Xan 3', 'Xan 4', 'Xan 5', 'Alexandra'];
-    for (const name of names) await world.user({ name });
+    for (const name of names) await world.user({ name, location: 'Xanadu' });
     const { body } = await world.ok(suggestUsers, { query: 'query=%20xAN%20' });
+    expect(new Set(body.map(({ location }) => location))).toEqual(new Set([null]));
+    const { accessToken: token } = await world.user();
+    const whole = await world.ok(suggestUsers, { query: 'query=xan', token });
+    expect(whole.body[0]).toMatchObject({ location: 'Xanadu' });
     expect(body.map(({ name }) => name).sort()).toEqual(names.slice(0, 5));
     const [one] = (await world.ok(suggestUsers, { query: 'query=lexand' })).body;
     expect(one?.name).toBe('Alexandra');
@@ -193,15 +206,54 @@ export const users = surfaceSuite('users', (world) => {
     const ada = await world.platform.createUser(projectId, { name: 'Ada', username: 'private.ada' });
     const other = await world.platform.createUser(projectId);
     const operator = { params: { projectId }, token: world.operatorToken };
-    await world.ok(updateProject, { ...operator, body: { publicProfiles: false } });
+    await world.ok(updateProject, { ...operator, body: { publicProfiles: 'none' } });
     const given = { projectId, params: { userId: ada.id } };
-    for (const token of [undefined, 'null', world.stranger.accessToken]) {
-      const nobody = { projectId, ...(token ? { token } : {}) };
-      await world.refused(getUser, { ...given, ...nobody }, 'user/not-found');
-      await world.refused(getUserByUsername, { ...nobody, query: 'username=private.ada' }, 'user/not-found');
-      expect((await world.ok(suggestUsers, { ...nobody, query: 'query=ada' })).body).toEqual([]);
+    const reads = [
+      [getUser, given],
+      [getUserByUsername, { projectId, query: 'username=private.ada' }],
+      [getUserByForeignId, { projectId, query: 'foreignId=nobody' }],
+      [suggestUsers, { projectId, query: 'query=ada' }],
+    ] as const;
+    // Gateways hear of the change.
+    await waitFor(() => world.refused(getUser, given, 'auth/unauthorized'), { what: 'the setting' });
+    for (const [spec, asked] of reads) {
+      for (const token of [undefined, 'null']) {
+        await world.refused(spec, { ...asked, ...(token ? { token } : {}) }, 'auth/unauthorized');
+      }
+      await world.refused(spec, { ...asked, token: world.stranger.accessToken }, 'auth/forbidden');
     }
     expect((await world.ok(getUser, { ...given, token: other.accessToken })).body).toEqual(shown(ada.user));
+  });
+
+  it('a project may show whole profiles, and lists of them, to strangers', async () => {
+    const { id: projectId } = await world.platform.createProject('Open');
+    const [ada, grace] = [
+      await world.platform.createUser(projectId, { location: 'London', metadata: { note: 1 } }),
+      await world.platform.createUser(projectId, { name: 'Grace', birthdate: '1906-12-09' }),
+    ];
+    await world.platform.connect(ada, grace);
+    const operator = { params: { projectId }, token: world.operatorToken };
+    const seen = async () => {
+      const one = await world.ok(getUser, { projectId, params: { userId: ada.id } });
+      const query = 'query=grace';
+      const [suggested] = (await world.ok(suggestUsers, { projectId, query })).body;
+      const lists = { projectId, params: { userId: ada.id } };
+      const [row] = (await world.ok(listUserConnections, lists)).body.connections;
+      return [one.body, suggested, row?.connectedUser];
+    };
+    const all = [ada.user, grace.user, grace.user];
+    expect(await seen()).toEqual(all.map(cardOf));
+    // `true` is the older way to say it.
+    const { body } = await world.ok(updateProject, { ...operator, body: { publicProfiles: true } });
+    expect(body.publicProfiles).toBe('all');
+    const isWhole = async () => (await seen())[0]?.location === 'London';
+    await waitFor(isWhole, { what: 'the setting' });
+    expect(await seen()).toEqual(all.map(shown));
+    await world.ok(updateProject, { ...operator, body: { publicProfiles: false } });
+    const given = { projectId, params: { userId: ada.id } };
+    for (const spec of [getUser, listUserConnections]) {
+      await waitFor(() => world.refused(spec, given, 'auth/unauthorized'), { what: 'the setting' });
+    }
   });
 
   it('an account is deleted by its own user, and nobody finds it after', async () => {

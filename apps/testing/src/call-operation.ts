@@ -30,6 +30,7 @@ export interface OperationCall
       | 'userAgent'
       | 'deadline'
       | 'idempotencyKey'
+      | 'seesAll'
     >
   > {
   /** A string is sent as it is, anything else as JSON. */

@@ -6,8 +6,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Who may call: an operator, a signed-in user, anyone (a valid token is used), anyone (tokens are ignored). */
 export type Auth = 'operator' | 'user' | 'optional' | 'none';
 
-/** What a project may keep from those who are not signed in. Profiles are kept by identity itself. */
-export type Visibility = 'connections';
+/** What a project may keep from those who are not signed in. */
+export type Visibility = 'profiles' | 'connections';
 
 /** Requests a window, counted per project and client IP (spec#limits-count). `null` where it names no limit. */
 export interface Limit {
@@ -72,7 +72,7 @@ export interface OperationSpec {
   shortForm?: boolean;
   /**
    * The setting by which a project may keep it to its signed-in users; with `auth: 'optional'`
-   * (spec#projects-public-connections).
+   * (spec#projects-public-profiles, spec#projects-public-connections).
    */
   visibility?: Visibility;
   /** What a text output is sent as; JSON otherwise. */

@@ -55,7 +55,12 @@ export function text(bounds: { min?: number; max: number }) {
 
 /** A text that may be absent (stays absent) or emptied: null and blank give null. */
 export function clearableText(max: number) {
-  return text({ max })
+  return clearable(text({ max }));
+}
+
+/** The same of a text with rules of its own, which lets a blank one pass. */
+export function clearable<S extends z.ZodType<string>>(schema: S) {
+  return schema
     .nullable()
     .transform((value) => value || null)
     .optional();

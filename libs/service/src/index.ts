@@ -60,3 +60,4 @@ export { ErasedUsers, erasedUserCollection } from './profiles/erased-users.ts';
 export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { type Profile, ProfileCopy, profileCollection, type StoredProfile } from './profiles/profiles.ts';
+export { shownTo } from './profiles/shown-to.ts';

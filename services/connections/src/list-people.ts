@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor, foreignCursor, type ListPosition, type Logger } from '@kith/base';
 import type { OperationSpec, PublicUser } from '@kith/contracts';
-import { askForUsers } from '@kith/service';
+import { askForUsers, type RequestContext, shownTo } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type Entry, isPlace, type ListName, placeOf } from './listing.ts';
 import { searchList, searchOf } from './search.ts';
@@ -19,9 +19,8 @@ export interface PeopleListOptions {
   hidden?: Promise<ReadonlySet<string>>;
 }
 
-interface PeopleListRequest {
+interface PeopleListRequest extends Pick<RequestContext, 'caller' | 'seesAll'> {
   projectId: string;
-  caller: { userId: string } | null;
   query: {
     page: number;
     limit: number;
@@ -67,9 +66,10 @@ export async function listPeople(
   const last = entries.at(-1);
   if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, binding));
   const users = found.users ?? (await usersOf(entries));
+  const asShown = shownTo(request);
   const shown = entries.map((entry) => ({
     ...entry,
-    user: users.get(entry.userId) ?? unknownUser(projectId, entry.userId, entry.requestedAt),
+    user: asShown(users.get(entry.userId) ?? unknownUser(projectId, entry.userId, entry.requestedAt)),
   }));
   return { entries: shown, page, limit, total: found.total, hasMore };
 

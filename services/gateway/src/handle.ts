@@ -108,7 +108,12 @@ export function createHandle(parts: HandleParts) {
     const hasCaller = caller !== null;
     const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key'], { operation, hasCaller });
     const { 'user-agent': userAgent } = request.headers;
-    const known = { address, requestId, projectId, caller, clientIp, userAgent, traceparent, idempotencyKey };
+    // Known by now: without a caller, what may be kept from strangers waits for the settings.
+    const seesAll = operation.visibility && !caller && projects.of(projectId).publicProfiles === 'all';
+    const known = {
+      ...{ address, requestId, projectId, caller, clientIp, userAgent, traceparent, idempotencyKey },
+      seesAll: seesAll || undefined,
+    };
     if (isStreamed(operation)) {
       const { storageMib } = projects.of(projectId ?? administered ?? null);
       return upstreams.answer(request, response, { operation, context: { ...contextOf(known), storageMib } });

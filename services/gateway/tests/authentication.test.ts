@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createProject, getUser, listConnections } from '@kith/contracts';
+import { checkUsername, createProject, getUser, listConnections } from '@kith/contracts';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -45,7 +45,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
 
   it('serves without keys until identity is there, then with them, and on while it is away', async () => {
     const service = await serveEcho(test.bus, listConnections);
-    const optional = await serveEcho(test.bus, getUser);
+    const open = await serveEcho(test.bus, checkUsername);
     const future = await startTestGateway('embedded');
     const elsewhere = await serveIssuer(future.bus);
     expect(await test.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings']);
@@ -53,7 +53,8 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     expectError(early, 'gateway/unavailable');
     expect(early.headers['retry-after']).toBe('1');
     expectError(await list(), 'auth/unauthorized');
-    expect((await send(port, { path: `/${projectId}/users/${userId}` })).status).toBe(200);
+    expect((await send(port, { path: `/${projectId}/users/check-username` })).status).toBe(200);
+    expectError(await send(port, { path: `/${projectId}/users/${userId}` }), 'gateway/unavailable');
     await future[Symbol.asyncDispose]();
 
     const issuer = await serveIssuer(test.bus);
@@ -63,7 +64,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     expect((await list(bearer(await issuer.token()))).status).toBe(200);
     expectError(await list(bearer(await elsewhere.token())), 'auth/unauthorized');
     await service.stop();
-    await optional.stop();
+    await open.stop();
   });
 
   it('fetches the keys by itself when identity comes late', async () => {

@@ -1,7 +1,15 @@
 import { getUser } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError, projectId, send, serveEcho, startTestGateway, type TestGateway } from './harness.ts';
+import {
+  expectError,
+  projectId,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+} from './harness.ts';
 
 const exposed =
   'Link,Retry-After,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id,Idempotency-Replayed';
@@ -10,6 +18,7 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
   let test: TestGateway;
   beforeAll(async () => {
     test = await startTestGateway(engine);
+    await serveIssuer(test.bus);
     await serveEcho(test.bus, getUser);
   });
   afterAll(() => test[Symbol.asyncDispose]());

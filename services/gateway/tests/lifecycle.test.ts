@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createLogger, StartError } from '@kith/base';
-import { getUser } from '@kith/contracts';
+import { checkUsername } from '@kith/contracts';
 import { successReply } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { parseAnswer, projectId, raw, send, serveEcho, serveIssuer, startTestGateway } from './harness.ts';
 
-const path = `/${projectId}/users/u`;
+const path = `/${projectId}/users/check-username`;
 
 /** Serves an operation whose answers wait for `release`. */
 async function serveSlowly(bus: Parameters<typeof serveEcho>[0]) {
@@ -15,7 +15,7 @@ async function serveSlowly(bus: Parameters<typeof serveEcho>[0]) {
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const service = await serveEcho(bus, getUser, async () => {
+  const service = await serveEcho(bus, checkUsername, async () => {
     await released;
     return successReply(200, { done: true }, {});
   });
@@ -42,7 +42,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
   it('drains: not ready, it answers on open connections and new ones, and says that they end', async () => {
     await using test = await startTestGateway(engine, { env: { DRAIN_MS: '1' } });
     await serveIssuer(test.bus);
-    await serveEcho(test.bus, getUser);
+    await serveEcho(test.bus, checkUsername);
     const { port } = test.gateway;
     const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const idle = connect(port, '127.0.0.1');
@@ -113,7 +113,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
     await using test = await startTestGateway(engine, {
       log: createLogger({ name: 'test', level: 'trace', destination }),
     });
-    const service = await serveEcho(test.bus, getUser);
+    const service = await serveEcho(test.bus, checkUsername);
     const headers = { authorization: 'Bearer a-secret-token', 'x-request-id': 'id-1' };
     await send(test.gateway.port, { path: `${path}?q=a-secret-query`, headers });
     await send(test.gateway.port, {
@@ -132,7 +132,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
       requestId: 'id-1',
       method: 'GET',
       path,
-      operation: 'identity.get-user',
+      operation: 'identity.check-username',
       status: 200,
       ms: expect.any(Number),
     });

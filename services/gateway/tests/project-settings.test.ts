@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
+  checkUsername,
   countUserConnections,
   type GatewaySettings,
   getProject,
   getUser,
+  getUserByUsername,
   listConnections,
   listUserConnections,
   noticeSubject,
@@ -60,6 +62,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     projectId,
     limits: {},
     webOrigins: [],
+    publicProfiles: 'card',
     publicConnections: true,
     ...given,
   });
@@ -187,6 +190,31 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     });
   });
 
+  // spec#users-strangers: the services leave out what they are not told to show.
+  it('profiles are cards to strangers, whole where the project says so, or ask for a token', async () => {
+    const profile = `/v7/${projectId}/users/${shown}`;
+    const service = await serveEcho(test.bus, getUserByUsername);
+    const named = `/v7/${projectId}/users/by-username`;
+    const seesAll = async (headers: Record<string, string> = {}) => {
+      expect((await get(named, headers)).status).toBe(200);
+      return service.seen.at(-1)?.context.seesAll;
+    };
+    expect(await seesAll()).toBeUndefined();
+    await tell({ publicProfiles: 'all' });
+    await waitFor(async () => (await seesAll()) === true, soon);
+    expect(await seesAll({ authorization: 'Bearer null' })).toBe(true);
+    expect(await seesAll(await bearer())).toBeUndefined();
+    await tell({ publicProfiles: 'none', publicConnections: false });
+    for (const at of [profile, named, path]) {
+      await waitFor(async () => (await get(at)).status === 401, soon);
+      expect((await get(at, await bearer())).status).toBe(200);
+    }
+    await tell({});
+    await waitFor(async () => (await get(profile)).status === 200, soon);
+    expect(await seesAll()).toBeUndefined();
+    await service.stop();
+  });
+
   describe('connection lists that are not public', () => {
     beforeEach(async () => {
       await tell({ publicConnections: false });
@@ -239,14 +267,15 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     const token = await bearer();
     await using late = await startTestGateway(engine, { env: { CORS_ORIGINS: other } });
     await serveEcho(late.bus, listUserConnections);
-    await serveEcho(late.bus, getUser);
+    for (const spec of [getUser, checkUsername]) await serveEcho(late.bus, spec);
     const { port } = late.gateway;
     expect(await late.gateway.notReady()).toContain('project-settings');
     const hidden = await get(path, { origin: other }, port);
     expectError(hidden, 'gateway/unavailable');
     expect(hidden.headers['access-control-allow-origin']).toBe(other);
     expect(hidden.headers['ratelimit-policy']).toBe(usual);
-    expect((await get(`/v7/${projectId}/users/${shown}`, {}, port)).status).toBe(200);
+    expectError(await get(`/v7/${projectId}/users/${shown}`, {}, port), 'gateway/unavailable');
+    expect((await get(`/v7/${projectId}/users/check-username`, {}, port)).status).toBe(200);
     const known = await serveIssuer(late.bus);
     known.projects.push(settings({ publicConnections: false }));
     expectError(await get(path, {}, port), 'auth/unauthorized');

@@ -53,12 +53,20 @@ export function gatewaySettingsOf(project: Project): GatewaySettings {
     projectId: project.id,
     limits: project.limits,
     webOrigins: [...project.webOrigins],
-    publicConnections: project.publicConnections && project.publicProfiles,
+    publicProfiles: project.publicProfiles,
+    publicConnections: project.publicConnections && project.publicProfiles !== 'none',
     storageMib: project.storageMib ?? undefined,
   };
 }
 
 /** What gateways go by of a deleted project. */
 export function deletedSettingsOf(projectId: string): GatewaySettings {
-  return { projectId, limits: {}, webOrigins: [], publicConnections: false, isDeleted: true };
+  return {
+    projectId,
+    limits: {},
+    webOrigins: [],
+    publicProfiles: 'none',
+    publicConnections: false,
+    isDeleted: true,
+  };
 }

@@ -1,23 +1,26 @@
 import { ApiError } from '@kith/base';
 import type { OwnUser, PublicUser } from '@kith/contracts';
-import type { Caller } from '@kith/service';
+import { type Caller, type RequestContext, shownTo } from '@kith/service';
 import type { AppContext } from './app.ts';
 import type { User } from './store/index.ts';
 import { ownUserOf, publicUserOf } from './user-views.ts';
 
-interface Reader {
+interface Reader extends Pick<RequestContext, 'seesAll'> {
   projectId: string;
   caller: Caller | null;
 }
 
 /**
- * Whether a request may see profiles: a signed-in one may, another where the project has them public
- * (spec#projects-public-profiles).
+ * Whether a request may see profiles. Gateways ask strangers for a token where it may not (spec#users-strangers-none); this
+ * is for one of a version before that, or one that has not heard of the setting yet.
  */
-export async function seesProfiles(app: AppContext, { projectId, caller }: Reader): Promise<boolean> {
-  if (caller) return true;
+export async function seesProfiles(
+  app: AppContext,
+  { projectId, caller, seesAll }: Reader,
+): Promise<boolean> {
+  if (caller || seesAll) return true;
   const project = await app.store.projects.find(projectId);
-  return project?.publicProfiles ?? false;
+  return project !== null && project.publicProfiles !== 'none';
 }
 
 /** Adds the last sign-in to a user who was found by name, if the user itself asks: nobody else sees it. */
@@ -27,8 +30,8 @@ export async function asShown(app: AppContext, { caller }: Reader, user: User | 
 }
 
 /**
- * Answers a user's public profile; to the user itself the own one (spec#users-public, spec#users-own). Throws
- * `user/not-found`, also where profiles are not public and nobody is signed in.
+ * Answers a user's public profile as the caller may see it; to the user itself the own one (spec#users-public,
+ * spec#users-own, spec#users-strangers). Throws `user/not-found`.
  */
 export async function showUser(
   app: AppContext,
@@ -37,5 +40,5 @@ export async function showUser(
 ): Promise<OwnUser | PublicUser> {
   const user = (await seesProfiles(app, reader)) ? await find() : null;
   if (!user) throw new ApiError('user/not-found');
-  return reader.caller?.userId === user.id ? ownUserOf(user) : publicUserOf(user);
+  return reader.caller?.userId === user.id ? ownUserOf(user) : shownTo(reader)(publicUserOf(user));
 }

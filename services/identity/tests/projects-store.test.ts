@@ -26,7 +26,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     const project = makeProjectRow();
     await store.projects.add(project);
     const at = new Date('2026-03-01T00:00:00.000Z');
-    const change = { publicKey: null, limits: {}, publicProfiles: true };
+    const change = { publicKey: null, limits: {}, publicProfiles: 'all' as const };
     const after = { ...project, ...change, updatedAt: at };
     expect(await store.projects.update(project.id, change, at)).toEqual(after);
     expect(await store.projects.find(project.id)).toEqual(after);
@@ -37,11 +37,12 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
   });
 
   test('that have set what gateways go by are found by id, page by page', async () => {
-    const plain = { limits: {}, webOrigins: [], publicProfiles: true, publicConnections: true };
+    const plain = { limits: {}, webOrigins: [], publicProfiles: 'card' as const, publicConnections: true };
     const each = [
       { limits: { 'identity.sign-in': null } },
       { webOrigins: ['https://app.example.org'] },
-      { publicProfiles: false },
+      { publicProfiles: 'none' as const },
+      { publicProfiles: 'all' as const },
       { publicConnections: false },
     ];
     const made = each.map((own) => makeProjectRow({ ...plain, ...own }));
@@ -49,7 +50,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     const sorted = made.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     expect(await store.projects.withSettings('', 100)).toEqual(sorted);
     expect(await store.projects.withSettings(sorted[0]?.id ?? '', 2)).toEqual(sorted.slice(1, 3));
-    expect(await store.projects.withSettings(sorted[3]?.id ?? '', 2)).toEqual([]);
+    expect(await store.projects.withSettings(sorted[4]?.id ?? '', 2)).toEqual([]);
     for (const { id } of made) await store.projects.update(id, plain, new Date());
     expect(await store.projects.withSettings('', 100)).toEqual([]);
   });

@@ -19,6 +19,7 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /of until$/, what: 'which times are to come' },
   { of: /of publicKey$/, what: 'which text is a key' },
   { of: /of webOrigins\.\d+$/, what: 'which text is an origin, as the URL standard writes it' },
+  { of: /of (rows\.\d+\.)?avatar$/, what: 'which text is a URL, as the URL standard reads it' },
   { of: /of (rows\.\d+\.)?metadata$/, what: 'how many bytes of JSON it is' },
   { of: /of (rows\.\d+\.)?location$/, what: 'how many bytes it is' },
   { of: /of rows\.\d+\.passwordHash$/, what: 'which costs a hash may have' },

@@ -36,7 +36,7 @@ export async function startFamily(browser: Browser): Promise<FamilyWorld> {
   const { publicKey, privateKey } = keyPair();
   const operator = createOperatorClient({ url: platform.url, token: platform.operatorToken });
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  await operator.projects.update({ projectId, publicKey: pem, publicProfiles: true });
+  await operator.projects.update({ projectId, publicKey: pem, publicProfiles: 'all' });
   const { origin } = starting.use(await servePage(platform.url));
   const undo = starting.move();
   return {

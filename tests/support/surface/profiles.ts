@@ -1,8 +1,11 @@
+/** What strangers are not told of a user (spec#users-strangers-card). */
+export const hiddenFromStrangers = { foreignId: null, birthdate: null, location: null, metadata: {} };
+
 /** Every profile field a user may set, at its largest where it has a largest (spec#users-sizes). */
 export const profile = {
   username: 'Ada.Lovelace_1815.abcdefghijkl',
   name: '😀'.repeat(100),
-  avatar: 'x'.repeat(2048),
+  avatar: `https://example.org/${'x'.repeat(2028)}`,
   bio: 'ü'.repeat(300),
   location: 'x'.repeat(1024),
   birthdate: '1815-12-10',
@@ -19,7 +22,18 @@ export const badProfile: readonly [field: keyof typeof profile, value: unknown][
   ['name', '😀'.repeat(101)],
   ['name', 'lone \ud800'],
   ['avatar', {}],
-  ['avatar', 'x'.repeat(2049)],
+  ['name', 'Line\nbreak'],
+  ['name', 'Ada \u202eecalevoL'],
+  ['name', 'Ada\u2066'],
+  ['avatar', `https://example.org/${'x'.repeat(2029)}`],
+  ['avatar', 'picture.png'],
+  ['avatar', '//example.org/a.png'],
+  ['avatar', '/\\example.org/a.png'],
+  ['avatar', '/\t/example.org/a.png'],
+  ['avatar', 'https:example.org/a.png'],
+  ['avatar', 'https://'],
+  ['avatar', 'javascript:alert(1)'],
+  ['avatar', 'data:image/png;base64,AAAA'],
   ['bio', 'x'.repeat(301)],
   ['bio', []],
   ['location', 'x'.repeat(1025)],

@@ -254,7 +254,7 @@ export interface Project {
   publicKey: string | null;
   limits: Record<string, { max: number; windowSeconds: number } | null>;
   webOrigins: Array<string>;
-  publicProfiles: boolean;
+  publicProfiles: 'card' | 'all' | 'none';
   publicConnections: boolean;
   storageMib: number | null;
   createdAt: string;
@@ -849,7 +849,7 @@ export interface Methods {
       publicKey?: string | Record<string, Json> | null | undefined;
       limits?: Record<string, { max: number; windowSeconds: number } | null> | undefined;
       webOrigins?: Array<string> | undefined;
-      publicProfiles?: boolean | undefined;
+      publicProfiles?: 'card' | 'all' | 'none' | boolean | undefined;
       publicConnections?: boolean | undefined;
       storageMib?: number | null | undefined;
     };
@@ -894,7 +894,7 @@ export interface Methods {
       publicKey?: string | Record<string, Json> | null | undefined;
       limits?: Record<string, { max: number; windowSeconds: number } | null> | undefined;
       webOrigins?: Array<string> | undefined;
-      publicProfiles?: boolean | undefined;
+      publicProfiles?: 'card' | 'all' | 'none' | boolean | undefined;
       publicConnections?: boolean | undefined;
       storageMib?: number | null | undefined;
     };

@@ -14,6 +14,10 @@ const limit = z.object({
     .max(7 * 24 * 3600),
 });
 
+/** Less than the whole profile, all of it, or nothing. */
+const publicProfiles = z.enum(['card', 'all', 'none']);
+export type PublicProfiles = z.output<typeof publicProfiles>;
+
 /** A project as operators see it (spec#projects). */
 export const project = z.object({
   id: uuid,
@@ -27,8 +31,8 @@ export const project = z.object({
   limits: z.record(z.string(), limit.nullable()),
   /** Web origins that may call under addresses that name this project; with none it is those of `CORS_ORIGINS`. */
   webOrigins: z.array(shownText(300)).max(100),
-  /** Whether anybody may see profiles; if not, the project's signed-in users may. */
-  publicProfiles: z.boolean(),
+  /** What those who are not signed in see of profiles (spec#users-strangers). */
+  publicProfiles,
   /** Whether anybody may see connection lists; they show profiles, so they are as little public as these. */
   publicConnections: z.boolean(),
   /** Most MiB of files that the project may store; null is what the configuration says (spec#storage-quota). */
@@ -40,16 +44,21 @@ export const project = z.object({
 });
 export type Project = z.output<typeof project>;
 
-/** What gateways go by of a project; `publicConnections` is false also where profiles are not public. */
+/** What gateways go by of a project; `publicConnections` is false also where `publicProfiles` is `none`. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
     projectId: uuid,
+    /** Absent where identity is of a version that does not tell it. */
+    publicProfiles: publicProfiles.default('card'),
     storageMib: wholeNumber.optional(),
     /** Of a deleted project, for good: nothing is answered for it but what `answersDeleted` (spec#projects-deleting). */
     isDeleted: z.literal(true).optional(),
   });
 export type GatewaySettings = z.output<typeof gatewaySettings>;
+
+/** Older ways to say it (spec#users-strangers-boolean). */
+const booleans = { true: 'all', false: 'none' } as const;
 
 const name = text({ min: 1, max: 200 });
 
@@ -67,7 +76,10 @@ const settings = {
     .max(100)
     .transform((origins) => [...new Set(origins)])
     .optional(),
-  publicProfiles: z.boolean().optional(),
+  publicProfiles: z
+    .union([publicProfiles, z.boolean()], 'must be "card", "all" or "none".')
+    .transform((value) => (typeof value === 'boolean' ? booleans[`${value}`] : value))
+    .optional(),
   publicConnections: z.boolean().optional(),
   storageMib: wholeNumber.max(1_000_000_000).nullable().optional(),
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { internalOperation, operation } from '../operation.ts';
+import { avatarText, nameText } from '../profile-texts.ts';
 import { clearableText, jsonObject, shownText, text, timestamp, uuid } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
@@ -53,8 +54,8 @@ export const username = z
 /** The profile fields a user may set. Absent leaves a field as it is (PATCH) or empty (sign-up); null empties it. */
 export const profileFields = {
   username: username.nullish(),
-  name: clearableText(100),
-  avatar: clearableText(2048),
+  name: nameText(100),
+  avatar: avatarText(2048),
   bio: clearableText(300),
   location: clearableText(1024).refine(
     (value) => new TextEncoder().encode(value ?? '').length <= 1024,
@@ -75,6 +76,7 @@ export const getUser = operation({
   method: 'GET',
   path: '/users/:userId',
   auth: 'optional',
+  visibility: 'profiles',
   limit: perFiveMinutes(100),
   params: byId,
   query: nothing,
@@ -104,15 +106,20 @@ export const updateUser = operation({
   invalid: { params: 'user/not-found' },
 });
 
-const lookUp = {
+const read = {
   ...common,
   method: 'GET',
-  auth: 'optional',
   limit: perFiveMinutes(100),
   params: nothing,
   body: nothing,
-  output: z.union([ownUser, publicUser]),
   status: 200,
+} as const;
+
+const lookUp = {
+  ...read,
+  auth: 'optional',
+  visibility: 'profiles',
+  output: z.union([ownUser, publicUser]),
   errors: ['user/not-found'],
 } as const;
 
@@ -150,7 +157,7 @@ export const suggestUsers = operation({
 
 /** Tells whether a username can be taken (spec#users-check-username). */
 export const checkUsername = operation({
-  ...lookUp,
+  ...read,
   name: 'identity.check-username',
   summary: 'Tell whether a username is free',
   path: '/users/check-username',

@@ -36,6 +36,8 @@ export interface RequestContext {
   traceparent: string | null;
   /** The key under which the answer is kept, where the operation takes one (spec#idempotency-key). */
   idempotencyKey?: string;
+  /** That the project shows whole profiles to whoever asks without a token (spec#users-strangers-all). */
+  seesAll?: true;
   /** Of an upload: most MiB that the project may store, where the project says so (spec#projects-storage-quota). */
   storageMib?: number | undefined;
 }

@@ -5,12 +5,14 @@ import type { Callers, ScopedCaller } from './caller.ts';
 import type { Scope } from './short-form.ts';
 
 const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
+  profiles: ({ publicProfiles }) => publicProfiles !== 'none',
   connections: ({ publicConnections }) => publicConnections,
 };
 
 /**
  * Gives who calls, and asks for a token where the project keeps what is asked for to its users: it is refused as where a
- * token is needed always (spec#auth-unauthorized, spec#projects-public-connections). Throws `gateway/unavailable` while
+ * token is needed always (spec#auth-unauthorized, spec#projects-public-profiles,
+ * spec#projects-public-connections). Throws `gateway/unavailable` while
  * nothing is known of projects' settings.
  */
 export async function callerFor(

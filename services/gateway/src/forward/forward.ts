@@ -21,6 +21,7 @@ export interface Forwarded {
   traceparent: string | undefined;
   body: Uint8Array;
   idempotencyKey: string | undefined;
+  seesAll: true | undefined;
 }
 
 /** What a service is told of a request. */
@@ -40,6 +41,7 @@ export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext
     query,
     traceparent: request.traceparent ?? null,
     ...(request.idempotencyKey === undefined ? {} : { idempotencyKey: request.idempotencyKey }),
+    ...(request.seesAll ? { seesAll: true } : {}),
   };
 }
 

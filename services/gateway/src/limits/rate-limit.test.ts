@@ -19,6 +19,7 @@ function projectsWith(own: Record<string, Settings['limits']>) {
     of: (id: string | null): Settings => ({
       limits: own[id ?? ''] ?? {},
       webOrigins: [],
+      publicProfiles: 'card',
       publicConnections: true,
     }),
   };

@@ -11,7 +11,7 @@ import { HeardTable } from './heard-table.ts';
 
 export type Settings = Omit<GatewaySettings, 'projectId'>;
 
-const defaults: Settings = { limits: {}, webOrigins: [], publicConnections: true };
+const defaults: Settings = { limits: {}, webOrigins: [], publicProfiles: 'card', publicConnections: true };
 
 /** What projects have set of what gateways go by; those that have set none of it take no room (docs/adr/0013). */
 export class ProjectSettings {
@@ -90,8 +90,8 @@ export class ProjectSettings {
 
 /** Null where nothing differs from the defaults. */
 function ownOf({ projectId: _, ...settings }: GatewaySettings): Settings | null {
-  const { limits, webOrigins, publicConnections, storageMib, isDeleted } = settings;
-  if (isDeleted || storageMib !== undefined) return settings;
+  const { limits, webOrigins, publicProfiles, publicConnections, storageMib, isDeleted } = settings;
+  if (isDeleted || storageMib !== undefined || publicProfiles !== 'card') return settings;
   const isDefault = Object.keys(limits).length === 0 && webOrigins.length === 0 && publicConnections;
   return isDefault ? null : settings;
 }

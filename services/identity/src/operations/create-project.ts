@@ -12,7 +12,7 @@ export const createProjectHandler = handler(createProject, async (request, app: 
     publicKey: null,
     limits: {},
     webOrigins: [],
-    publicProfiles: true,
+    publicProfiles: 'card',
     publicConnections: true,
     storageMib: null,
     ...settingsOf(request.body),

@@ -1,6 +1,6 @@
 import { fold } from '@kith/base';
 import { suggestUsers } from '@kith/contracts';
-import { handler } from '@kith/service';
+import { handler, shownTo } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { seesProfiles } from '../show-user.ts';
 import { publicUserOf } from '../user-views.ts';
@@ -15,5 +15,5 @@ export const suggestUsersHandler = handler(suggestUsers, async (request, app: Ap
   const { projectId, caller } = request;
   const except = caller ? await app.store.blocks.hiddenFrom(projectId, caller.userId) : [];
   const users = await app.store.people.suggest(projectId, search, { limit: most, except });
-  return users.map(publicUserOf);
+  return users.map(publicUserOf).map(shownTo(request));
 });

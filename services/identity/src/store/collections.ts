@@ -15,7 +15,14 @@ type AsStored<T, Ids extends keyof T> = {
       : T[Field];
 };
 
-export type StoredProject = AsStored<Project, 'id'>;
+/**
+ * Whether profiles are public at all, and whether as a whole: of versions that have not heard of cards, a project has the
+ * first alone, and where it is true that was the default.
+ */
+export type StoredProject = Omit<AsStored<Project, 'id'>, 'publicProfiles'> & {
+  publicProfiles: boolean;
+  wholeProfiles?: boolean | undefined;
+};
 /** `lastActive` is the first sign-in; `seen` holds the last one. */
 export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
   /** Why outdated sessions of the user are to be revoked; `null` when none are left. */
@@ -39,6 +46,7 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
     limits: z.custom<Project['limits']>(),
     webOrigins: z.array(text),
     publicProfiles: z.boolean(),
+    wholeProfiles: z.boolean().optional(),
     publicConnections: z.boolean(),
     // Projects of a version before have none.
     storageMib: z.int().nullable().default(null),
@@ -256,7 +264,7 @@ function named(id: string, name: string | null | undefined): string | null {
 
 /** Whether a project has settings that gateways enforce. */
 function hasSettings(project: StoredProject): boolean {
-  const { limits, webOrigins, publicProfiles, publicConnections, storageMib } = project;
-  if (Object.keys(limits).length > 0 || webOrigins.length > 0) return true;
+  const { limits, webOrigins, publicProfiles, wholeProfiles, publicConnections, storageMib } = project;
+  if (Object.keys(limits).length > 0 || webOrigins.length > 0 || wholeProfiles) return true;
   return !publicProfiles || !publicConnections || storageMib != null;
 }

@@ -30,7 +30,7 @@ export class Projects {
 
   async add({ id, ...project }: Project): Promise<void> {
     const [createdAt, updatedAt] = [project.createdAt.getTime(), project.updatedAt.getTime()];
-    const set = { ...project, createdAt, updatedAt };
+    const set = { ...project, ...storedProfiles(project), createdAt, updatedAt };
     const [outcome] = await this.#documents.change([{ in: projects, target: id, set }]);
     if (outcome !== 'made') throw new Error(`There is a project with the new id ${id}.`);
   }
@@ -50,7 +50,9 @@ export class Projects {
     const attempt = async () => {
       const target = (await this.#documents.get(projects, [id])).get(id);
       if (!target) return { result: null };
-      const set = { ...target.doc, ...settings, updatedAt: at.getTime() };
+      const { publicProfiles } = { ...projectOf(target), ...settings };
+      const profiles = storedProfiles({ publicProfiles });
+      const set = { ...target.doc, ...settings, ...profiles, updatedAt: at.getTime() };
       const [outcome] = await this.#documents.change([{ in: projects, target, set }]);
       return outcome === 'made' ? { result: projectOf({ id, doc: set }) } : undefined;
     };
@@ -130,6 +132,17 @@ function deletingOf({ id, doc }: Stored<{ project: StoredProject; since: number 
   return { project: projectOf({ id, doc: doc.project }), since: new Date(doc.since) };
 }
 
-function projectOf({ id, doc }: Stored<StoredProject>): Project {
-  return { ...doc, id, createdAt: new Date(doc.createdAt), updatedAt: new Date(doc.updatedAt) };
+function projectOf({ id, doc: { wholeProfiles, ...doc } }: Stored<StoredProject>): Project {
+  const shown = wholeProfiles ? 'all' : 'card';
+  return {
+    ...doc,
+    publicProfiles: doc.publicProfiles ? shown : 'none',
+    id,
+    createdAt: new Date(doc.createdAt),
+    updatedAt: new Date(doc.updatedAt),
+  };
+}
+
+function storedProfiles({ publicProfiles }: Pick<Project, 'publicProfiles'>) {
+  return { publicProfiles: publicProfiles !== 'none', wholeProfiles: publicProfiles === 'all' };
 }

@@ -9,7 +9,7 @@ export interface ProjectSettings {
   /** By operation; null is no limit. */
   limits: ProjectAnswer['limits'];
   webOrigins: readonly string[];
-  publicProfiles: boolean;
+  publicProfiles: ProjectAnswer['publicProfiles'];
   publicConnections: boolean;
   /** Most MiB of files; none is what the configuration says. */
   storageMib: number | null;

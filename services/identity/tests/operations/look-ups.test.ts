@@ -152,12 +152,29 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expect((await suggest('many')).body).toHaveLength(5);
   });
 
-  test('shows profiles that are not public to who is signed in alone', async () => {
+  test('shows strangers a card, and whole profiles where the gateway says so', async () => {
+    const whole = { name: 'Whole One', location: 'London', birthdate: '1815-12-10', metadata: { note: 1 } };
+    const { user } = await signUpUser(identity.bus, projectId, { ...whole, username: 'whole.one' });
+    const card = { ...publicUser.parse(user), location: null, birthdate: null, metadata: {} };
+    const reads = [
+      [getUser, { params: { userId: user.id } }],
+      [getUserByUsername, { query: 'username=whole.one' }],
+      [suggestUsers, { query: 'query=whole' }],
+    ] as const;
+    for (const [spec, given] of reads) {
+      const read = async (how: object) =>
+        [(await call(identity.bus, spec, { projectId, ...given, ...how })).body].flat()[0];
+      expect(await read({})).toEqual(card);
+      expect(await read({ seesAll: true })).toEqual(publicUser.parse(user));
+    }
+  });
+
+  test('keeps profiles that are not public from strangers, whatever the gateway knows', async () => {
     const closed = await makeProject(identity.bus);
     const { user } = await signUpUser(identity.bus, closed, { username: 'closed.one' });
-    const set = (publicProfiles: boolean) =>
+    const set = (publicProfiles: string) =>
       call(identity.bus, updateProject, { params: { projectId: closed }, body: { publicProfiles } });
-    await set(false);
+    await set('none');
     const params = { userId: user.id };
     const byId = (given: object) => call(identity.bus, getUser, { projectId: closed, params, ...given });
     const query = { username: 'closed.one' };
@@ -172,7 +189,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
     expect((await get(getUserByUsername, query, given)).status).toBe(200);
     expect((await get(suggestUsers, { query: 'closed' }, given)).body).toHaveLength(1);
     expect((await get(checkUsername, query, { projectId: closed })).body).toEqual({ available: false });
-    await set(true);
+    await set('card');
     expect((await byId({})).status).toBe(200);
   });
 });

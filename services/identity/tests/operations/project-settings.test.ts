@@ -41,7 +41,10 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
 
   test('is told when a project is made and each time it is changed', async () => {
     const { id } = await create({ limits });
-    const settings = { projectId: id, limits, webOrigins: [] as string[], publicConnections: true };
+    const settings = {
+      ...{ projectId: id, limits, webOrigins: [] as string[] },
+      ...{ publicProfiles: 'card', publicConnections: true },
+    };
     await waitFor(() => told.length === 1, { what: 'the first notice' });
     expect(lastTold(id)).toEqual(settings);
     await patch(id, { webOrigins });
@@ -82,6 +85,7 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
       projectId: made[0],
       limits: {},
       webOrigins,
+      publicProfiles: 'card',
       publicConnections: true,
     });
   });
@@ -102,7 +106,7 @@ describe.each(handlerEngines())('what gateways go by of projects, on %s', (engin
     expect(new Set(all.map(({ projectId }) => projectId)).size).toBe(all.length);
     expect(all.filter(({ isDeleted }) => isDeleted).map(({ projectId }) => projectId)).toEqual(ids.sort());
     const [id = ''] = ids;
-    const settings = { limits: {}, webOrigins: [], publicConnections: false };
+    const settings = { limits: {}, webOrigins: [], publicProfiles: 'none', publicConnections: false };
     expect(lastTold(id)).toEqual({ projectId: id, ...settings, isDeleted: true });
   });
 });

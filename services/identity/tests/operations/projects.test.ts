@@ -15,7 +15,7 @@ const settings = {
   publicKey: pem,
   limits: { 'identity.sign-in': { max: 5, windowSeconds: 60 }, 'connections.list': null },
   webOrigins: ['https://app.example.org', 'http://localhost:5173'],
-  publicProfiles: false,
+  publicProfiles: 'none',
   publicConnections: false,
 };
 const forced = { id: randomUUID(), createdAt: '2001-01-01T00:00:00.000Z', place: '0', owner: 'eve', rev: 9 };
@@ -64,7 +64,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
       publicKey: null,
       limits: {},
       webOrigins: [],
-      publicProfiles: true,
+      publicProfiles: 'card',
       publicConnections: true,
       storageMib: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

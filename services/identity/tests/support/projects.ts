@@ -10,7 +10,7 @@ export function makeProjectRow(fields: Partial<Project> = {}): Project {
     publicKey: '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n',
     limits: { 'identity.sign-in': { max: 5, windowSeconds: 60 }, 'identity.sign-up': null },
     webOrigins: ['https://app.example.org'],
-    publicProfiles: false,
+    publicProfiles: 'none',
     publicConnections: true,
     storageMib: null,
     createdAt: at,

@@ -19,7 +19,10 @@ export const projectWord: Word = { value: 'ID', what: 'project id' };
 export const settingOptions = {
   'public-key': { value: 'FILE', text: 'the key that verifies the project’s own tokens, PEM or JWK' },
   'web-origin': { value: 'URL', text: 'a web origin that may call the API', multiple: true },
-  'public-profiles': { choices: yesOrNoChoices, text: 'whether anybody may read profiles' },
+  'public-profiles': {
+    choices: ['card', 'all', 'none'],
+    text: 'what is shown of profiles without a token: the card by default, all of it, or nothing',
+  },
   'public-connections': { choices: yesOrNoChoices, text: 'whether anybody may list a user’s connections' },
   'storage-mib': { value: 'N', text: 'most MiB of files that the project may store' },
 } satisfies Record<string, Option>;
@@ -31,11 +34,12 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
   if (storageMib !== undefined && !/^\d+$/.test(storageMib)) {
     throw new UsageError('--storage-mib must be a whole number of MiB.');
   }
+  const publicProfiles = textOf(given, 'public-profiles');
   const origins = given.options['web-origin'];
   return {
     ...(key === undefined ? {} : { publicKey: readText(resolvePath(key, env)) }),
     ...(origins === undefined ? {} : { webOrigins: origins }),
-    ...yesOrNo(given, 'public-profiles', 'publicProfiles'),
+    ...(publicProfiles === undefined ? {} : { publicProfiles }),
     ...yesOrNo(given, 'public-connections', 'publicConnections'),
     ...(storageMib === undefined ? {} : { storageMib: Number(storageMib) }),
   };
@@ -47,7 +51,7 @@ export function projectsResult(projects: readonly Project[]): Result {
     id: ({ id }) => id,
     name: ({ name }) => name,
     created: ({ createdAt }) => createdAt,
-    profiles: ({ publicProfiles }) => (publicProfiles ? 'public' : 'private'),
+    profiles: ({ publicProfiles }) => publicProfiles,
     connections: ({ publicConnections }) => (publicConnections ? 'public' : 'private'),
     'own key': ({ publicKey }) => (publicKey === null ? 'no' : 'yes'),
   });
