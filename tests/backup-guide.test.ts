@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main, runKith } from './support/command.ts';
 import { readBlocks } from './support/guide.ts';
 import { kithWordsIn } from './support/kith-words.ts';
-import { makeSmall, startInFolder } from './support/moved-installation.ts';
+import { makeSmall, movedSecret, startInFolder } from './support/moved-installation.ts';
 
 const run = promisify(execFile);
 
@@ -43,6 +43,7 @@ describe('the guide of backups', async () => {
       PATH: `${await programs()}${delimiter}${process.env.PATH}`,
       NODE_COMPILE_CACHE: compileCache(),
       KITH_DATA: join(folder, '.kith'),
+      KITH_SECRET: movedSecret,
     };
     await mkdir(join(folder, 'backups'));
     for (let n = 0; n < 2; n++) await run('bash', ['-c', text], { cwd: folder, env });
@@ -52,7 +53,7 @@ describe('the guide of backups', async () => {
   }, 60_000);
 
   it('makes one and puts it back', async () => {
-    const env = { KITH_DATA: join(folder, '.kith'), KITH_CWD: folder };
+    const env = { KITH_DATA: join(folder, '.kith'), KITH_CWD: folder, KITH_SECRET: movedSecret };
     const [make = []] = kithWordsIn({ text: holding('kith backup backups')[0]! });
     const made = await runKith(make, env);
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { markMoved } from '@kith/store/sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
-import { makeSmall, startInFolder } from './support/moved-installation.ts';
+import { makeSmall, movedSecret, startInFolder } from './support/moved-installation.ts';
 
 describe('kith backup, restore and adopt', () => {
   let root: string;
@@ -49,7 +49,7 @@ describe('kith backup, restore and adopt', () => {
 
   it('name a list of erasures that is none, and go by one whose last line was cut off', async () => {
     const list = pathOf('erasures.jsonl');
-    const to = { KITH_DATA: pathOf('restored') };
+    const to = { KITH_DATA: pathOf('restored'), KITH_SECRET: movedSecret };
     const restore = ['restore', pathOf('backup'), '--erased', list];
     expect(await refused(restore, to)).toContain('cannot be read');
     await writeFile(list, '{"projectId":"p"}\n');

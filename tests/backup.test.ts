@@ -20,6 +20,7 @@ import { kith, longResult, runKith } from './support/command.ts';
 import {
   goesOn,
   makeBusy,
+  movedSecret,
   movedSettings,
   operatorToken,
   readAll,
@@ -58,8 +59,9 @@ describe.each(forms)('a backup of the %s form', (form) => {
           NATS_URL: engines.natsUrl,
           KITH_PREFIX: `${prefix}_${name}`,
           KITH_DATA: pathOf('none'),
+          KITH_SECRET: movedSecret,
         }
-      : { KITH_DATA: pathOf(name) };
+      : { KITH_DATA: pathOf(name), KITH_SECRET: movedSecret };
   const start = async (name: string): Promise<Platform> => {
     const erasures = { ERASURES_FILE: pathOf('erasures.jsonl') };
     if (!engines) return startInFolder(pathOf(name), undefined, erasures);

@@ -21,6 +21,7 @@ import {
   goesOn,
   makeBusy,
   makeSmall,
+  movedSecret,
   movedSettings,
   moveProgress,
   readAll,
@@ -36,7 +37,11 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
   const prefix = uniquePrefix();
   let folder: string;
   let engines: Engines;
-  const envOf = (own: string) => ({ MONGODB_URL: engines.mongodbUrl, KITH_PREFIX: own });
+  const envOf = (own: string) => ({
+    MONGODB_URL: engines.mongodbUrl,
+    KITH_PREFIX: own,
+    KITH_SECRET: movedSecret,
+  });
   const env = () => envOf(prefix);
   // Erased with the others.
   const partOf = (name: string) => `${prefix}_${name}`;

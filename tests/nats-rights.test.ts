@@ -78,6 +78,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
         KITH_PREFIX: prefix,
         RATE_LIMIT_SCALE: '0',
         OPERATOR_TOKEN: operatorToken,
+        KITH_SECRET: 'the secret of a platform with rights',
         MONGODB_URL: engines.mongodbUrl,
         REDIS_URL: engines.redisUrl,
         NATS_URL: engines.natsUrl,

@@ -43,6 +43,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
         KITH_PREFIX: prefix,
         RATE_LIMIT_SCALE: '0',
         OPERATOR_TOKEN: 'operator',
+        KITH_SECRET: 'the secret of a platform under chaos',
         MONGODB_URL: engines.mongodbUrl,
         REDIS_URL: engines.redisUrl,
         NATS_URL: engines.natsUrl,

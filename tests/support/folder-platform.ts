@@ -24,6 +24,7 @@ export async function startOn(folder: string): Promise<{ call: Call; stop(): Pro
     INTERNAL_PORT: '0',
     RATE_LIMIT_SCALE: '0',
     OPERATOR_TOKEN: operatorToken,
+    KITH_SECRET: 'the secret of the installations in these folders',
   });
   const log = createLogger({ name: 'kith', level: 'silent' });
   const opened = openDataFolder(folder);

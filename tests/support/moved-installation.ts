@@ -12,6 +12,8 @@ import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
 
 export const operatorToken = 'the-operator';
+/** `KITH_SECRET` of it. */
+export const movedSecret = 'the secret of an installation that is moved';
 
 /** What `kith move` says of a move that is done, whole, begun or gone on with. */
 export const moveProgress = new RegExp(
@@ -42,6 +44,7 @@ export const movedSettings = (data: string, prefix = 'kith'): NodeJS.ProcessEnv 
   INTERNAL_PORT: '0',
   RATE_LIMIT_SCALE: '0',
   OPERATOR_TOKEN: operatorToken,
+  KITH_SECRET: movedSecret,
   KITH_PREFIX: prefix,
   KITH_DATA: data,
 });

@@ -40,8 +40,8 @@ export async function openDesk(): Promise<Desk> {
 
 async function startShared(running: AsyncDisposableStack): Promise<SharedPlatform> {
   const platform = running.use(await startPlatform({ engine: 'containers', env: sharedEnv }));
-  const { url, operatorToken, prefix, internalUrls, dataFolder } = platform;
-  return { url, operatorToken, prefix, internalUrls, folder: dirname(dataFolder) };
+  const { url, operatorToken, secret, prefix, internalUrls, dataFolder } = platform;
+  return { url, operatorToken, secret, prefix, internalUrls, folder: dirname(dataFolder) };
 }
 
 async function startBrowser(running: AsyncDisposableStack): Promise<{ endpoint: string } | null> {

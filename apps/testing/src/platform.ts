@@ -41,6 +41,8 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   /** `http://host:port` of the gateway. */
   url: string;
   operatorToken: string;
+  /** `KITH_SECRET` */
+  secret: string;
   /** A project that is there from the start. */
   project: Project;
   /** Signs a user up in `project`, or in another, with a unique e-mail address and the given profile fields. */
@@ -90,9 +92,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
     RATE_LIMIT_SCALE: '0',
     KITH_PREFIX: name,
     OPERATOR_TOKEN: `operator-${name}`,
+    KITH_SECRET: `the secret of the installation ${name}`,
     ...options.env,
   };
-  const { KITH_PREFIX: prefix = name, OPERATOR_TOKEN: operatorToken = '' } = env;
+  const { KITH_PREFIX: prefix = name, OPERATOR_TOKEN: operatorToken = '', KITH_SECRET: secret = '' } = env;
   // What was begun ends in the reverse order, also when a later part does not start.
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await makePlatformFolder(engine, name)).path;
@@ -101,7 +104,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
   const record = new EventRecord();
   const begin = engine === 'containers' ? onContainers : embedded;
   const { platform, engines, processes } = await begin({ env, prefix, folder, logFolder, record }, starting);
-  const place = { operatorToken, prefix, folder, record };
+  const place = { operatorToken, secret, prefix, folder, record };
   return await withProject({ ...place, platform, engines, processes }, starting);
 }
 
@@ -109,7 +112,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
  * Gives the caller a platform that serves, with a project of the caller's own. `ending` takes the caller's part in it down.
  */
 export async function withProject(
-  { platform, engines, processes, operatorToken, prefix, folder, record, logsFrom }: Running,
+  { platform, engines, processes, operatorToken, secret, prefix, folder, record, logsFrom }: Running,
   ending: AsyncDisposableStack,
 ): Promise<TestPlatform> {
   const call = caller(platform.url);
@@ -124,6 +127,7 @@ export async function withProject(
     ...createUploads(platform.url),
     url: platform.url,
     operatorToken,
+    secret,
     project,
     createUser: (first?: string | Record<string, unknown>, profile?: Record<string, unknown>) =>
       typeof first === 'string'
@@ -154,6 +158,7 @@ interface Running {
   engines?: Engines | undefined;
   processes?: DistributedPlatform | undefined;
   operatorToken: string;
+  secret: string;
   prefix: string;
   folder: string;
   record: EventRecord;

@@ -10,6 +10,7 @@ import { watchNats } from './watch-events.ts';
 export interface SharedPlatform {
   url: string;
   operatorToken: string;
+  secret: string;
   prefix: string;
   internalUrls: readonly string[];
   /** Its logs are in `logs/` below. */
@@ -30,11 +31,12 @@ export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> 
   if (engine === 'embedded' || !desk) return startPlatform({ engine, env: sharedEnv });
   const answer = await fetch(`${desk}/platforms/${process.env.VITEST_POOL_ID ?? 1}`, { method: 'POST' });
   if (!answer.ok) throw new Error(`No platform could be had: ${await answer.text()}`);
-  const { folder, prefix, operatorToken, ...platform } = (await answer.json()) as SharedPlatform;
+  const { folder, prefix, operatorToken, secret, ...platform } = (await answer.json()) as SharedPlatform;
   await using ending = new AsyncDisposableStack();
   const engines: Engines = ending.use(await startEngines());
   const record = new EventRecord();
   const logsFrom = await sizesOfLogs(join(folder, 'logs'));
   ending.use(await watchNats(engines.natsUrl, prefix, record));
-  return await withProject({ platform, engines, operatorToken, prefix, folder, record, logsFrom }, ending);
+  const place = { operatorToken, secret, prefix, folder, record, logsFrom };
+  return await withProject({ platform, engines, ...place }, ending);
 }

@@ -53,6 +53,7 @@ export async function measureSigning(options: SigningOptions): Promise<SigningRo
     NATS_URL: natsUrl,
     REDIS_URL: redisUrl,
     KITH_PREFIX: prefix,
+    KITH_SECRET: 'the secret of what the benchmark starts',
     INTERNAL_PORT: '0',
   };
   const running: Running[] = [];

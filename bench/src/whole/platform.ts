@@ -87,6 +87,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
     NATS_URL: natsUrl,
     REDIS_URL: redisUrl,
     KITH_PREFIX: prefix,
+    KITH_SECRET: 'the secret of what the benchmark starts',
     INTERNAL_PORT: '0',
   };
   const running: Record<string, Running> = {};

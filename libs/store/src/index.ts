@@ -21,6 +21,7 @@ export type {
 } from './documents/documents.ts';
 export { afterChange, HeldChanges } from './documents/held-changes.ts';
 export { keepReplyMs, type Reply, replyCollection } from './documents/reply-collection.ts';
+export type { Anew, Resealed, Sealed } from './documents/reseal.ts';
 export type { StoreConfig } from './documents/store-config.ts';
 export { timeKey } from './documents/time-key.ts';
 export {

@@ -2,4 +2,5 @@ export type { Declared } from './documents/collection.ts';
 export { counterRow, documentRow, movedDocuments } from './documents/moved-documents.ts';
 export { noteRestored } from './documents/note-restored.ts';
 export { openDocuments } from './documents/open-documents.ts';
+export { resealAll } from './documents/reseal.ts';
 export { type MovedRow, type MovedTable, movedEvents, type ServiceMove } from './documents/service-move.ts';

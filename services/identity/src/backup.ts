@@ -12,6 +12,7 @@ import {
   users,
 } from './store/collections.ts';
 import { lastIn, userKey, within } from './store/keys-of.ts';
+import { sealed } from './store/sealed.ts';
 
 /** Identity's data in a backup. */
 export const identityBackup: ServiceBackup = {
@@ -35,6 +36,7 @@ export const identityBackup: ServiceBackup = {
     const seq = copied.find(users, userKey(projectId, aggregate.id))?.seq;
     return { seq, isLast: type === userDeleted.type };
   },
+  sealed,
   anonymous: {
     projects(stored, made) {
       const { id, doc } = made.mapped(stored);
@@ -63,6 +65,7 @@ export const identityBackup: ServiceBackup = {
     blocks: (stored, made) => made.mapped(stored),
     // New ones are made at the first start.
     keys: () => null,
+    hashKeys: () => null,
     revokedKeys: () => null,
     sessions: () => null,
     hashKinds: () => null,

@@ -40,6 +40,7 @@ import { openStore } from './store/index.ts';
 import { AccessTokens } from './tokens/access-tokens.ts';
 import { hearRevokedKeys } from './tokens/hear-revoked-keys.ts';
 import { type KeyTimes, keyTimes, SigningKeys } from './tokens/signing-keys.ts';
+import { withHashKey } from './tokens/with-hash-key.ts';
 import { startUpkeep } from './upkeep.ts';
 
 export interface IdentityOptions {
@@ -102,7 +103,8 @@ export async function startIdentity(
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
   const times = { ...keyTimes, ...options.keyTimes };
-  const keys = await SigningKeys.open(store.keys, times);
+  const keys = await SigningKeys.open(store.keys, options.secrets, times);
+  const secrets = await withHashKey(options.secrets, store.hashKeys);
   const tokens = new AccessTokens(keys, { issuer: tokenIssuer, audience: tokenAudience });
   const heard = undo.adopt(await hearRevokedKeys(keys, runtime), (intake) => intake.drain());
   const relay = undo.adopt(
@@ -119,7 +121,7 @@ export async function startIdentity(
     restoredAt,
     tokens,
     keys,
-    secrets: options.secrets,
+    secrets,
     tokenAudience,
     notices,
     erasures: new ErasureList(options.erasuresFile),

@@ -5,6 +5,9 @@ import { finishEndings } from './sessions.ts';
 import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
+/** What replicas with the older secret have sealed meanwhile waits for no longer than this. */
+const resealEveryMs = 10 * 60_000;
+
 /** What is done again and again: sessions that a process died over are ended, suspensions whose time is over, those over are taken away, keys kept up. */
 export function startUpkeep(
   app: AppContext,
@@ -16,7 +19,14 @@ export function startUpkeep(
     await endSuspensions(app);
     await app.store.sweep();
   };
+  const reseal = async () => {
+    const { anew } = await app.store.reseal(app.secrets);
+    if (anew > 0) log.info({ anew }, 'sealed anew under the current KITH_SECRET');
+  };
+  const resealing = app.secrets.hasPrevious ? [new Sweeper(reseal, { everyMs: resealEveryMs, log })] : [];
+  for (const sweeper of resealing) sweeper.kick();
   return [
+    ...resealing,
     new Sweeper(sessions, { everyMs, log }),
     new Sweeper(() => app.keys.keepUp(), { everyMs: times.reloadMs, log }),
   ];

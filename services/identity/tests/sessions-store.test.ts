@@ -219,7 +219,8 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     const key = (ordinal: number, kid: string) => ({
       ordinal,
       kid,
-      privateJwk: { kty: 'RSA', n: 'n', d: 'd' },
+      publicJwk: { n: 'n', e: 'AQAB' },
+      sealed: 'sealed',
       signsFrom: new Date('2026-01-02T03:04:06.000Z'),
       createdAt: new Date('2026-01-02T03:04:05.678Z'),
     });

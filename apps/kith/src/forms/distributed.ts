@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,7 +37,8 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   mkdirSync(options.logFolder, { recursive: true, mode: 0o700 });
   const running = new Map<ProcessName, ServiceProcess>();
   let url = '';
-  const secret = options.env.KITH_SECRET ?? randomBytes(32).toString('base64url');
+  const { KITH_SECRET: secret } = options.env;
+  if (!secret) throw new StartError('KITH_SECRET: a secret of at least 32 characters is needed');
   /** Where services take and give bytes, by name. */
   const upstreams = new Map<ProcessName, string>();
   const start = async (name: ProcessName) => {

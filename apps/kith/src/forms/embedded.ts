@@ -14,8 +14,8 @@ import { services, storingNames } from '../services.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
+import { withSecret } from './installation-secret.ts';
 import { noteLostChanges } from './lost-changes.ts';
-import { installationSecret } from './operator-token.ts';
 
 /** A platform that runs: one HTTP address, and how to end it. */
 export interface Platform extends AsyncDisposable {
@@ -77,7 +77,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     bus = observedBus(own, { metrics, system: 'in_process' });
     const operationsAtOnce = config.OPERATIONS_AT_ONCE;
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
-    const settings = { ...config, KITH_SECRET: installationSecret(folder, config) };
+    const settings = withSecret(folder, config);
     const secrets = secretsOf(settings);
     const upstreams: Record<string, string> = {};
     for (const manifest of services) {

@@ -23,13 +23,21 @@ export class CannotOpen extends Error {
  */
 export class Secrets {
   readonly #roots: readonly [Root, ...Root[]];
-  readonly #hashRoot: Root;
+  #hashRoot: Root;
 
   /** `previous` are other secrets that open and verify, too, as long as a change of the secret is under way. */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);
     this.#roots = [new Root(current), ...others.map((one) => new Root(one))];
     this.#hashRoot = this.#roots[0];
+  }
+
+  /** The same, with keyed hashes under a key that stays when the secret changes. */
+  withHashKey(key: Uint8Array): Secrets {
+    const [current, ...previous] = this.#roots.map(({ secret }) => secret) as [string, ...string[]];
+    const secrets = new Secrets(current, previous);
+    secrets.#hashRoot = new Root(Buffer.from(key).toString('base64url'));
+    return secrets;
   }
 
   /** Whether there are secrets beside the current one. */
@@ -101,11 +109,11 @@ const mostSignatures = 8;
 class Root {
   /** Names the secret, and tells nothing of it. */
   readonly id: string;
-  readonly #secret: string;
+  readonly secret: string;
   readonly #keys = new Map<string, Buffer>();
 
   constructor(secret: string) {
-    this.#secret = secret;
+    this.secret = secret;
     this.id = this.key('name', '').toString('base64url').slice(0, 8);
   }
 
@@ -113,7 +121,7 @@ class Root {
     const info = `kith ${use} ${purpose}`;
     const known = this.#keys.get(info);
     if (known) return known;
-    const key = Buffer.from(hkdfSync('sha256', this.#secret, '', info, 32));
+    const key = Buffer.from(hkdfSync('sha256', this.secret, '', info, 32));
     this.#keys.set(info, key);
     return key;
   }

@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '@kith/contracts';
 import type { AnyCollection, Collection, Counters, Declared } from '../documents/collection.ts';
+import type { Sealed } from '../documents/reseal.ts';
 import type { AnyStored } from './any-stored.ts';
 import type { MadeUp } from './made-up.ts';
 
@@ -40,6 +41,8 @@ export interface ServiceBackup {
   }[];
   /** Copies of what a service owns that is read before this one. They are read before both. */
   early?: readonly AnyCollection[];
+  /** What is sealed under KITH_SECRET, and how it is sealed anew. */
+  sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /** By the name of each collection: what stands for a document in an anonymous copy; `null` is nothing. */
   anonymous: Readonly<Record<string, (stored: AnyStored, made: MadeUp) => AnyStored | null>>;

@@ -1,4 +1,4 @@
-import { fold } from '@kith/base';
+import { fold, StartError } from '@kith/base';
 import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
@@ -206,13 +206,28 @@ export const keys: Collection<StoredKey> = collection<StoredKey>({
   name: 'keys',
   kind: 'target',
   silent: true,
-  version: 1,
+  version: 2,
+  upgrade() {
+    throw new StartError(
+      'The signing keys in this database were written by an older version of Kith, whose layout this one does not read. Begin with an empty database, and import what is to stay.',
+    );
+  },
   schema: z.object({
     kid: text,
-    privateJwk: z.custom<SigningKey['privateJwk']>(),
+    publicJwk: z.object({ n: text, e: text }),
+    sealed: text,
     signsFrom: time,
     createdAt: time,
   }),
+});
+
+/** The key of keyed hashes, sealed and bound to its id; there is one. */
+export const hashKeys: Collection<{ sealed: string }> = collection<{ sealed: string }>({
+  name: 'hashKeys',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({ sealed: text }),
 });
 
 /** Revoked signing keys, by `kid`. */
@@ -254,7 +269,7 @@ export const declared: Declared = {
       endedUsers,
       sessions,
     ],
-    ...[keys, revokedKeys, blocks, hashKinds, replyCollection],
+    ...[keys, hashKeys, revokedKeys, blocks, hashKinds, replyCollection],
   ],
 };
 

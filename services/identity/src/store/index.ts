@@ -1,19 +1,23 @@
-import type { Outbox, Replies, StoreConfig } from '@kith/store';
-import { openDocuments } from '@kith/store/open';
+import type { Secrets } from '@kith/base';
+import type { Outbox, Replies, Resealed, StoreConfig } from '@kith/store';
+import { openDocuments, resealAll } from '@kith/store/open';
 import { Accounts } from './accounts.ts';
 import { Blocks } from './blocks.ts';
 import { declared } from './collections.ts';
 import { Erasure } from './erasure.ts';
+import { HashKeys } from './hash-keys.ts';
 import { Imports } from './imports.ts';
 import { Keys } from './keys.ts';
 import { People } from './people.ts';
 import { Projects } from './projects.ts';
+import { sealed } from './sealed.ts';
 import { Sessions } from './sessions.ts';
 import { Users } from './users.ts';
 
 export type { Ending } from './accounts.ts';
 export type { Block } from './blocks.ts';
 export { type DeletedUser, keepEndedMs } from './erasure.ts';
+export { HashKeys, sealedFor } from './hash-keys.ts';
 export type { ImportOutcome } from './imports.ts';
 export { revokedPlace } from './keys-of.ts';
 export type { DeletingProject } from './projects.ts';
@@ -28,6 +32,7 @@ export type {
   Suspension,
   User,
 } from './records.ts';
+
 export type { Rotation } from './sessions.ts';
 
 /** What holds the keys of access tokens. */
@@ -43,11 +48,14 @@ export interface IdentityStore {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly keys: Keys;
+  readonly hashKeys: HashKeys;
   readonly imports: Imports;
   /** The events of users and sessions. */
   readonly outbox: Outbox;
   /** Answers to requests with a key. */
   readonly replies: Replies | undefined;
+  /** Seals everything anew that was not sealed under the current secret. */
+  reseal(secrets: Secrets): Promise<Resealed>;
   /** Takes away what is over, and puts right what processes left behind when they died. */
   sweep(): Promise<void>;
   /** Rejects when the database cannot be used. */
@@ -67,9 +75,11 @@ export async function openStore(config: StoreConfig): Promise<IdentityStore> {
     accounts: new Accounts(documents),
     sessions: new Sessions(documents),
     keys: new Keys(documents),
+    hashKeys: new HashKeys(documents),
     imports: new Imports(documents),
     outbox: documents.outbox,
     replies: documents.replies,
+    reseal: (secrets) => resealAll(documents, sealed, secrets),
     sweep: () => documents.sweep(),
     check: () => documents.check(),
     close: () => documents.close(),

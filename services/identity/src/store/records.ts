@@ -1,5 +1,4 @@
 import type { EventOf, Project as ProjectAnswer, PublicUser, sessionRevoked } from '@kith/contracts';
-import type { JWK } from 'jose';
 
 /** The part of a project that operators may set. */
 export interface ProjectSettings {
@@ -109,7 +108,10 @@ export interface SigningKey {
   /** Counts from 1; two replicas that make the same one get one key. */
   ordinal: number;
   kid: string;
-  privateJwk: JWK;
+  /** What verifies, as base64url of its numbers. */
+  publicJwk: { n: string; e: string };
+  /** The private key as a JWK, sealed and bound to `kid` (docs/adr/0048). */
+  sealed: string;
   signsFrom: Date;
   createdAt: Date;
 }

@@ -9,14 +9,23 @@ const subject = { userId: 'u', projectId: 'p', role: 'visitor', sessionId: 's' }
 async function key(ordinal: number): Promise<SigningKey> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const privateJwk = await exportJWK(privateKey);
-  return { ordinal, kid: `key-${ordinal}`, privateJwk, signsFrom: new Date(), createdAt: new Date() };
+  const { n = '', e = '' } = privateJwk;
+  // As if it were sealed.
+  const sealed = JSON.stringify(privateJwk);
+  const times = { signsFrom: new Date(), createdAt: new Date() };
+  return { ordinal, kid: `key-${ordinal}`, publicJwk: { n, e }, sealed, ...times };
 }
 
 test('signs with the key of the moment and publishes them all', async () => {
   const keys = await Promise.all([key(3), key(2), key(1)]);
   let signing = keys[1] as SigningKey;
   const tokens = new AccessTokens(
-    { current: () => keys, settled: async () => undefined, signing: () => signing },
+    {
+      current: () => keys,
+      settled: async () => undefined,
+      signing: () => signing,
+      unseal: ({ sealed }) => JSON.parse(sealed),
+    },
     claims,
   );
   const jwks = createLocalJWKSet({ keys: tokens.publicKeys });

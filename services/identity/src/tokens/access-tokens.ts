@@ -13,12 +13,12 @@ export interface TokenSubject {
 
 /** Signs access tokens and publishes what verifies them (spec#accounts-access-token, spec#accounts-jwks). */
 export class AccessTokens {
-  readonly #keys: Pick<SigningKeys, 'current' | 'signing' | 'settled'>;
+  readonly #keys: Pick<SigningKeys, 'current' | 'signing' | 'settled' | 'unseal'>;
   readonly #claims: { issuer: string; audience: string };
   #imported: { kid: string; key: Promise<CryptoKey> } | undefined;
 
   constructor(
-    keys: Pick<SigningKeys, 'current' | 'signing' | 'settled'>,
+    keys: Pick<SigningKeys, 'current' | 'signing' | 'settled' | 'unseal'>,
     claims: { issuer: string; audience: string },
   ) {
     this.#keys = keys;
@@ -46,16 +46,16 @@ export class AccessTokens {
       .sign(await this.#import(signing));
   }
 
-  #import({ kid, privateJwk }: SigningKey): Promise<CryptoKey> {
+  #import(signing: SigningKey): Promise<CryptoKey> {
+    const { kid } = signing;
     if (this.#imported?.kid !== kid) {
-      this.#imported = { kid, key: importJWK(privateJwk, algorithm) as Promise<CryptoKey> };
+      const key = importJWK(this.#keys.unseal(signing), algorithm) as Promise<CryptoKey>;
+      this.#imported = { kid, key };
     }
     return this.#imported.key;
   }
 }
 
-/** Named one by one, so that no private member can slip through. */
-function publicPart({ kid, privateJwk: { n, e } }: SigningKey) {
-  if (!n || !e) throw new Error('A stored signing key is no RSA key.');
+function publicPart({ kid, publicJwk: { n, e } }: SigningKey) {
   return { kty: 'RSA', n, e, kid, use: 'sig', alg: algorithm };
 }

@@ -1,7 +1,9 @@
+import { Secrets } from '@kith/base';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { KeyStore, SigningKey } from '../store/index.ts';
 import { keyTimes, SigningKeys } from './signing-keys.ts';
 
+const secrets = new Secrets('the secret that these keys are sealed under');
 const times = { announceMs: 1_000, reloadMs: 100, verifyMs: 5_000, maxAgeMs: 60_000 };
 
 /** A store that replicas share. */
@@ -38,7 +40,7 @@ const states = (keys: SigningKeys) => keys.current().map((key) => `${key.ordinal
 
 test('a key is published, then signs, then verifies, then is gone', async () => {
   const store = memory();
-  const keys = await SigningKeys.open(store, times);
+  const keys = await SigningKeys.open(store, secrets, times);
   expect(states(keys)).toEqual(['1 signing']);
   await keys.rotate();
   expect(states(keys)).toEqual(['2 published', '1 signing']);
@@ -57,7 +59,7 @@ test('a key is published, then signs, then verifies, then is gone', async () => 
 
 test('replicas that rotate at once make one key, and go over to it at one time', async () => {
   const store = memory();
-  const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, times)));
+  const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, secrets, times)));
   await Promise.all(replicas.slice(0, 2).map((keys) => keys.rotate()));
   await replicas[2]?.keepUp();
   const kids = () => new Set(replicas.map((keys) => keys.signing().kid));
@@ -71,7 +73,7 @@ test('replicas that rotate at once make one key, and go over to it at one time',
 });
 
 test('the signing key is replaced by age', async () => {
-  const keys = await SigningKeys.open(memory(), times);
+  const keys = await SigningKeys.open(memory(), secrets, times);
   pass(59_999);
   await keys.keepUp();
   expect(states(keys)).toEqual(['1 signing']);
@@ -82,9 +84,9 @@ test('the signing key is replaced by age', async () => {
 
 test('a replica whose clock is behind signs with the only key', async () => {
   const store = memory();
-  await SigningKeys.open(store, times);
+  await SigningKeys.open(store, secrets, times);
   pass(-10_000);
-  expect(states(await SigningKeys.open(store, times))).toEqual(['1 signing']);
+  expect(states(await SigningKeys.open(store, secrets, times))).toEqual(['1 signing']);
 });
 
 test.each([61, -61])(
@@ -92,15 +94,15 @@ test.each([61, -61])(
   async (minutes) => {
     const store = memory();
     const ahead = minutes * 60_000;
-    const others = await SigningKeys.open(store);
+    const others = await SigningKeys.open(store, secrets);
     await others.rotate();
     const [, old] = others.current();
     // Until the last token of the old key is over.
     const end = Date.now() + keyTimes.announceMs + 30 * 60_000;
     while (Date.now() < end) {
       pass(ahead);
-      await (await SigningKeys.open(store)).keepUp();
-      const itsKeys = (await SigningKeys.open(store)).current().map(({ kid }) => kid);
+      await (await SigningKeys.open(store, secrets)).keepUp();
+      const itsKeys = (await SigningKeys.open(store, secrets)).current().map(({ kid }) => kid);
       pass(-ahead);
       expect(itsKeys).toContain(old?.kid);
       expect((await store.list()).map(({ kid }) => kid)).toContain(old?.kid);
@@ -114,19 +116,19 @@ describe('a revoked key', () => {
 
   test('is replaced at once where it signs, also for a replica whose clock is behind', async () => {
     const store = memory();
-    const keys = await SigningKeys.open(store, times);
+    const keys = await SigningKeys.open(store, secrets, times);
     const { kid } = keys.signing();
     expect(await keys.revoke(kid)).toBe(true);
     expect(states(keys)).toEqual(['1 signing']);
     expect(kids(keys)).not.toContain(kid);
     pass(-10_000);
-    const behind = await SigningKeys.open(store, times);
+    const behind = await SigningKeys.open(store, secrets, times);
     expect(behind.signing().kid).toBe(keys.signing().kid);
     expect(JSON.stringify(await store.list())).not.toContain(kid);
   });
 
   test('that waits or verifies goes, and the others keep their times', async () => {
-    const keys = await SigningKeys.open(memory(), times);
+    const keys = await SigningKeys.open(memory(), secrets, times);
     await keys.rotate();
     pass(1_000);
     await keys.rotate();
@@ -142,7 +144,7 @@ describe('a revoked key', () => {
   });
 
   test('is one that was there; revoked again it changes nothing', async () => {
-    const keys = await SigningKeys.open(memory(), times);
+    const keys = await SigningKeys.open(memory(), secrets, times);
     expect(await keys.revoke('made up')).toBe(false);
     const { kid } = keys.signing();
     await keys.revoke(kid);
@@ -154,9 +156,9 @@ describe('a revoked key', () => {
   test('comes back by no other replica, whether it hears of it or reads it', async () => {
     const store = memory();
     const [one, hears, reads] = [
-      await SigningKeys.open(store, times),
-      await SigningKeys.open(store, times),
-      await SigningKeys.open(store, times),
+      await SigningKeys.open(store, secrets, times),
+      await SigningKeys.open(store, secrets, times),
+      await SigningKeys.open(store, secrets, times),
     ];
     const { kid } = one.signing();
     await one.revoke(kid);
@@ -181,16 +183,16 @@ describe('a revoked key', () => {
 
   test('that a replica died over is taken out by the next one', async () => {
     const store = memory();
-    const { kid } = (await SigningKeys.open(store, times)).signing();
+    const { kid } = (await SigningKeys.open(store, secrets, times)).signing();
     await store.revoke(kid, new Date());
-    const next = await SigningKeys.open(store, times);
+    const next = await SigningKeys.open(store, secrets, times);
     expect(next.signing().kid).not.toBe(kid);
     expect(kids(next)).toHaveLength(1);
   });
 
   test('that replicas revoke at once is replaced by one key', async () => {
     const store = memory();
-    const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, times)));
+    const replicas = await Promise.all([1, 2, 3].map(() => SigningKeys.open(store, secrets, times)));
     const { kid } = (replicas[0] as SigningKeys).signing();
     await Promise.all(replicas.map((keys) => keys.revoke(kid)));
     await Promise.all(replicas.map((keys) => keys.keepUp()));

@@ -1,5 +1,6 @@
-import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
-import type { KeyStore, SigningKey } from '../store/index.ts';
+import { CannotOpen, type Secrets, StartError } from '@kith/base';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { type KeyStore, type SigningKey, sealedFor } from '../store/index.ts';
 
 /** The algorithm of access tokens; verifiers pin it (spec#auth-algorithms). */
 export const algorithm = 'RS256';
@@ -35,6 +36,7 @@ export type KeyState = 'published' | 'signing' | 'verifying';
  */
 export class SigningKeys {
   readonly #store: KeyStore;
+  readonly #secrets: Secrets;
   readonly #times: KeyTimes;
   #stored: readonly SigningKey[] = [];
   /** Ids of keys that are not used any more, whatever the store still has. */
@@ -47,17 +49,39 @@ export class SigningKeys {
   #begun = 0;
   #taken = 0;
 
-  private constructor(store: KeyStore, times: KeyTimes) {
+  private constructor(store: KeyStore, secrets: Secrets, times: KeyTimes) {
     this.#store = store;
+    this.#secrets = secrets;
     this.#times = times;
   }
 
-  /** Reads the keys; makes one where there is none. Replicas that start at once share the one that was stored first. */
-  static async open(store: KeyStore, times: KeyTimes = keyTimes): Promise<SigningKeys> {
-    const keys = new SigningKeys(store, times);
+  /**
+   * Reads the keys; makes one where there is none. Replicas that start at once share the one that was stored first. Throws
+   * `StartError` where they were sealed under a secret that is not there.
+   */
+  static async open(store: KeyStore, secrets: Secrets, times: KeyTimes = keyTimes): Promise<SigningKeys> {
+    const keys = new SigningKeys(store, secrets, times);
     await keys.#reload();
     if (keys.#stored.length === 0) await keys.#add(1, new Date());
+    keys.#checkSeal();
     return keys;
+  }
+
+  /** The private key. Throws `CannotOpen`. */
+  unseal({ sealed, kid }: SigningKey): JWK {
+    return JSON.parse(this.#secrets.open(sealedFor.signing, sealed, kid).toString());
+  }
+
+  #checkSeal(): void {
+    try {
+      this.unseal(this.signing());
+    } catch (error) {
+      if (!(error instanceof CannotOpen)) throw error;
+      throw new StartError(
+        'KITH_SECRET: the signing keys in the database were sealed under another secret; give that one, or name it in KITH_SECRET_PREVIOUS beside a new one.',
+        { cause: error },
+      );
+    }
   }
 
   /** The keys that verify now or will, newest first. */
@@ -136,7 +160,7 @@ export class SigningKeys {
     for (const key of revoked) {
       if (key !== signing) await this.#store.remove(key);
       // From the same time on, so that all replicas sign with it at once, whatever their clocks say.
-      else await this.#store.replace(key.kid, await generateKey(key.ordinal, key.signsFrom));
+      else await this.#store.replace(key.kid, await this.#generate(key.ordinal, key.signsFrom));
     }
     if (revoked.length > 0) stored = await this.#store.list();
     // One that began earlier must not have the last word.
@@ -151,8 +175,18 @@ export class SigningKeys {
   }
 
   async #add(ordinal: number, signsFrom: Date): Promise<void> {
-    await this.#store.add(await generateKey(ordinal, signsFrom));
+    await this.#store.add(await this.#generate(ordinal, signsFrom));
     await this.#reload();
+  }
+
+  async #generate(ordinal: number, signsFrom: Date): Promise<SigningKey> {
+    const { privateKey } = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
+    const privateJwk = await exportJWK(privateKey);
+    const { n = '', e = '' } = privateJwk;
+    // A command line would take one that begins with a dash for an option.
+    const kid = (await calculateJwkThumbprint(privateJwk)).replace(/^-/, '_');
+    const sealed = this.#secrets.seal(sealedFor.signing, JSON.stringify(privateJwk), kid);
+    return { ordinal, kid, publicJwk: { n, e }, sealed, signsFrom, createdAt: new Date() };
   }
 
   #isOver(key: SigningKey, at: number): boolean {
@@ -165,12 +199,4 @@ export class SigningKeys {
 function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
   // A clock that is behind the one that made the only key finds none whose time has come.
   return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
-}
-
-async function generateKey(ordinal: number, signsFrom: Date): Promise<SigningKey> {
-  const { privateKey } = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
-  const privateJwk = await exportJWK(privateKey);
-  // A command line would take one that begins with a dash for an option.
-  const kid = (await calculateJwkThumbprint(privateJwk)).replace(/^-/, '_');
-  return { ordinal, kid, privateJwk, signsFrom, createdAt: new Date() };
 }

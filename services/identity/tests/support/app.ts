@@ -18,7 +18,7 @@ export async function makeApp(
   const { bus, log, metrics } = undo.use(await createRuntime(engine));
   const config = given ?? undo.use(await createStore(engine)).config;
   const store = undo.adopt(await openStore(config), (opened) => opened.close());
-  const keys = await SigningKeys.open(store.keys);
+  const keys = await SigningKeys.open(store.keys, testSecrets);
   return {
     bus,
     store,

@@ -6,6 +6,7 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningService, startByManifest } from '@kith/service';
 import type { PlatformConfig } from '../../forms/config.ts';
 import type { DataFolder } from '../../forms/data-folder.ts';
+import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
@@ -45,11 +46,12 @@ export async function untilQuiet(
   const left = () => whatIsLeft(folder, without);
   const running: RunningService[] = [];
   try {
+    const settings = withKnownSecret(folder, config);
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
     for (const manifest of services) {
       const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
       // What is erased here was noted before.
-      const given = { config: { ...config, ERASURES_FILE: undefined }, store };
+      const given = { config: { ...settings, ERASURES_FILE: undefined }, store };
       running.push(await startByManifest(manifest, runtime, given));
     }
     for (const durable of behind(folder, without)) {

@@ -6,7 +6,8 @@ import type { RunningProcess } from '@kith/service';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { startDistributed } from '../../forms/distributed.ts';
-import { installationSecret, operatorToken } from '../../forms/operator-token.ts';
+import { withSecret } from '../../forms/installation-secret.ts';
+import { operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
 import type { Announcement } from '../../forms/running.ts';
 import { ensureNatsUsers } from '../../nats/users.ts';
@@ -25,6 +26,7 @@ export async function startOnEngines({
   folder.announce(record);
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
+  const { KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous } = withSecret(folder, config);
   const provided = await provideEngines({ env, progress, confirm });
   if (provided.kind === 'none') throw new StartError(provided.reason);
   const users = await ensureNatsUsers(folder.file('nats-users'), config.KITH_PREFIX);
@@ -44,8 +46,8 @@ export async function startOnEngines({
         ...env,
         NODE_ENV: config.NODE_ENV,
         HOST: config.HOST,
-        KITH_SECRET: installationSecret(folder, config),
-        KITH_SECRET_PREVIOUS: config.KITH_SECRET_PREVIOUS.join(),
+        KITH_SECRET: secret,
+        KITH_SECRET_PREVIOUS: previous.join(),
         MONGODB_URL: urls?.mongodbUrl,
         NATS_URL: urls?.natsUrl,
         REDIS_URL: urls?.redisUrl,

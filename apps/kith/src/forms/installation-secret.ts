@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { StartError } from '@kith/base';
+import { readManifest } from './backup-manifest.ts';
+import type { PlatformConfig } from './config.ts';
+import type { DataFolder } from './data-folder.ts';
+import { keptSecret } from './kept-secret.ts';
+
+export const secretFile = 'secret';
+/** Holds the secret of before while `kith secrets rotate` is under way. */
+export const olderSecretFile = 'secret.previous';
+
+type Settings = Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS' | 'NODE_ENV'>;
+type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'>> & { KITH_SECRET: string };
+
+/**
+ * The settings of an installation with its secret: that of KITH_SECRET, else the one in the data folder, made on first start. One that is
+ * in the folder opens, too, beside another in KITH_SECRET. Throws `StartError` where there is none.
+ */
+export function withSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
+  const { KITH_SECRET: given } = config;
+  if (!given && config.NODE_ENV === 'production') {
+    // Whoever copies the folder would copy the secret with what is sealed under it.
+    throw new StartError(
+      `KITH_SECRET: a secret of at least 32 characters is needed in production; give it from outside of the data folder, for example with KITH_SECRET_FILE. If there is a file ${folder.file(secretFile)}, give what it holds.`,
+    );
+  }
+  const current = given ?? keptIn(folder)[0] ?? made(folder);
+  const others = [...config.KITH_SECRET_PREVIOUS, ...keptIn(folder)].filter((one) => one !== current);
+  return { ...config, KITH_SECRET: current, KITH_SECRET_PREVIOUS: [...new Set(others)] };
+}
+
+/** The same for a command, which reads data wherever its secret is. */
+export function withKnownSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
+  const NODE_ENV = config.NODE_ENV;
+  return { ...withSecret(folder, { ...config, NODE_ENV: 'development' }), NODE_ENV };
+}
+
+function keptIn(folder: DataFolder): string[] {
+  const kept = [secretFile, olderSecretFile].map((name) => folder.read(name)?.trim());
+  return kept.filter((one) => one !== undefined && one !== '') as string[];
+}
+
+function made(folder: DataFolder): string {
+  if (existsSync(folder.file('identity.sqlite')) && !readManifest(folder)?.isAnonymised) {
+    throw new StartError(
+      `KITH_SECRET: the data in ${folder.path} was sealed under a secret that is not there; give the one of the installation that the data is of.`,
+    );
+  }
+  return keptSecret(folder, secretFile, undefined);
+}

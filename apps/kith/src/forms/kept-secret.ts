@@ -1,0 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import type { DataFolder } from './data-folder.ts';
+
+/** A secret that was configured, else one made on first use and kept in a file of the data folder. */
+export function keptSecret(folder: DataFolder, name: string, configured: string | undefined): string {
+  if (configured) return configured;
+  const kept = folder.read(name)?.trim();
+  if (kept) return kept;
+  const made = randomBytes(32).toString('base64url');
+  folder.write(name, `${made}\n`);
+  return made;
+}

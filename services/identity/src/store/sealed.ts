@@ -1,0 +1,9 @@
+import type { Sealed } from '@kith/store';
+import { hashKeys, keys } from './collections.ts';
+import { sealedFor } from './hash-keys.ts';
+
+/** All that identity seals: what is not listed here cannot be read any more once KITH_SECRET has changed. */
+export const sealed: readonly Sealed[] = [
+  { in: keys, anew: ({ doc }, anew) => ({ ...doc, sealed: anew(sealedFor.signing, doc.sealed, doc.kid) }) },
+  { in: hashKeys, anew: ({ id, doc }, anew) => ({ sealed: anew(sealedFor.hashing, doc.sealed, id) }) },
+];

@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import type { Secrets } from '@kith/base';
+import { type HashKeys, sealedFor } from '../store/index.ts';
+
+/**
+ * Secrets whose keyed hashes are under the database's own key, which is made at the first start: what was hashed before KITH_SECRET
+ * changed must still be found (docs/adr/0048).
+ */
+export async function withHashKey(
+  secrets: Secrets,
+  store: Pick<HashKeys, 'id' | 'find' | 'add'>,
+): Promise<Secrets> {
+  if ((await store.find()) === undefined) {
+    await store.add(secrets.seal(sealedFor.hashing, randomBytes(32), store.id));
+  }
+  // Replicas that start at once share the one that was stored first.
+  const sealed = (await store.find()) ?? '';
+  return secrets.withHashKey(secrets.open(sealedFor.hashing, sealed, store.id));
+}

@@ -1,0 +1,42 @@
+import { CannotOpen, Secrets } from '@kith/base';
+import { availableEngines, sharedPlatform, type TestPlatform, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { http } from './support/http.ts';
+import { forgedToken, storedKeys } from './support/stored-keys.ts';
+
+describe.each(availableEngines())('keys in a copy of the database (%s)', (engine) => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await sharedPlatform(engine);
+  });
+  afterAll(() => platform.stop());
+
+  const sessionsOf = async (projectId: string, token: string) =>
+    (await http(platform.url, { path: `/v7/${projectId}/auth/sessions`, token })).status;
+
+  it('sign nothing without KITH_SECRET', async () => {
+    const user = await platform.createUser();
+    const stored = await storedKeys(platform);
+    expect(stored.length).toBeGreaterThan(0);
+    // Of a JWK's private members and of PEM there is nothing.
+    expect(JSON.stringify(stored)).not.toMatch(/"(d|p|q|dp|dq|qi)":|PRIVATE KEY/);
+    const other = new Secrets('the secret of another installation');
+    for (const { sealed, kid } of stored)
+      expect(() => other.open('signing key', sealed, kid)).toThrow(CannotOpen);
+    await expect(forgedToken(platform, user.accessToken, other)).rejects.toThrow(CannotOpen);
+    expect(await sessionsOf(user.projectId, user.accessToken)).toBe(200);
+  });
+
+  it('sign with it, until the key is revoked', async () => {
+    const user = await platform.createUser();
+    const forged = await forgedToken(platform, user.accessToken, new Secrets(platform.secret));
+    expect(forged).not.toBe(user.accessToken);
+    expect(await sessionsOf(user.projectId, forged)).toBe(200);
+    const { kid } = JSON.parse(Buffer.from(forged.split('.')[0] ?? '', 'base64url').toString());
+    const body = { kid };
+    await platform.call('POST', '/admin/keys/revoke', { token: platform.operatorToken, body });
+    const dead = async () => (await sessionsOf(user.projectId, forged)) === 401;
+    await waitFor(dead, { what: 'the end of the forged token', timeoutMs: 1_000 });
+    expect((await storedKeys(platform)).some((key) => key.kid === kid)).toBe(false);
+  });
+});
