@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { forgedToken, storedKeys } from './support/stored-keys.ts';
 
+// spec#signing-keys-sealed
 describe.each(availableEngines())('keys in a copy of the database (%s)', (engine) => {
   let platform: TestPlatform;
   beforeAll(async () => {

@@ -110,7 +110,7 @@ export interface SigningKey {
   kid: string;
   /** What verifies, as base64url of its numbers. */
   publicJwk: { n: string; e: string };
-  /** The private key as a JWK, sealed and bound to `kid` (docs/adr/0048). */
+  /** The private key as a JWK, sealed and bound to `kid` (spec#signing-keys-sealed). */
   sealed: string;
   signsFrom: Date;
   createdAt: Date;
