@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lightTransaction, openSqlite, transaction } from './sqlite.ts';
+import { bulkTransaction, lightTransaction, openSqlite, transaction } from './sqlite.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -67,4 +67,23 @@ test('a light transaction is whole or absent, and the next one waits for the dis
     { text: 'light' },
     { text: 'synced' },
   ]);
+});
+
+test('the log of bulks is copied by a thread: nothing is missing in the database file, which the owner has not touched', async () => {
+  const file = join(folder, 'bulk.sqlite');
+  // The owner itself does not tidy up within this test.
+  using db = openSqlite({ file, migrations, tidyEveryMs: 3_600_000 });
+  const text = `${marker}${'x'.repeat(1_000)}`;
+  const insert = db.prepare('INSERT INTO notes (text) VALUES (?)');
+  const size = () => statSync(file).size;
+  const before = size();
+  for (let bulk = 0; bulk < 40; bulk++) {
+    bulkTransaction(db, () => {
+      for (let row = 0; row < 1_000; row++) insert.run(text);
+    });
+  }
+  expect(before).toBeLessThan(1_000_000);
+  await waitFor(() => size() > 32_000_000);
+  expect(db.prepare('SELECT count(*) AS count FROM notes').get()).toEqual({ count: 40_000 });
+  expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
 });

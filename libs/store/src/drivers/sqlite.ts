@@ -2,6 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError, tracing } from '@kith/base';
+import { checkpointSoon } from './checkpoints.ts';
 import { refuseMoved, schemaVersion } from './moved.ts';
 import { olderLayout } from './older-layout.ts';
 
@@ -26,6 +27,8 @@ const busyMs = 5_000;
 /** Pages kept in memory: SQLite's own, and what a bulk takes. */
 const cacheKib = 2_000;
 const bulkCacheKib = 64_000;
+/** Pages of the log after which a transaction copies it into the database: SQLite's own number. */
+const usualLog = 1_000;
 const synchronousOf = new WeakMap<DatabaseSync, Synchronous>();
 
 /** Opens a database file, readable by its owner alone, in WAL mode, and brings its schema up to date. */
@@ -62,7 +65,7 @@ function tidy(db: DatabaseSync, file: string, everyMs: number): void {
     try {
       // Whoever reads just now is not waited for: no request would be served meanwhile.
       db.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${busyMs};
-        PRAGMA cache_size = -${cacheKib}`);
+        PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${usualLog}`);
     } catch {
       // A full disk, say, fails the next write as well, and that one is told of.
     }
@@ -108,17 +111,21 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
+/** Pages of the log after which a bulk copies it itself, because the thread that does so is late: 160 MB. */
+const longestLog = 40_000;
+
 /**
- * A transaction of many rows, one of a row of such. Each of them changes pages all over the database: so the log is copied
- * into it less often on the way, and pages stay in memory for the next one (until `tidy`).
+ * A transaction of many rows, one of a row of such. Each of them changes pages all over the database: so a thread copies the log
+ * into it, and pages stay in memory for the next one (until `tidy`).
  */
 export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec(`PRAGMA wal_autocheckpoint = 8000; PRAGMA cache_size = -${bulkCacheKib}`);
+  db.exec(`PRAGMA wal_autocheckpoint = ${longestLog}; PRAGMA cache_size = -${bulkCacheKib}`);
   try {
     return transaction(db, work);
   } finally {
-    // SQLite's own. The next transaction of another kind copies what has gathered.
-    db.exec('PRAGMA wal_autocheckpoint = 1000');
+    // SQLite's own number comes back with `tidy`: the next small change is not to copy what a bulk has gathered.
+    const file = db.location();
+    if (file) checkpointSoon(file);
   }
 }
 

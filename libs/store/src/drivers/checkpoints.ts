@@ -1,0 +1,41 @@
+import { statSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+
+/** A log is copied once it is longer than this, in bytes. A page that changes again until then is copied once. */
+const longLog = 32 * 1024 * 1024;
+/** How long the thread stays without work, in ms. */
+const idleMs = 5_000;
+
+let thread: { worker: Worker; end: NodeJS.Timeout } | undefined;
+const underWay = new Set<string>();
+
+/**
+ * Has the log of a database file copied into it by a thread, where the log is long. Copying writes and syncs as much as the
+ * changes themselves did, and no request has to wait for it.
+ */
+export function checkpointSoon(file: string): void {
+  if (underWay.has(file) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) < longLog) return;
+  underWay.add(file);
+  thread ??= startThread();
+  thread.worker.postMessage(file);
+}
+
+function startThread(): NonNullable<typeof thread> {
+  // Without the flags of this process, which may be meant for its entry point.
+  const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { execArgv: [] });
+  const started = { worker, end: setTimeout(() => void worker.terminate(), idleMs).unref() };
+  const ended = () => {
+    clearTimeout(started.end);
+    if (thread === started) thread = undefined;
+    underWay.clear();
+  };
+  worker.on('message', (file: string) => {
+    underWay.delete(file);
+    started.end.refresh();
+  });
+  // Whatever ended it, the database copies the log itself when it tidies up.
+  worker.on('error', ended);
+  worker.on('exit', ended);
+  worker.unref();
+  return started;
+}
