@@ -1,13 +1,14 @@
 # One image a service: `docker build --target gateway -t kith-gateway .`
 # The packages are those installed on the host (`npm ci`), so that a build needs no network.
+# In production name it by its digest, node:24-bookworm-slim@sha256:…: what a tag stands for changes.
 ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS base
 ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0 INTERNAL_PORT=9090
 WORKDIR /app
 COPY . .
 # Named volumes take the owner of the folder they are mounted on.
-RUN mkdir -p /etc/kith && for user in server operator $(ls services); do \
-      mkdir -p /etc/kith/$user && chown node:node /etc/kith/$user; done
+RUN for user in server mongo redis ca databases operator $(ls services); do \
+      install -d -o node -g node -m 700 /etc/kith/$user; done
 RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
 ENV NODE_COMPILE_CACHE=/var/cache/kith
 USER node
@@ -17,10 +18,11 @@ RUN ["node", "--min-semi-space-size=16", "--input-type=module", "-e", \
   "for (const name of ['@kith/platform', '@kith/bus/nats', '@kith/store/mongo', 'ioredis']) await import(name)"]
 HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "tools/healthcheck.mjs"]
 
-# Makes the NATS users: see docker-compose.yml.
-FROM base AS nats-setup
+# Makes the credentials of all others: see docker-compose.yml.
+FROM base AS setup
 HEALTHCHECK NONE
-CMD ["node", "apps/kith/src/nats/setup.ts", "/etc/kith"]
+ENTRYPOINT ["node"]
+CMD ["apps/kith/src/credentials/setup.ts", "/etc/kith", "/data"]
 
 # As in apps/kith/src/forms/node-flags.ts.
 FROM base AS service

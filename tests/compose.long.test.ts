@@ -52,9 +52,11 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
 
   it('runs no service as root, and each with its own seed only', async () => {
     const services = ['gateway', ...serviceNames];
+    const storing = ['ca.pem', 'mongodb-url', 'nats-url', 'nkey', 'password'];
     const seedsOf: Record<string, string[]> = {
-      gateway: ['nkey', 'operator-token', 'secret'],
-      storage: ['nkey', 'secret'],
+      gateway: ['ca.pem', 'nats-url', 'nkey', 'operator-token', 'password', 'redis-url', 'secret'],
+      crypto: ['ca.pem', 'nats-url', 'nkey'],
+      storage: [...storing, 'secret'],
     };
     const inside = (service: string) =>
       project.call('exec', '-T', service, 'sh', '-c', 'id -u && find /etc/kith -type f');
@@ -62,7 +64,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     for (const [i, answer] of answers.entries()) {
       const [user, ...files] = answer.trim().split('\n');
       expect(user).toBe('1000');
-      const expected = seedsOf[services[i] ?? ''] ?? ['nkey'];
+      const expected = seedsOf[services[i] ?? ''] ?? storing;
       expect(files.sort()).toEqual(expected.map((file) => `/etc/kith/self/${file}`));
     }
   }, 60_000);

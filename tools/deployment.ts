@@ -13,15 +13,24 @@ const streamingPort = 9091;
 
 const withSecret = new Set<string>(secretNames);
 
-const entries = services.map(({ name, stores }) => {
-  const engines = ['nats', ...(stores ? ['mongo'] : [])];
-  const needed = engines.map((engine) => `${engine}: { condition: service_healthy }`).join(', ');
+/** Those that an address outside of the installation can be given to: of an S3 server, of a mail server. */
+const outward = ['STORAGE_URL', 'MAIL_URL', 'SMTP_URL'];
+const reachesOut = new Set(
+  services.filter(({ config }) => outward.some((name) => name in config.shape)).map(({ name }) => name),
+);
+
+const entries = services.map(({ name, stores, streams }) => {
+  const needed = ['nats: { condition: service_healthy }'];
+  if (stores) needed.push('database-users: { condition: service_completed_successfully }');
+  const networks = ['bus', ...(stores ? ['databases'] : []), ...(streams ? ['files'] : [])];
+  if (reachesOut.has(name)) networks.push('outside');
   return `  ${name}:
     <<: *service
     build: { context: ., target: ${name}, args: *args }
     image: \${IMAGE_PREFIX:-kith}-${name}:\${IMAGE_TAG:-latest}
-    depends_on: { ${needed} }${withSecret.has(name) ? '\n    environment: { <<: *environment, KITH_SECRET_FILE: /etc/kith/self/secret }' : ''}
-    volumes: ['nats-${name}:/etc/kith/self:ro']
+    depends_on: { ${needed.join(', ')} }${withSecret.has(name) ? '\n    environment: { <<: *environment, KITH_SECRET_FILE: /etc/kith/self/secret }' : ''}
+    networks: [${networks.join(', ')}]${streams ? '\n    # What is being uploaded lies here; it may be more than memory holds.\n    tmpfs: []' : ''}
+    volumes: ['nats-${name}:/etc/kith/self:ro'${streams ? ", '/tmp'" : ''}]
 `;
 });
 

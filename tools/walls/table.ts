@@ -169,10 +169,10 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   },
   'apps/kith': {
     forms: [''],
-    nats: [''],
+    credentials: [''],
     demo: ['forms'],
-    cli: ['', 'forms', 'nats', 'demo'],
-    '': ['forms', 'nats', 'demo', 'cli'],
+    cli: ['', 'forms', 'credentials', 'demo'],
+    '': ['forms', 'credentials', 'demo', 'cli'],
   },
   ...each(parts),
   'services/crypto': { operations: [''], '': ['operations'] },

@@ -1,3 +1,7 @@
+export { type Credentials, engineOwner, ensureCredentials } from './credentials/credentials.ts';
+export { type DatabaseUser, databaseUsers, ensureDatabaseUsers, rolesOf } from './credentials/database-users.ts';
+export { type NatsRights, type NatsUser, natsRights } from './credentials/nats-rights.ts';
+export { type RedisRights, redisRights } from './credentials/redis.ts';
 export { type Call, CallError, caller } from './demo/api.ts';
 export { ensureDemo, type StartFile } from './demo/demo.ts';
 export { copyNotice, goodbye, type InternalAddress, productionNotice, welcome } from './demo/welcome.ts';
@@ -16,8 +20,6 @@ export { nodeFlags } from './forms/node-flags.ts';
 export { operatorToken } from './forms/operator-token.ts';
 export { refuseTakenPort } from './forms/port-taken.ts';
 export { type ServiceProcess, startServiceProcess } from './forms/processes.ts';
-export { type NatsRights, type NatsUser, natsRights } from './nats/rights.ts';
-export { ensureNatsUsers, type NatsUserFiles } from './nats/users.ts';
 export {
   type ProcessName,
   secretNames,

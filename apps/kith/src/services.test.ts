@@ -3,7 +3,7 @@ import { gatewayUses } from '@kith/gateway';
 import type { BusUses } from '@kith/service';
 import { describe, expect, it } from 'vitest';
 import { restoredCommand } from './cli/commands/restored.ts';
-import { natsRights } from './nats/rights.ts';
+import { natsRights } from './credentials/nats-rights.ts';
 import { serviceBackups, serviceMoves, serviceOfEvent, services } from './services.ts';
 
 const uses: readonly BusUses[] = [...services, gatewayUses];

@@ -3,6 +3,7 @@ import { removeAtExit, removeContainers, removeOrphans } from './cleanup.ts';
 import { type EngineHandle, type Engines, engineHandle, enginesOf, lastLog } from './handle.ts';
 import type { EngineImages } from './images.ts';
 import { freePort } from './ports.ts';
+import { type Secured, securedSpec } from './secured.ts';
 import { type ContainerSpec, mongoSpec, natsSpec, redisSpec } from './specs.ts';
 import type { Progress } from './step.ts';
 
@@ -12,19 +13,16 @@ import type { Progress } from './step.ts';
  */
 export async function startContainers(options: {
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
-  /** A NATS configuration file; its folder is mounted. */
-  natsConfig?: string;
+  /** Files of servers with passwords and encrypted connections; without them whoever is on this machine may connect. */
+  secured?: Secured;
   progress?: Progress;
 }): Promise<Engines> {
   await removeOrphans();
-  const { images, natsConfig, progress = () => {} } = options;
+  const { images, secured, progress = () => {} } = options;
   progress(`Starting ${images.mongo}, ${images.nats} and ${images.redis}`);
   const run = randomBytes(4).toString('hex');
-  const specs = [
-    mongoSpec(images.mongo),
-    natsSpec(images.nats, natsConfig),
-    redisSpec(images.redis),
-  ] as const;
+  const plain = [mongoSpec(images.mongo), natsSpec(images.nats), redisSpec(images.redis)];
+  const specs = secured ? plain.map((spec) => securedSpec(spec, secured)) : plain;
   const names = specs.map(({ engine }) => `kith-test-${run}-${engine}`);
   removeAtExit(names);
   const started = await Promise.allSettled(specs.map((spec, i) => startOne(spec, names[i]!)));

@@ -18,6 +18,11 @@ export class EngineContainer extends GenericContainer {
       // The reaper's image can't be had everywhere; `cleanup.ts` does its work.
       .withAutoCleanup(false)
       .withWaitStrategy(new UntilReady(spec, name, ports));
+    if (spec.user) {
+      const [uid, gid] = spec.user.split(':');
+      // A volume would be the image's user's.
+      this.withUser(spec.user).withTmpFs({ [spec.volume]: `uid=${uid},gid=${gid},mode=0700` });
+    }
     if (spec.command.length > 0) this.withCommand(spec.command);
     // testcontainers binds to every address, which would open a database without a password to the network.
     this.hostConfig.PortBindings = Object.fromEntries(
@@ -33,8 +38,8 @@ class UntilReady implements WaitStrategy {
   readonly #wait: () => Promise<void>;
   #timeoutMs = 90_000;
 
-  constructor({ engine }: ContainerSpec, name: string, ports: EnginePorts) {
-    this.#wait = () => untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name) });
+  constructor({ engine, probe }: ContainerSpec, name: string, ports: EnginePorts) {
+    this.#wait = () => untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name), probe });
   }
 
   waitUntilReady(): Promise<void> {

@@ -34,19 +34,21 @@ export interface Engines extends AsyncDisposable {
 }
 
 const schemes: Record<Engine, string> = { mongo: 'mongodb', nats: 'nats', redis: 'redis' };
+const encrypted: Record<Engine, string> = { mongo: 'mongodb', nats: 'tls', redis: 'rediss' };
 
 /** Controls a container that is there already. */
-export function engineHandle({ engine }: ContainerSpec, container: string, ports: EnginePorts): EngineHandle {
+export function engineHandle(spec: ContainerSpec, container: string, ports: EnginePorts): EngineHandle {
+  const { engine, probe } = spec;
   const control = (...args: string[]) => dockerOrThrow([...args, container]).then(() => {});
   return {
     engine,
     container,
-    url: `${schemes[engine]}://127.0.0.1:${ports.client}`,
+    url: `${(probe ? encrypted : schemes)[engine]}://127.0.0.1:${ports.client}`,
     ...(ports.monitor && { monitorPort: ports.monitor }),
     stop: () => control('stop', '-t', '30'),
     start: async () => {
       await control('start');
-      await untilReady(engine, ports, { alive: () => isRunning(container) });
+      await untilReady(engine, ports, { alive: () => isRunning(container), probe });
     },
     kill: (signal = 'SIGKILL') => control('kill', '-s', signal),
     pause: () => control('pause'),

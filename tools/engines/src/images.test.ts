@@ -12,5 +12,5 @@ test('an image the environment names is the only one that will do', () => {
 
 test('images are written as the variables they are read from', () => {
   const [line] = imageVariables(offlineImages).split('\n');
-  expect(line).toBe('MONGO_IMAGE=kith-offline/mongo:1');
+  expect(line).toBe('MONGO_IMAGE=kith-offline/mongo:2');
 });

@@ -26,7 +26,7 @@ export const officialImages: EngineImages = {
 
 /** What `tools/engines/images` builds where no registry is reachable. */
 export const offlineImages: EngineImages = {
-  mongo: 'kith-offline/mongo:1',
+  mongo: 'kith-offline/mongo:2',
   redis: 'kith-offline/redis:1',
   nats: 'kith-offline/nats:1',
   node: 'kith-offline/node:1',

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { isAlive, owner, ownerLabel, removeAtExit, removeContainers } from './cleanup.ts';
 import { docker, dockerOrThrow } from './docker.ts';
 import { type EngineHandle, type Engines, engineHandle, enginesOf, isRunning, lastLog } from './handle.ts';
 import type { EngineImages } from './images.ts';
 import { freePort } from './ports.ts';
 import { untilReady } from './probes.ts';
+import { type Secured, securedSpec } from './secured.ts';
 import { type ContainerSpec, mongoSpec, natsSpec, redisSpec } from './specs.ts';
 import { EnginesError, type Progress } from './step.ts';
 
@@ -14,8 +14,8 @@ export interface NamedEnginesOptions {
   /** What containers (`<name>-mongo`) and volumes (`<name>-mongo-data`) are called. */
   name: string;
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
-  /** A folder with `nats.conf` and what that includes; without it NATS is open. */
-  natsConfigDir?: string;
+  /** Files of servers with passwords and encrypted connections; without them whoever is on this machine may connect. */
+  secured?: Secured | undefined;
   progress?: Progress;
 }
 
@@ -25,13 +25,9 @@ export interface NamedEnginesOptions {
  * @throws EnginesError where another process runs engines of that name, or the data is another image's.
  */
 export async function startNamedEngines(options: NamedEnginesOptions): Promise<Engines> {
-  const { name, images, natsConfigDir, progress = () => {} } = options;
-  const natsConfig = natsConfigDir && join(natsConfigDir, 'nats.conf');
-  const specs = [
-    mongoSpec(images.mongo),
-    natsSpec(images.nats, natsConfig),
-    redisSpec(images.redis),
-  ] as const;
+  const { name, images, secured, progress = () => {} } = options;
+  const plain = [mongoSpec(images.mongo), natsSpec(images.nats), redisSpec(images.redis)];
+  const specs = secured ? plain.map((spec) => securedSpec(spec, secured)) : plain;
   const names = specs.map(({ engine }) => `${name}-${engine}`);
   await refuseIfUsed(name, names);
   // What a process that was killed has left.
@@ -39,7 +35,7 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   removeAtExit(names);
   progress(`Starting MongoDB, NATS and Redis (${names.join(', ')})`);
   try {
-    const [mongo, nats, redis] = await Promise.all(specs.map((spec) => startOne(spec, name)));
+    const [mongo, nats, redis] = await Promise.all(specs.map((spec) => startOne(spec, name, secured?.owner)));
     return enginesOf({ mongo: mongo!, nats: nats!, redis: redis! }, async () => {
       await docker(['stop', '-t', '30', ...names]);
       await removeContainers(names);
@@ -59,23 +55,31 @@ async function refuseIfUsed(name: string, containers: readonly string[]): Promis
   }
 }
 
-async function startOne(spec: ContainerSpec, name: string): Promise<EngineHandle> {
+async function startOne(
+  spec: ContainerSpec,
+  name: string,
+  user: Secured['owner'] | undefined,
+): Promise<EngineHandle> {
   const container = `${name}-${spec.engine}`;
   const volume = `${container}-data`;
   await ensureVolume(volume, spec.image);
+  if (user) await handOverVolume(volume, spec, user);
   const ports = { client: await freePort(), ...(spec.monitorPort && { monitor: await freePort() }) };
   const flags = [
     ['--name', container],
     ['--label', `${ownerLabel}=${owner}`],
-    ['--volume', `${volume}:${spec.volume}`],
+    // An image's own folder, copied, would be its user's.
+    ['--volume', `${volume}:${spec.volume}${user ? ':nocopy' : ''}`],
     ['--publish', `127.0.0.1:${ports.client}:${spec.port}`],
     ports.monitor ? ['--publish', `127.0.0.1:${ports.monitor}:${spec.monitorPort}`] : [],
     ...spec.mounts.map(({ source, target }) => ['--volume', `${source}:${target}:ro`]),
     ...Object.entries(spec.env).map(([key, value]) => ['--env', `${key}=${value}`]),
+    spec.flags ?? [],
   ];
   await dockerOrThrow(['run', '--detach', ...flags.flat(), spec.image, ...spec.command]);
   try {
-    await untilReady(spec.engine, ports, { limitMs: 90_000, alive: () => isRunning(container) });
+    const alive = () => isRunning(container);
+    await untilReady(spec.engine, ports, { limitMs: 90_000, alive, probe: spec.probe });
   } catch (error) {
     throw new EnginesError(`${(error as Error).message}: ${await lastLog(container)}`, { cause: error });
   }
@@ -92,6 +96,20 @@ async function ensureVolume(volume: string, image: string): Promise<void> {
       `The volume ${volume} was written by ${made}, not ${image}; use that image or another name`,
     );
   }
+}
+
+/** Gives a volume to the user that its engine runs as: it is made by root, and an earlier version has run as root. */
+async function handOverVolume(
+  volume: string,
+  { image, volume: target }: ContainerSpec,
+  { uid, gid }: Secured['owner'],
+): Promise<void> {
+  const script = `[ "$(stat -c %u ${target})" = ${uid} ] || chown -R ${uid}:${gid} ${target}`;
+  const rights = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'].flatMap((name) => ['--cap-add', name]);
+  await dockerOrThrow([
+    ...['run', '--rm', '--user', '0:0', '--network', 'none', '--cap-drop', 'ALL', ...rights],
+    ...['--volume', `${volume}:${target}:nocopy`, '--entrypoint', 'sh', image, '-c', script],
+  ]);
 }
 
 async function labelOf(args: readonly string[]): Promise<string> {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Engine } from './specs.ts';
+import { connect as connectEncrypted } from 'node:tls';
+import type { Engine, Probe } from './specs.ts';
 
 /** Where an engine is reached on this machine; `monitor` is NATS's HTTP port. */
 export interface EnginePorts {
@@ -9,16 +10,20 @@ export interface EnginePorts {
 }
 
 /** Asks an engine once whether it is ready to work; false also when it does not answer within two seconds. */
-export async function isReady(engine: Engine, ports: EnginePorts): Promise<boolean> {
-  if (engine === 'redis')
-    return (await ask(ports.client, Buffer.from('PING\r\n'), '\r\n')).startsWith('+PONG');
-  // The body ends with the double 1 that `ok` is.
-  if (engine === 'mongo') return (await ask(ports.client, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f')) !== '';
+export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe): Promise<boolean> {
+  const { client: port } = ports;
+  if (engine === 'redis') {
+    const auth = probe?.auth ? `AUTH ${probe.auth}\r\n` : '';
+    return (await ask(port, Buffer.from(`${auth}PING\r\n`), '+PONG\r\n', probe)) !== '';
+  }
+  // The body ends with the double 1 that `ok` is. Both servers answer it to whoever has not signed in.
+  if (engine === 'mongo') return (await ask(port, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f', probe)) !== '';
   // NATS greets before JetStream has recovered; its health page waits for that.
   const signal = AbortSignal.timeout(2_000);
   const health = await fetch(`http://127.0.0.1:${ports.monitor}/healthz`, { signal }).catch(() => undefined);
   await health?.body?.cancel();
-  return health?.ok === true && (await ask(ports.client, Buffer.alloc(0), '\r\n')).startsWith('INFO ');
+  // What it says first is not encrypted.
+  return health?.ok === true && (await ask(port, Buffer.alloc(0), '\r\n')).startsWith('INFO ');
 }
 
 /**
@@ -28,10 +33,11 @@ export async function isReady(engine: Engine, ports: EnginePorts): Promise<boole
 export async function untilReady(
   engine: Engine,
   ports: EnginePorts,
-  { limitMs = 60_000, alive = async () => true }: { limitMs?: number; alive?: () => Promise<boolean> } = {},
+  options: { limitMs?: number; alive?: () => Promise<boolean>; probe?: Probe | undefined } = {},
 ): Promise<void> {
+  const { limitMs = 60_000, alive = async () => true, probe } = options;
   const deadline = performance.now() + limitMs;
-  for (let tries = 1; !(await isReady(engine, ports)); tries++) {
+  for (let tries = 1; !(await isReady(engine, ports, probe)); tries++) {
     if (tries % 10 === 0 && !(await alive())) throw new Error(`${engine} ended while it was starting`);
     if (performance.now() > deadline) throw new Error(`${engine} is not ready after ${limitMs / 1000} s`);
     await sleep(100);
@@ -39,9 +45,10 @@ export async function untilReady(
 }
 
 /** Sends bytes and returns what came back up to `end`, as Latin-1; empty where that never came. */
-function ask(port: number, bytes: Buffer, end: string): Promise<string> {
+function ask(port: number, bytes: Buffer, end: string, probe?: Probe): Promise<string> {
   return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port });
+    const to = { host: '127.0.0.1', port };
+    const socket = probe ? connectEncrypted({ ...to, ca: probe.ca }) : connect(to);
     let answer = '';
     const finish = (result: string) => {
       socket.destroy();
@@ -50,7 +57,7 @@ function ask(port: number, bytes: Buffer, end: string): Promise<string> {
     socket.setTimeout(2_000, () => finish(''));
     socket.on('error', () => finish(''));
     socket.on('close', () => finish(''));
-    socket.on('connect', () => socket.write(bytes));
+    socket.on(probe ? 'secureConnect' : 'connect', () => socket.write(bytes));
     socket.on('data', (data) => {
       answer += data.toString('latin1');
       if (answer.includes(end)) finish(answer);

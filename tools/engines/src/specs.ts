@@ -19,6 +19,19 @@ export interface ContainerSpec {
   mounts: { source: string; target: string }[];
   /** Succeeds inside the container once it is ready. */
   healthCheck: string[];
+  /** `uid:gid` that it runs as, where that is not the image's to say. */
+  user?: string;
+  /** Further flags of `docker run`, for containers that are not a suite's. */
+  flags?: readonly string[];
+  /** Where connections are encrypted: the authority of the server's certificate, and how a probe signs in. */
+  probe?: Probe;
+}
+
+/** How a server with encrypted connections is asked whether it is ready. */
+export interface Probe {
+  ca: string;
+  /** The words of Redis' `AUTH`. */
+  auth?: string;
 }
 
 /** Runs MongoDB, or what serves its protocol. */

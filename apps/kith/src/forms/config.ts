@@ -16,11 +16,22 @@ const ofServices = Object.fromEntries(
   Object.entries(shapes).filter(([name]) => !isEngine(name)),
 ) as unknown as Omit<Shapes, keyof typeof engines>;
 
+/** Of the engines that `kith start --distributed` starts. */
+const ownEngines = z.object({
+  ENGINE_CERTIFICATES: z
+    .string()
+    .optional()
+    .describe(
+      'folder of certificates for the engines that `kith start --distributed` starts: `ca.pem`, and `nats.pem`, `mongo.pem` and `redis.pem` with their keys; without it they are made',
+    ),
+});
+
 /** The environment of a start: what the gateway and the services read, and where data is kept. */
 export const platformConfig = z.object({
   ...ofServices,
   ...commonConfig.shape,
   ...gatewayConfig.shape,
   ...dataFolderConfig.shape,
+  ...ownEngines.shape,
 });
 export type PlatformConfig = z.output<typeof platformConfig>;

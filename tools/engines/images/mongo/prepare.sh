@@ -9,3 +9,5 @@ as_postgres initdb -D "$template" -U postgres -E UTF8 --locale=C.UTF-8 --no-sync
 as_postgres pg_ctl -w -D "$template" -o '-c config_file=/etc/kith/postgresql.conf' start
 as_postgres psql -h /run/postgresql -d postgres -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION documentdb CASCADE'
 as_postgres pg_ctl -w -D "$template" -m fast stop
+# A container may run as any user, which copies it.
+chmod -R a+rX "$template"

@@ -10,12 +10,13 @@ NODE_ENV is production, it creates a demo project and prints a request to paste.
 \`kith stop\`.
 
 With --distributed each service is a process of its own. It uses the engines at MONGODB_URL, NATS_URL and REDIS_URL if all
-three are set, otherwise engines in Docker.
+three are set, otherwise engines in Docker, with passwords and encrypted connections.
 
 README.md, "Configuration", lists all environment variables.`,
   reads: folderConfig,
   options: {
     port: { value: 'NUMBER', text: 'the port to listen on; the same as PORT' },
+    'plain-engines': { text: 'with --distributed: engines without passwords and encryption, for looking into them' },
     distributed: { text: 'start each service as its own process, on MongoDB, NATS and Redis' },
   },
   isLong: true,

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { createLogger, readConfig, StartError } from '@kith/base';
-import { provideEngines, startNamedEngines } from '@kith/engines';
+import { provideEngines } from '@kith/engines';
 import type { RunningProcess } from '@kith/service';
 import { platformConfig } from '../../forms/config.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
@@ -10,15 +9,15 @@ import { withSecret } from '../../forms/installation-secret.ts';
 import { operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
 import type { Announcement } from '../../forms/running.ts';
-import { ensureNatsUsers } from '../../nats/users.ts';
 import type { Result, Surroundings } from '../command.ts';
+import { reachEngines } from './engines.ts';
 import { introduce } from './introduce.ts';
 
 /** Starts real engines, unless they are given, and each service as a process of its own. */
-export async function startOnEngines({
-  env,
-  ...around
-}: Surroundings): Promise<RunningProcess & { told: Result }> {
+export async function startOnEngines(
+  { env, ...around }: Surroundings,
+  { isPlain }: { isPlain: boolean },
+): Promise<RunningProcess & { told: Result }> {
   const progress = (line: string) => around.progress(`  ${line}`);
   const config = readConfig(platformConfig, { NODE_ENV: 'development', ...env });
   const folder = openDataFolder(config.KITH_DATA);
@@ -29,17 +28,8 @@ export async function startOnEngines({
   const { KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous } = withSecret(folder, config);
   const provided = await provideEngines({ env, progress, confirm });
   if (provided.kind === 'none') throw new StartError(provided.reason);
-  const users = await ensureNatsUsers(folder.file('nats-users'), config.KITH_PREFIX);
-  const engines =
-    provided.kind === 'docker'
-      ? await startNamedEngines({
-          name: config.KITH_PREFIX,
-          images: provided.images,
-          natsConfigDir: users.configFolder,
-          progress,
-        })
-      : undefined;
-  const urls = engines ?? (provided.kind === 'urls' ? provided : undefined);
+  const { KITH_PREFIX: prefix, ENGINE_CERTIFICATES: certificates } = config;
+  const engines = await reachEngines({ provided, folder, env, prefix, certificates, isPlain, progress });
   try {
     const platform = await startDistributed({
       env: {
@@ -48,13 +38,11 @@ export async function startOnEngines({
         HOST: config.HOST,
         KITH_SECRET: secret,
         KITH_SECRET_PREVIOUS: previous.join(),
-        MONGODB_URL: urls?.mongodbUrl,
-        NATS_URL: urls?.natsUrl,
-        REDIS_URL: urls?.redisUrl,
+        ...unset,
       },
       // Each process gets its own secrets only.
       envOf: (name) => ({
-        ...(engines ? { NATS_NKEY: readFileSync(users.seedFile(name), 'utf8') } : {}),
+        ...engines.envOf(name),
         ...(name === 'gateway' ? { OPERATOR_TOKEN: token } : { OPERATOR_TOKEN: undefined }),
       }),
       logFolder: folder.file('logs'),
@@ -73,15 +61,18 @@ export async function startOnEngines({
       log: createLogger({ name: 'kith', level: config.LOG_LEVEL }),
       async stop() {
         await platform.stop();
-        await engines?.stop();
+        await engines.stop();
         folder.release();
       },
     };
   } catch (error) {
-    await engines?.stop();
+    await engines.stop();
     throw error;
   }
 }
+
+/** What a process has of its own, or not at all. */
+const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };
 
 /** Asks at the terminal; without one the answer is no. */
 async function confirm(question: string): Promise<boolean> {

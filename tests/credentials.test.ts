@@ -1,73 +1,103 @@
 // Starts at most 0 platforms and 30 processes.
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { streamNames } from '@kith/bus';
 import type { Connection } from '@kith/contracts';
-import { provideEngines, startContainers } from '@kith/engines';
+import { type Engines, provideEngines, startContainers } from '@kith/engines';
 import {
+  type Credentials,
   caller,
-  ensureNatsUsers,
+  engineOwner,
+  ensureCredentials,
+  ensureDatabaseUsers,
   type NatsUser,
-  type NatsUserFiles,
   serviceNames,
   startDistributed,
+  storingNames,
 } from '@kith/platform';
 import {
   availableEngines,
   compileCache,
   createPeople,
-  type Engines,
   EventSource,
   uniquePrefix,
   waitFor,
 } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const operatorToken = 'the-operator';
 const processes = ['gateway', ...serviceNames] as const;
 
-// The whole platform on a NATS server with its users: a right that is missing fails here (docs/adr/0003).
-describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
+// The whole platform on engines with passwords, rights and encryption: a right that is missing fails here (docs/adr/0048).
+describe.runIf(availableEngines().includes('containers'))('the credentials', () => {
   const prefix = uniquePrefix();
   let folder: string;
-  let users: NatsUserFiles;
+  let credentials: Credentials;
   let engines: Engines;
+  let at: Record<'nats' | 'mongo' | 'redis', string>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'kith-users-'));
-    users = await ensureNatsUsers(folder, prefix);
-    engines = await startOwnEngines(join(users.configFolder, 'nats.conf'));
+    folder = await mkdtemp(join(tmpdir(), 'kith-credentials-'));
+    // The engines' user passes through it.
+    await chmod(folder, 0o711);
+    credentials = await ensure();
+    engines = await startOwnEngines(credentials);
+    const hostOf = (url: string) => new URL(url).host;
+    at = {
+      nats: hostOf(engines.natsUrl),
+      mongo: hostOf(engines.mongodbUrl),
+      redis: hostOf(engines.redisUrl),
+    };
+    const { ca, passwordOf } = credentials;
+    // As each start does: what is there already stays.
+    for (let start = 0; start < 2; start++)
+      await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
   }, 120_000);
   afterAll(async () => {
     await engines?.[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
 
-  const seed = (user: NatsUser) => readFile(users.seedFile(user));
+  const ensure = () =>
+    ensureCredentials(join(folder, 'files'), { prefix, monitorHost: '0.0.0.0', owner: engineOwner() });
   const as = async (user: NatsUser): Promise<NatsConnection> =>
     connect({
-      servers: new URL(engines.natsUrl).host,
-      authenticator: nkeyAuthenticator(await seed(user)),
+      servers: at.nats,
+      tls: { ca: credentials.ca },
+      authenticator: nkeyAuthenticator(Buffer.from(credentials.seedOf(user))),
       inboxPrefix: `_INBOX_${user}`,
     });
 
-  it('keeps each seed for its owner, and no secret in the server’s configuration', async () => {
-    const config = await readFile(join(users.configFolder, 'nats.conf'), 'utf8');
-    for (const user of processes) {
-      expect((await stat(users.seedFile(user))).mode & 0o777).toBe(0o600);
-      expect(config).not.toContain((await seed(user)).toString());
+  it('are kept for their owners, and what servers are told holds none of them', async () => {
+    const files = join(folder, 'files');
+    const isFile = async (name: string) => (await stat(join(files, name))).isFile();
+    for (const name of await readdir(files, { recursive: true })) {
+      const { mode } = await stat(join(files, name));
+      expect(mode & 0o777, name).toBe((await isFile(name)) ? 0o600 : 0o700);
     }
-    expect(await ensureNatsUsers(folder, prefix)).toBeTruthy();
-    expect(await readFile(join(users.configFolder, 'nats.conf'), 'utf8')).toBe(config);
+    const told = await Promise.all(
+      ['server/nats.conf', 'redis/users.acl', 'redis/redis.conf'].map((name) =>
+        readFile(join(files, name), 'utf8'),
+      ),
+    );
+    const secrets = [...processes.map((user) => credentials.seedOf(user)), credentials.passwordOf('gateway')];
+    for (const secret of secrets) expect(told.join()).not.toContain(secret);
+    // A second time they are the same.
+    const before = await Promise.all(
+      [...storingNames, 'gateway'].map((name) => readFile(join(files, name, 'password'), 'utf8')),
+    );
+    const again = await ensure();
+    expect([...storingNames, 'gateway'].map((name) => again.passwordOf(name))).toEqual(before);
+    expect(again.ca).toBe(credentials.ca);
   });
 
   it('serves the whole way, events included', async () => {
-    const seeds = Object.fromEntries(
-      await Promise.all(processes.map(async (user) => [user, (await seed(user)).toString()] as const)),
-    );
+    const internal = new Map<string, string>();
     await using platform = await startDistributed({
       env: {
         PATH: process.env.PATH,
@@ -76,15 +106,15 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
         LOG_LEVEL: 'debug',
         PORT: '0',
         KITH_PREFIX: prefix,
-        RATE_LIMIT_SCALE: '0',
+        // Limits are counted in Redis, and let all of this through.
+        RATE_LIMIT_SCALE: '1000',
         OPERATOR_TOKEN: operatorToken,
         KITH_SECRET: 'the secret of a platform with rights',
-        MONGODB_URL: engines.mongodbUrl,
-        REDIS_URL: engines.redisUrl,
-        NATS_URL: engines.natsUrl,
+        NODE_EXTRA_CA_CERTS: credentials.caFile,
       },
-      envOf: (name) => ({ NATS_NKEY: seeds[name] }),
+      envOf: (name) => ({ ...credentials.urlsOf(name, at), NATS_NKEY: credentials.seedOf(name) }),
       logFolder: join(folder, 'logs'),
+      onUp: (name, url) => internal.set(name, url),
     });
     const call = caller(platform.url);
     const people = createPeople(call, operatorToken);
@@ -131,9 +161,11 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
       timeoutMs: 30_000,
       what: 'the erasure',
     });
+    const metrics = await (await fetch(`${internal.get('gateway')}/metrics`)).text();
+    expect(metrics).toContain('kith_limiter_store{store="redis"} 1');
     for (const name of processes) {
       const log = await readFile(join(folder, 'logs', `${name}.log`), 'utf8');
-      expect(log).not.toMatch(/permissions? violation/i);
+      expect(log).not.toMatch(/permissions? violation|NOPERM|NOAUTH/i);
     }
   }, 90_000);
 
@@ -192,6 +224,86 @@ describe.runIf(availableEngines().includes('containers'))('NATS users', () => {
     expect(String(await refused)).toMatch(/permissions violation for subscription/i);
     await connection.close();
   });
+
+  it.each([
+    ['KEYS', '*'],
+    ['GET', `${prefix}:limit:x`],
+    ['SET', `${prefix}:limit:x`, '1'],
+    ['INCRBY', `${prefix}:other`, '1'],
+    ['INCRBY', 'limit:x', '1'],
+    ['EVAL', "return redis.call('GET', KEYS[1])", '1', `${prefix}:limit:x`],
+    ['EVAL', "return redis.call('INCRBY', 'other', 1)", '0'],
+    ['CONFIG', 'GET', '*'],
+    ['ACL', 'LIST'],
+    ['CLIENT', 'LIST'],
+    ['FLUSHALL'],
+    ['SCRIPT', 'FLUSH'],
+    ['SUBSCRIBE', 'x'],
+    ['SHUTDOWN'],
+  ])('the gateway may not use Redis for %s %s', async (command, ...words) => {
+    using redis = redisAs('gateway', credentials.passwordOf('gateway'));
+    await expect(redis.client.call(command, ...words)).rejects.toThrow(/NOPERM|ACL failure/);
+  });
+
+  it('Redis refuses who is not the gateway', async () => {
+    for (const [user, password] of [
+      ['gateway', 'wrong'],
+      ['identity', credentials.passwordOf('identity')],
+      ['default', ''],
+    ] as const) {
+      using redis = redisAs(user, password);
+      await expect(redis.client.call('INCRBY', `${prefix}:limit:x`, '1')).rejects.toThrow(/NOAUTH|WRONGPASS/);
+    }
+    using health = redisAs('health', credentials.secured.redisHealth);
+    await expect(health.client.call('INCRBY', `${prefix}:limit:x`, '1')).rejects.toThrow(/NOPERM/);
+  });
+
+  it('the database refuses who has not signed in, and with its roles what is another service’s', async () => {
+    const url = (user: string, password: string) => `mongodb://${user}:${password}@${at.mongo}/?authSource=admin&tls=true`;
+    const find = async (from: string, database: string) => {
+      await using client = new MongoClient(from, { ca: credentials.ca, serverSelectionTimeoutMS: 3_000 });
+      return await client.db(database).collection('schema').findOne({});
+    };
+    await expect(find(`mongodb://${at.mongo}/?tls=true`, `${prefix}_identity`)).rejects.toThrow(/auth/i);
+    await expect(find(url('identity', 'wrong'), `${prefix}_identity`)).rejects.toThrow(/auth/i);
+    for (const service of storingNames) {
+      const own = url(service, credentials.passwordOf(service));
+      await find(own, `${prefix}_${service}`);
+      // FerretDB has no roles.
+      if (await isFerretdb(own)) continue;
+      for (const other of ['admin', ...storingNames.filter((one) => one !== service)]) {
+        const database = other === 'admin' ? other : `${prefix}_${other}`;
+        await expect(find(own, database)).rejects.toThrow(/not authorized/i);
+      }
+    }
+  });
+
+  it('no engine takes a connection that is not encrypted, nor is one of another authority trusted', async () => {
+    const mongo = new MongoClient(`mongodb://${at.mongo}`, { serverSelectionTimeoutMS: 1_000 });
+    await expect(mongo.connect()).rejects.toThrow();
+    await mongo.close();
+    const redis = new Redis(`redis://${at.redis}`, { lazyConnect: true, retryStrategy: () => null });
+    redis.on('error', () => {});
+    await expect(redis.connect()).rejects.toThrow();
+    const authenticator = nkeyAuthenticator(Buffer.from(credentials.seedOf('gateway')));
+    await expect(connect({ servers: at.nats, authenticator, tls: {}, reconnect: false })).rejects.toThrow(
+      /certificate|self.signed/i,
+    );
+  });
+
+  function redisAs(username: string, password: string) {
+    const client = new Redis(`rediss://${at.redis}`, {
+      ...(password && { username, password }),
+      ...{ tls: { ca: credentials.ca }, enableReadyCheck: false, retryStrategy: () => null },
+    });
+    client.on('error', () => {});
+    return { client, [Symbol.dispose]: () => client.disconnect() };
+  }
+
+  async function isFerretdb(url: string): Promise<boolean> {
+    await using client = new MongoClient(url, { ca: credentials.ca });
+    return 'ferretdb' in (await client.db('admin').command({ buildInfo: 1 }));
+  }
 });
 
 /** All that the stream of events holds, as one text; ends the connection. */
@@ -208,9 +320,9 @@ async function eventsOn(connection: NatsConnection, prefix: string): Promise<str
 }
 
 /** Engines of this suite's own: those that suites share have no users. */
-async function startOwnEngines(natsConfig: string): Promise<Engines> {
+async function startOwnEngines({ secured }: Credentials): Promise<Engines> {
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env });
   if (provided.kind !== 'docker') throw new Error('Engines of its own need Docker.');
-  return startContainers({ images: provided.images, natsConfig });
+  return startContainers({ images: provided.images, secured });
 }

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { type EngineAvailability, type Engines, startNamedEngines } from '@kith/engines';
+import { type Credentials, engineOwner, ensureCredentials } from '../../credentials/credentials.ts';
+import { ensureDatabaseUsers } from '../../credentials/database-users.ts';
+import { writePrivate } from '../../credentials/private-files.ts';
+import type { DataFolder } from '../../forms/data-folder.ts';
+import type { ProcessName } from '../../services.ts';
+
+/** The engines of a platform, and how each of its processes reaches them. */
+export interface ReachedEngines {
+  /** What a process's environment has for them. */
+  envOf(name: ProcessName): NodeJS.ProcessEnv;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  provided: Exclude<EngineAvailability, { kind: 'none' }>;
+  folder: DataFolder;
+  env: NodeJS.ProcessEnv;
+  prefix: string;
+  /** Folder of certificates that are given. */
+  certificates: string | undefined;
+  /** Without passwords and encryption. */
+  isPlain: boolean;
+  progress: (line: string) => void;
+}
+
+/** Takes the engines that are given, or starts them: with passwords and encrypted connections, unless it is to be without. */
+export async function reachEngines(options: Options): Promise<ReachedEngines> {
+  const { provided, prefix, isPlain, progress } = options;
+  if (provided.kind === 'urls') return plainly(provided, async () => {});
+  const { images } = provided;
+  if (isPlain) {
+    const engines = await startNamedEngines({ name: prefix, images, progress });
+    return plainly(engines, () => engines.stop());
+  }
+  const credentials = await credentialsIn(options);
+  const { secured } = credentials;
+  const engines = await startNamedEngines({ name: prefix, images, secured, progress });
+  try {
+    return await securely(engines, credentials, options);
+  } catch (error) {
+    await engines.stop();
+    throw error;
+  }
+}
+
+function plainly(
+  { mongodbUrl, natsUrl, redisUrl }: Pick<Engines, 'mongodbUrl' | 'natsUrl' | 'redisUrl'>,
+  stop: () => Promise<void>,
+): ReachedEngines {
+  const urls = { MONGODB_URL: mongodbUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl };
+  return { envOf: () => urls, stop };
+}
+
+/** Makes the users of the databases; each process then gets its own credentials alone. */
+async function securely(
+  engines: Engines,
+  credentials: Credentials,
+  { folder, env, prefix }: Options,
+): Promise<ReachedEngines> {
+  const hostOf = (url: string) => new URL(url).host;
+  const at = {
+    nats: hostOf(engines.natsUrl),
+    mongo: hostOf(engines.mongodbUrl),
+    redis: hostOf(engines.redisUrl),
+  };
+  const { ca, passwordOf } = credentials;
+  await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
+  // Authorities that the environment names stay trusted.
+  const others = env.NODE_EXTRA_CA_CERTS ? readFileSync(env.NODE_EXTRA_CA_CERTS, 'utf8') : '';
+  const trusted = folder.file('credentials/trusted.pem');
+  writePrivate(trusted, `${ca}${others}`);
+  return {
+    envOf: (name) => ({
+      ...credentials.urlsOf(name, at),
+      NATS_NKEY: credentials.seedOf(name),
+      NODE_EXTRA_CA_CERTS: trusted,
+    }),
+    stop: () => engines.stop(),
+  };
+}
+
+async function credentialsIn({ folder, prefix, certificates: given }: Options): Promise<Credentials> {
+  // Of an earlier version, whose seeds no server knows any more.
+  const earlier = folder.file('nats-users');
+  if (existsSync(earlier)) rmSync(earlier, { recursive: true });
+  return ensureCredentials(folder.file('credentials'), {
+    ...{ prefix, given, owner: engineOwner() },
+    // Published at this machine's loopback only.
+    monitorHost: '0.0.0.0',
+  });
+}

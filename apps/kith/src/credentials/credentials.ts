@@ -1,0 +1,159 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '@kith/base';
+import type { Secured } from '@kith/engines';
+import type { NatsUser } from './nats-rights.ts';
+import { ensureNatsUsers } from './nats-users.ts';
+import { serviceNames } from '../services.ts';
+import { type Certified, isGood, makeAuthority, makeServer } from './certificate.ts';
+import { databaseUsers } from './database-users.ts';
+import { kept, newPassword, type Owner, writePrivate } from './private-files.ts';
+import { redisAcl, redisConfig } from './redis.ts';
+
+export const engineNames = ['nats', 'mongo', 'redis'] as const;
+export type EngineName = (typeof engineNames)[number];
+
+/** Where each server finds its own files, in its container. */
+const serverFolder = '/etc/kith/self';
+
+/** The name of the database server's first user, who makes the others. */
+export const rootUser = 'kith-root';
+
+export interface CredentialsOptions {
+  prefix: string;
+  /** Where NATS serves its monitoring page. */
+  monitorHost: '127.0.0.1' | '0.0.0.0';
+  /** Names and addresses by which the servers are reached, beside their own and the loopback. */
+  hosts?: readonly string[];
+  /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, where the certificates are given. */
+  given?: string | undefined;
+  /** The user that the engines run as, where this process may hand it their files. */
+  owner?: Owner | undefined;
+}
+
+/** The credentials of an installation's processes and engines, in files. */
+export interface Credentials {
+  /** The authority's certificate, PEM, and its file. */
+  ca: string;
+  caFile: string;
+  /** The folder of an engine's files: `nats.conf`, `redis.conf`, `tls.pem`. */
+  folderOf(engine: EngineName): string;
+  /** The seed of a process's NATS user. */
+  seedOf(user: NatsUser): string;
+  /** The password of a user of the database server, or of the gateway in Redis. */
+  passwordOf(user: string): string;
+  /** The passwords of all users of the database server, by name. */
+  databasePasswords(): Record<string, string>;
+  /** The addresses with a process's own credentials, as its environment. */
+  urlsOf(user: NatsUser, at: Record<EngineName, string>): Partial<Record<'NATS_URL' | 'MONGODB_URL' | 'REDIS_URL', string>>;
+  /** What starts the engines' containers needs of it. */
+  secured: Secured;
+  /** The database server's address for the user that makes the others. */
+  rootUrl(mongo: string): string;
+}
+
+/**
+ * Makes the credentials of an installation on first use and keeps them: certificates by an authority of its own, or those that are
+ * given, a NATS user for each process, a user of the database server for each service, and one of Redis for the gateway.
+ * What servers are told of rights is written anew each time, so that an upgrade brings its own (docs/adr/0048).
+ */
+export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
+  const { prefix, monitorHost, hosts = [], given, owner } = options;
+  // The name of the first versions, whose volumes are still there.
+  const folderOf = (engine: EngineName) => join(folder, engine === 'nats' ? 'server' : engine);
+  const ca = given ? givenCertificates(given, folderOf, owner) : ownCertificates(folder, folderOf, hosts, owner);
+  const caFile = join(folder, 'operator', 'ca.pem');
+
+  const users = await ensureNatsUsers(folder, prefix, { serverFolder, monitorHost, owner });
+  const passwordFile = (user: string) => join(folder, user, 'password');
+  for (const { name } of databaseUsers(prefix)) kept(passwordFile(name), newPassword);
+  const gateway = kept(passwordFile('gateway'), newPassword);
+  const root = kept(join(folderOf('mongo'), 'root-password'), newPassword, owner);
+
+  const redis = folderOf('redis');
+  const health = kept(join(redis, 'health-password'), newPassword, owner);
+  writePrivate(join(redis, 'users.acl'), redisAcl(prefix, { gateway, health }), owner);
+  writePrivate(join(redis, 'redis.conf'), redisConfig(serverFolder), owner);
+  // Each process trusts the authority from a folder of its own.
+  for (const name of ['gateway', 'operator', ...serviceNames]) writePrivate(join(folder, name, 'ca.pem'), ca);
+
+  const passwordOf = (user: string) => readFileSync(passwordFile(user), 'utf8');
+  const databased = new Set(databaseUsers(prefix).map(({ name }) => name));
+  const mongoUrl = (user: string, password: string, at: string) =>
+    `mongodb://${user}:${password}@${at}/?authSource=admin&tls=true`;
+  return {
+    ca,
+    caFile,
+    folderOf,
+    seedOf: (user) => readFileSync(users.seedFile(user), 'utf8'),
+    passwordOf,
+    databasePasswords: () => Object.fromEntries([...databased].map((user) => [user, passwordOf(user)])),
+    urlsOf: (user, at) => ({
+      NATS_URL: `tls://${at.nats}`,
+      ...(databased.has(user) && { MONGODB_URL: mongoUrl(user, passwordOf(user), at.mongo) }),
+      ...(user === 'gateway' && { REDIS_URL: `rediss://gateway:${passwordOf(user)}@${at.redis}` }),
+    }),
+    secured: { folderOf, ca, rootUser, redisHealth: health, owner: owner ?? thisUser() },
+    rootUrl: (at) => mongoUrl(rootUser, root, at),
+  };
+}
+
+/** Makes the authority once, and a server's certificate when it has none that is good for long. */
+function ownCertificates(
+  folder: string,
+  folderOf: (engine: EngineName) => string,
+  hosts: readonly string[],
+  owner: Owner | undefined,
+): string {
+  const [certFile, keyFile] = [join(folder, 'ca', 'cert.pem'), join(folder, 'ca', 'key.pem')];
+  // The key is written last: without it both are made anew.
+  if (!existsSync(keyFile)) {
+    const made = makeAuthority('Kith installation');
+    writePrivate(certFile, made.cert);
+    writePrivate(keyFile, made.key);
+  }
+  const authority: Certified = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+  for (const engine of engineNames) {
+    const file = join(folderOf(engine), 'tls.pem');
+    const names = [...new Set([engine, 'localhost', '127.0.0.1', ...hosts])];
+    const isThere = existsSync(file) && isGood(readFileSync(file, 'utf8'), names, authority.cert);
+    if (!isThere) {
+      const { cert, key } = makeServer(engine, names, authority);
+      writePrivate(file, cert + key, owner);
+    }
+    writePrivate(join(folderOf(engine), 'ca.pem'), authority.cert, owner);
+  }
+  return authority.cert;
+}
+
+/** Takes the certificates that the operator gives: a server's with its key after it, in one file. */
+function givenCertificates(
+  given: string,
+  folderOf: (engine: EngineName) => string,
+  owner: Owner | undefined,
+): string {
+  const read = (name: string) => {
+    try {
+      return readFileSync(join(given, name), 'utf8');
+    } catch (error) {
+      throw new StartError(`${join(given, name)} cannot be read: give ca.pem, nats.pem, mongo.pem and redis.pem.`, {
+        cause: error,
+      });
+    }
+  };
+  const ca = read('ca.pem');
+  for (const engine of engineNames) {
+    writePrivate(join(folderOf(engine), 'tls.pem'), read(`${engine}.pem`), owner);
+    writePrivate(join(folderOf(engine), 'ca.pem'), ca, owner);
+  }
+  return ca;
+}
+
+/** Root's files would be read by root alone, which no container of an engine is. */
+export function engineOwner(): Owner | undefined {
+  return process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : undefined;
+}
+
+function thisUser(): Owner {
+  return { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 };
+}

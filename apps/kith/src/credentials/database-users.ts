@@ -1,0 +1,81 @@
+import { StartError } from '@kith/base';
+import type { MongoClient } from 'mongodb';
+import { storingNames } from '../services.ts';
+
+/** A user of the database server. */
+export interface DatabaseUser {
+  name: string;
+  /** The databases that it may read and write; it may use no other. */
+  databases: readonly string[];
+}
+
+/** The databases' users: one a storing service, for its own database alone, and the operator for backups, moves and restores. */
+export function databaseUsers(prefix: string): DatabaseUser[] {
+  const own = (service: string) => `${prefix}_${service}`;
+  return [
+    ...storingNames.map((service) => ({ name: service, databases: [own(service)] })),
+    { name: 'operator', databases: storingNames.map(own) },
+  ];
+}
+
+/** The role of a user in each of its databases, as MongoDB has it. */
+export function rolesOf({ databases }: DatabaseUser): { role: 'readWrite'; db: string }[] {
+  return databases.map((db) => ({ role: 'readWrite', db }));
+}
+
+/**
+ * Makes the users on a server, as its root user. FerretDB knows passwords and no roles: there each user may use every database.
+ * Throws `StartError`.
+ */
+export async function ensureDatabaseUsers(options: {
+  /** With the root user's name and password. */
+  url: string;
+  /** The authority that the server's certificate is of, PEM. */
+  ca?: string | undefined;
+  prefix: string;
+  passwordOf: (user: string) => string;
+}): Promise<void> {
+  const { url, ca, prefix, passwordOf } = options;
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { MongoClient, MongoServerError } = await import('mongodb');
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 3_000, ...(ca && { ca }) });
+  try {
+    await reached(client);
+    const admin = client.db('admin');
+    const hasRoles = !('ferretdb' in (await admin.command({ buildInfo: 1 })));
+    for (const user of databaseUsers(prefix)) {
+      const [pwd, roles] = [passwordOf(user.name), rolesOf(user)];
+      try {
+        await admin.command({ createUser: user.name, pwd, roles });
+      } catch (error) {
+        if (!(error instanceof MongoServerError) || !isThere(error)) throw error;
+        await admin.command({ updateUser: user.name, pwd, ...(hasRoles && { roles }) });
+      }
+    }
+  } catch (error) {
+    throw new StartError(`The database's users cannot be made: ${(error as Error).message}.`, { cause: error });
+  } finally {
+    await client.close();
+  }
+}
+
+/** MongoDB: UserAlreadyExists or, by the index, a duplicate key; FerretDB has the same in words. */
+function isThere({ code, message }: { code?: unknown; message: string }): boolean {
+  return code === 51003 || code === 11000 || /already exists/i.test(message);
+}
+
+const patienceMs = 60_000;
+
+/** A server that is new listens before its root user is there. */
+async function reached(client: MongoClient): Promise<void> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}

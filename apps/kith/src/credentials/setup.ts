@@ -1,0 +1,50 @@
+// Makes the credentials of an installation in a folder, each process's in one of its own: what docker-compose runs before the engines.
+// `node setup.ts <folder>`, with KITH_PREFIX as everywhere, and NATS_AT, MONGO_AT and REDIS_AT where they are not at the usual
+// names. Certificates that are given lie in the folder CERTIFICATES. As root it hands the files over to the user that the containers run as, and so it does with the engines' data.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { natsRights } from './nats-rights.ts';
+import { secretNames } from '../services.ts';
+import { ensureCredentials, engineNames } from './credentials.ts';
+import { handOver, kept, writePrivate } from './private-files.ts';
+
+const { env } = process;
+const [folder, dataFolder] = process.argv.slice(2);
+if (!folder) throw new Error('Name the folder: node setup.ts <folder>');
+const prefix = env.KITH_PREFIX || 'kith';
+const given = env.CERTIFICATES;
+const at = {
+  nats: env.NATS_AT || 'nats:4222',
+  mongo: env.MONGO_AT || 'mongo:27017',
+  redis: env.REDIS_AT || 'redis:6379',
+};
+
+const credentials = await ensureCredentials(folder, {
+  prefix,
+  monitorHost: '127.0.0.1',
+  hosts: Object.values(at).map((address) => address.replace(/:\d+$/, '')),
+  given: given && existsSync(join(given, 'ca.pem')) ? given : undefined,
+});
+for (const user of Object.keys(natsRights(prefix)) as (keyof ReturnType<typeof natsRights>)[]) {
+  for (const [name, url] of Object.entries(credentials.urlsOf(user, at))) {
+    writePrivate(join(folder, user, name.toLowerCase().replace('_', '-')), url);
+  }
+}
+// Who makes the database's users knows their passwords.
+const databases = join(folder, 'databases');
+writePrivate(join(databases, 'root-url'), credentials.rootUrl(at.mongo));
+writePrivate(join(databases, 'ca.pem'), credentials.ca);
+writePrivate(join(databases, 'passwords.json'), JSON.stringify(credentials.databasePasswords()));
+
+kept(join(folder, 'gateway', 'operator-token'), () => randomBytes(32).toString('base64url'));
+// One for the gateway, those that trust what it signs, and those that seal.
+const secret = kept(join(folder, 'gateway', 'secret'), () => randomBytes(32).toString('base64url'));
+for (const name of secretNames) writePrivate(join(folder, name, 'secret'), secret);
+
+// The user `node` of the image, as which everything runs.
+const owner = { uid: 1000, gid: 1000 };
+if (process.getuid?.() === 0) {
+  for (const name of readdirSync(folder)) handOver(join(folder, name), owner, { always: true });
+  if (dataFolder) for (const engine of engineNames) handOver(join(dataFolder, engine), owner);
+}

@@ -1,0 +1,55 @@
+import type { ContainerSpec, Engine } from './specs.ts';
+
+/** What an engine needs to take encrypted connections of known users only. Its files are made by whoever starts it. */
+export interface Secured {
+  /** The folder of each engine's own files, which its container finds at `/etc/kith/self`. */
+  folderOf: (engine: Engine) => string;
+  /** The authority of the servers' certificates, PEM. */
+  ca: string;
+  /** The first user of the database server, whose password is in its folder. */
+  rootUser: string;
+  /** Password of Redis' user `health`. */
+  redisHealth: string;
+  /** The user of this machine that the files belong to, as which the engines run. */
+  owner: { uid: number; gid: number };
+}
+
+/** Where a container finds its own files. */
+export const ownFolder = '/etc/kith/self';
+
+/** What a server is told beside what it is told always: which files to go by. */
+const commands: Record<Engine, string[]> = {
+  nats: ['-c', `${ownFolder}/nats.conf`],
+  redis: ['redis-server', `${ownFolder}/redis.conf`],
+  mongo: [
+    ...['mongod', '--bind_ip_all', '--auth', '--tlsMode=requireTLS'],
+    ...[`--tlsCertificateKeyFile=${ownFolder}/tls.pem`, `--tlsCAFile=${ownFolder}/ca.pem`],
+    '--tlsAllowConnectionsWithoutCertificates',
+  ],
+};
+
+/** An engine's container with passwords and encrypted connections, in which nobody has more rights than a user of this machine. */
+export function securedSpec(spec: ContainerSpec, secured: Secured): ContainerSpec {
+  const { engine, env } = spec;
+  const { uid, gid } = secured.owner;
+  return {
+    ...spec,
+    command: commands[engine],
+    env:
+      engine === 'mongo'
+        ? {
+            ...env,
+            MONGO_INITDB_ROOT_USERNAME: secured.rootUser,
+            MONGO_INITDB_ROOT_PASSWORD_FILE: `${ownFolder}/root-password`,
+          }
+        : env,
+    mounts: [{ source: secured.folderOf(engine), target: ownFolder }],
+    user: `${uid}:${gid}`,
+    flags: [
+      ...['--user', `${uid}:${gid}`, '--read-only', '--tmpfs', '/tmp:mode=1777', '--cap-drop', 'ALL'],
+      ...['--security-opt', 'no-new-privileges:true', '--pids-limit', engine === 'mongo' ? '1000' : '200'],
+      ...['--memory', engine === 'mongo' ? '2g' : '512m'],
+    ],
+    probe: { ca: secured.ca, ...(engine === 'redis' && { auth: `health ${secured.redisHealth}` }) },
+  };
+}
