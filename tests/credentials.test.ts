@@ -259,7 +259,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
   });
 
   it('the database refuses who has not signed in, and with its roles what is another service’s', async () => {
-    const url = (user: string, password: string) => `mongodb://${user}:${password}@${at.mongo}/?authSource=admin&tls=true`;
+    const url = (user: string, password: string) =>
+      `mongodb://${user}:${password}@${at.mongo}/?authSource=admin&tls=true`;
     const find = async (from: string, database: string) => {
       await using client = new MongoClient(from, { ca: credentials.ca, serverSelectionTimeoutMS: 3_000 });
       return await client.db(database).collection('schema').findOne({});

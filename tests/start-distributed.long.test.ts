@@ -1,12 +1,14 @@
 // Quick counterpart: tests/start.test.ts
-// Starts at most 0 platforms and 10 processes.
+// Starts at most 0 platforms and 20 processes.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { dockerOrThrow } from '@kith/engines';
 import { type StartFile, serviceNames } from '@kith/platform';
 import { availableEngines, eraseEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { bannerIn, curlLines, startByKith } from './support/start-script.ts';
@@ -86,6 +88,36 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       await eraseEngines(engines, prefix);
       for (const folder of [data, `${data}-2`]) await rm(folder, { recursive: true, force: true });
     }, 90_000);
+
+    it('starts engines with passwords and TLS, and finds the data again', async () => {
+      const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));
+      const prefix = uniquePrefix();
+      const env = { KITH_DATA: data, KITH_PREFIX: prefix, PORT: '0', CI: 'true' };
+      const inspect = async (engine: string, format: string) =>
+        dockerOrThrow(['inspect', '-f', format, `${prefix}-${engine}`]);
+      const projects: string[] = [];
+      for (let time = 0; time < 2; time++) {
+        await using kith = await startByKith({ words, env, until: 'Ctrl-C ends it' });
+        const [line = ''] = curlLines(kith.output());
+        expect(line, kith.output()).not.toBe('');
+        expect(JSON.parse((await run('bash', ['-c', line])).stdout).connections).toHaveLength(1);
+        projects.push((JSON.parse(await readFile(join(data, 'start.json'), 'utf8')) as StartFile).projectId);
+        for (const engine of ['mongo', 'nats', 'redis']) {
+          const hardened = '{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}} {{.HostConfig.SecurityOpt}}';
+          expect(await inspect(engine, hardened)).toBe('true [ALL] [no-new-privileges:true]');
+          expect(await inspect(engine, '{{.Config.User}}')).not.toMatch(/^(0|root)?(:|$)/);
+        }
+        const port = await inspect('redis', '{{(index (index .NetworkSettings.Ports "6379/tcp") 0).HostPort}}');
+        const plain = new Redis(`redis://127.0.0.1:${port}`, { lazyConnect: true, retryStrategy: () => null });
+        plain.on('error', () => {});
+        await expect(plain.connect()).rejects.toThrow();
+        expect((await runKith(['stop'], { KITH_DATA: data })).code).toBe(0);
+        expect(await kith.exited).toBe(0);
+      }
+      expect(projects[1]).toBe(projects[0]);
+      await dockerOrThrow(['volume', 'rm', ...['mongo', 'nats', 'redis'].map((one) => `${prefix}-${one}-data`)]);
+      await rm(data, { recursive: true, force: true });
+    }, 180_000);
 
     it('says in one sentence which server refuses', async () => {
       const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));

@@ -10,6 +10,7 @@ const tools = [
   ['.dockerignore', 'tools/dockerignore.ts', '--check'],
   ['what --help prints', 'tools/help.ts', '--check'],
   ['images, docker-compose and scrape targets', 'tools/deployment.ts', '--check'],
+  ['docs/transport.md', 'tools/docs-credentials.ts', '--check'],
   ['docs/operations.md', 'tools/docs-operations.ts', '--check'],
   ['docs/errors.md', 'tools/docs-errors.ts', '--check'],
   ['docs/metrics.md', 'tools/docs-metrics.ts', '--check'],

@@ -12,6 +12,7 @@ const makers = [
   'tools/readme-config.ts',
   'tools/dockerignore.ts',
   'tools/deployment.ts',
+  'tools/docs-credentials.ts',
   'tools/help.ts',
 ];
 

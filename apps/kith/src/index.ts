@@ -1,5 +1,10 @@
 export { type Credentials, engineOwner, ensureCredentials } from './credentials/credentials.ts';
-export { type DatabaseUser, databaseUsers, ensureDatabaseUsers, rolesOf } from './credentials/database-users.ts';
+export {
+  type DatabaseUser,
+  databaseUsers,
+  ensureDatabaseUsers,
+  rolesOf,
+} from './credentials/database-users.ts';
 export { type NatsRights, type NatsUser, natsRights } from './credentials/nats-rights.ts';
 export { type RedisRights, redisRights } from './credentials/redis.ts';
 export { type Call, CallError, caller } from './demo/api.ts';

@@ -22,7 +22,7 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
         // All of the crowd come from one address.
         gateway: { environment: { RATE_LIMIT_SCALE: '100000' } },
         // The events are read from here.
-        nats: { ports: [`127.0.0.1:${natsPort}:4222`] },
+        nats: { ports: [`127.0.0.1:${natsPort}:4222`], networks: ['bus', 'outside'] },
       },
     }),
   );
@@ -50,16 +50,11 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
   };
   await allReady(120_000);
   const operatorToken = (await call('exec', '-T', 'gateway', 'cat', '/etc/kith/self/operator-token')).trim();
-  const volume = `${name}_nats-operator`;
-  const seed = await dockerOrThrow([
-    'run',
-    '--rm',
-    '-v',
-    `${volume}:/seed:ro`,
-    images.redis,
-    'cat',
-    '/seed/nkey',
-  ]);
+  const ofOperator = async (file: string) => {
+    const volume = `${name}_nats-operator:/operator:ro`;
+    return dockerOrThrow(['run', '--rm', '-v', volume, images.redis, 'cat', `/operator/${file}`]);
+  };
+  const [seed, ca] = [await ofOperator('nkey'), await ofOperator('ca.pem')];
   const running = ends.move();
   return {
     url,
@@ -67,6 +62,7 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     log: new NatsLog(
       {
         servers: `127.0.0.1:${natsPort}`,
+        tls: { ca },
         inboxPrefix: '_INBOX_operator',
         authenticator: nkeyAuthenticator(new TextEncoder().encode(seed.trim())),
       },

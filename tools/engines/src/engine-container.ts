@@ -39,7 +39,8 @@ class UntilReady implements WaitStrategy {
   #timeoutMs = 90_000;
 
   constructor({ engine, probe }: ContainerSpec, name: string, ports: EnginePorts) {
-    this.#wait = () => untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name), probe });
+    this.#wait = () =>
+      untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name), probe });
   }
 
   waitUntilReady(): Promise<void> {

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:tls';
 import { expect, test } from 'vitest';
@@ -35,7 +35,9 @@ test('a server is trusted by its authority alone, under its own names', async ()
   await reach(authority.cert, 'nats');
   await reach(authority.cert, 'localhost');
   await expect(reach(authority.cert, 'mongo')).rejects.toThrow(/altnames/i);
-  await expect(reach(makeAuthority('Kith installation').cert, 'nats')).rejects.toThrow(/signature|certificate/i);
+  await expect(reach(makeAuthority('Kith installation').cert, 'nats')).rejects.toThrow(
+    /signature|certificate/i,
+  );
   server.close();
 });
 
@@ -46,8 +48,8 @@ test('a certificate is made anew for other hosts, of another authority, and a ye
   expect(isGood(cert, hosts, authority.cert)).toBe(true);
   expect(isGood(cert, [...hosts, 'nats.example.com'], authority.cert)).toBe(false);
   expect(isGood(cert, hosts, makeAuthority('Kith installation').cert)).toBe(false);
-  expect([isGood(cert, hosts, authority.cert, days(360)), isGood(cert, hosts, authority.cert, days(370))]).toEqual([
-    true,
-    false,
-  ]);
+  expect([
+    isGood(cert, hosts, authority.cert, days(360)),
+    isGood(cert, hosts, authority.cert, days(370)),
+  ]).toEqual([true, false]);
 });

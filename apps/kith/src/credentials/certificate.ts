@@ -33,7 +33,14 @@ export function makeAuthority(name: string): Certified {
     extension('2.5.29.15', bits(Buffer.from([0b0000_0110]), 1), { isCritical: true }),
     extension('2.5.29.14', octets(keyId)),
   ];
-  const cert = issue({ issuer: name, subject: name, publicKey, signer: privateKey, days: authorityDays, extensions });
+  const cert = issue({
+    issuer: name,
+    subject: name,
+    publicKey,
+    signer: privateKey,
+    days: authorityDays,
+    extensions,
+  });
   return { cert, key: pemOf(privateKey) };
 }
 

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '@kith/base';
 import type { Secured } from '@kith/engines';
-import type { NatsUser } from './nats-rights.ts';
-import { ensureNatsUsers } from './nats-users.ts';
 import { serviceNames } from '../services.ts';
 import { type Certified, isGood, makeAuthority, makeServer } from './certificate.ts';
 import { databaseUsers } from './database-users.ts';
+import type { NatsUser } from './nats-rights.ts';
+import { ensureNatsUsers } from './nats-users.ts';
 import { kept, newPassword, type Owner, writePrivate } from './private-files.ts';
 import { redisAcl, redisConfig } from './redis.ts';
 
@@ -45,7 +45,10 @@ export interface Credentials {
   /** The passwords of all users of the database server, by name. */
   databasePasswords(): Record<string, string>;
   /** The addresses with a process's own credentials, as its environment. */
-  urlsOf(user: NatsUser, at: Record<EngineName, string>): Partial<Record<'NATS_URL' | 'MONGODB_URL' | 'REDIS_URL', string>>;
+  urlsOf(
+    user: NatsUser,
+    at: Record<EngineName, string>,
+  ): Partial<Record<'NATS_URL' | 'MONGODB_URL' | 'REDIS_URL', string>>;
   /** What starts the engines' containers needs of it. */
   secured: Secured;
   /** The database server's address for the user that makes the others. */
@@ -61,7 +64,9 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   const { prefix, monitorHost, hosts = [], given, owner } = options;
   // The name of the first versions, whose volumes are still there.
   const folderOf = (engine: EngineName) => join(folder, engine === 'nats' ? 'server' : engine);
-  const ca = given ? givenCertificates(given, folderOf, owner) : ownCertificates(folder, folderOf, hosts, owner);
+  const ca = given
+    ? givenCertificates(given, folderOf, owner)
+    : ownCertificates(folder, folderOf, hosts, owner);
   const caFile = join(folder, 'operator', 'ca.pem');
 
   const users = await ensureNatsUsers(folder, prefix, { serverFolder, monitorHost, owner });
@@ -136,9 +141,12 @@ function givenCertificates(
     try {
       return readFileSync(join(given, name), 'utf8');
     } catch (error) {
-      throw new StartError(`${join(given, name)} cannot be read: give ca.pem, nats.pem, mongo.pem and redis.pem.`, {
-        cause: error,
-      });
+      throw new StartError(
+        `${join(given, name)} cannot be read: give ca.pem, nats.pem, mongo.pem and redis.pem.`,
+        {
+          cause: error,
+        },
+      );
     }
   };
   const ca = read('ca.pem');

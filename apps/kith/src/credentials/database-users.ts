@@ -53,7 +53,9 @@ export async function ensureDatabaseUsers(options: {
       }
     }
   } catch (error) {
-    throw new StartError(`The database's users cannot be made: ${(error as Error).message}.`, { cause: error });
+    throw new StartError(`The database's users cannot be made: ${(error as Error).message}.`, {
+      cause: error,
+    });
   } finally {
     await client.close();
   }

@@ -2,7 +2,8 @@
 
 function tagged(tag: number, content: Buffer): Buffer {
   const { length } = content;
-  const bytes = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const bytes =
+    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   if (length > 0xffff) throw new RangeError(`DER: ${length} bytes are more than are written here.`);
   return Buffer.concat([Buffer.from([tag, ...bytes]), content]);
 }
@@ -43,5 +44,7 @@ export function oid(text: string): Buffer {
 /** A time to the second: with two digits for the year up to 2049, as RFC 5280 (4.1.2.5) wants it. */
 export function time(at: Date): Buffer {
   const text = at.toISOString().replaceAll(/[-:T]|\.\d+/g, '');
-  return at.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(text.slice(2))) : tagged(0x18, Buffer.from(text));
+  return at.getUTCFullYear() < 2050
+    ? tagged(0x17, Buffer.from(text.slice(2)))
+    : tagged(0x18, Buffer.from(text));
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { maxPayload } from '@kith/bus';
-import { kept, type Owner, writePrivate } from './private-files.ts';
 import { type NatsUser, natsRights } from './nats-rights.ts';
+import { kept, type Owner, writePrivate } from './private-files.ts';
 
 /** Each NATS user's seed, in a folder of its own. */
 export interface NatsUserFiles {

@@ -50,7 +50,8 @@ export const newPassword = () => randomBytes(32).toString('base64url');
 /** Gives a folder with all that is in it to a user, unless the folder is theirs: a database may be large. */
 export function handOver(folder: string, { uid, gid }: Owner, { always = false } = {}): void {
   if (!existsSync(folder) || (!always && statSync(folder).uid === uid)) return;
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) lchownSync(join(folder, name), uid, gid);
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(folder, name), uid, gid);
   // Last, so that a change of owners that was interrupted is made again.
   chownSync(folder, uid, gid);
 }

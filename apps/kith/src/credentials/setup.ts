@@ -4,9 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { natsRights } from './nats-rights.ts';
 import { secretNames } from '../services.ts';
-import { ensureCredentials, engineNames } from './credentials.ts';
+import { engineNames, ensureCredentials } from './credentials.ts';
+import { natsRights } from './nats-rights.ts';
 import { handOver, kept, writePrivate } from './private-files.ts';
 
 const { env } = process;

@@ -16,7 +16,9 @@ README.md, "Configuration", lists all environment variables.`,
   reads: folderConfig,
   options: {
     port: { value: 'NUMBER', text: 'the port to listen on; the same as PORT' },
-    'plain-engines': { text: 'with --distributed: engines without passwords and encryption, for looking into them' },
+    'plain-engines': {
+      text: 'with --distributed: engines without passwords and encryption, for looking into them',
+    },
     distributed: { text: 'start each service as its own process, on MongoDB, NATS and Redis' },
   },
   isLong: true,

@@ -10,7 +10,9 @@ export async function runStart(given: Given, surroundings: Surroundings): Promis
   let told: Result | undefined;
   await startProcess('kith', async () => {
     const { told: result, ...running } = given.options.distributed
-      ? await (await import('./distributed.ts')).startOnEngines(around, { isPlain: given.options['plain-engines'] === true })
+      ? await (await import('./distributed.ts')).startOnEngines(around, {
+          isPlain: given.options['plain-engines'] === true,
+        })
       : await (await import('./embedded.ts')).startInProcess(around);
     told = result;
     return running;

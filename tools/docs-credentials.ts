@@ -1,0 +1,31 @@
+// Writes into docs/transport.md what each credential can do, from the manifests; `--check` only compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { databaseUsers, natsRights, redisRights } from '@kith/platform';
+
+const prefix = 'kith';
+const code = (words: readonly string[]) => words.map((word) => `\`${word}\``).join('<br>');
+const databases = new Map(databaseUsers(prefix).map(({ name, databases }) => [name, databases]));
+
+const rows = Object.entries(natsRights(prefix)).map(([name, { publish, subscribe }]) =>
+  ['', `**${name}**`, code(publish), code(subscribe), code(databases.get(name) ?? []), ''].join(' | ').trim(),
+);
+const { keys, commands } = redisRights(prefix);
+const table = [
+  '| credential | may publish to, on NATS | may subscribe to | reads and writes |',
+  '|---|---|---|---|',
+  ...rows,
+  '',
+  `On Redis the gateway may use the keys \`${keys}\` with ${commands.map((one) => `\`${one}\``).join(', ')}. No other process may sign in there.`,
+].join('\n');
+
+const path = new URL('../docs/transport.md', import.meta.url);
+const page = readFileSync(path, 'utf8');
+const written = page.replace(
+  /(<!-- credentials -->\n)[\s\S]*?(<!-- \/credentials -->)/,
+  (_, start: string, end: string) => `${start}${table}\n${end}`,
+);
+if (!process.argv.includes('--check')) writeFileSync(path, written);
+else if (written !== page) {
+  console.error('docs/transport.md: its table differs from the manifests; run tools/docs-credentials.ts');
+  process.exit(1);
+}
