@@ -5,7 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type StartFile, serviceNames } from '@kith/platform';
+import { dockerOrThrow } from '@kith/engines';
+import { type StartFile, secretNames, serviceNames, storingNames } from '@kith/platform';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from './support/command.ts';
@@ -50,23 +51,42 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     }
   });
 
-  it('runs no service as root, and each with its own seed only', async () => {
+  it('runs no service as root, each with its own credentials only, and none may write or gain rights', async () => {
     const services = ['gateway', ...serviceNames];
-    const storing = ['ca.pem', 'mongodb-url', 'nats-url', 'nkey', 'password'];
-    const seedsOf: Record<string, string[]> = {
-      gateway: ['ca.pem', 'nats-url', 'nkey', 'operator-token', 'password', 'redis-url', 'secret'],
-      crypto: ['ca.pem', 'nats-url', 'nkey'],
-      storage: [...storing, 'secret'],
-    };
+    const stored = new Set<string>(storingNames);
+    const sealing = new Set<string>(['gateway', ...secretNames]);
+    const filesOf = (service: string) => [
+      ...['ca.pem', ...(stored.has(service) ? ['mongodb-url'] : []), 'nats-url', 'nkey'],
+      ...(service === 'gateway' ? ['operator-token'] : []),
+      ...(service === 'gateway' || stored.has(service) ? ['password'] : []),
+      ...(service === 'gateway' ? ['redis-url'] : []),
+      ...(sealing.has(service) ? ['secret'] : []),
+    ];
     const inside = (service: string) =>
       project.call('exec', '-T', service, 'sh', '-c', 'id -u && find /etc/kith -type f');
     const answers = await Promise.all(services.map(inside));
     for (const [i, answer] of answers.entries()) {
       const [user, ...files] = answer.trim().split('\n');
       expect(user).toBe('1000');
-      const expected = seedsOf[services[i] ?? ''] ?? storing;
+      const expected = filesOf(services[i] ?? '');
       expect(files.sort()).toEqual(expected.map((file) => `/etc/kith/self/${file}`));
     }
+    for (const id of (await project.call('ps', '-q')).split('\n').filter(Boolean)) {
+      const format =
+        '{{.Name}} {{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}} {{.HostConfig.SecurityOpt}} {{gt .HostConfig.Memory 0}}';
+      expect(await dockerOrThrow(['inspect', '-f', format, id])).toMatch(
+        / true \[ALL\] \[no-new-privileges:true\] true$/,
+      );
+    }
+    // The gateway's Redis and the databases are on other networks.
+    const resolves =
+      "require('dns').lookup(process.argv[1], (error) => console.log(error ? 'unknown' : 'known'))";
+    const knows = async (service: string, host: string) =>
+      (await project.call('exec', '-T', service, 'node', '-e', resolves, host)).trim();
+    expect(await Promise.all(['nats', 'mongo', 'redis'].map((host) => knows('crypto', host)))).toEqual([
+      ...['known', 'unknown', 'unknown'],
+    ]);
+    expect(await knows('gateway', 'mongo')).toBe('unknown');
   }, 60_000);
 
   it('lets one service be stopped and started again alone', async () => {

@@ -103,19 +103,30 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         expect(JSON.parse((await run('bash', ['-c', line])).stdout).connections).toHaveLength(1);
         projects.push((JSON.parse(await readFile(join(data, 'start.json'), 'utf8')) as StartFile).projectId);
         for (const engine of ['mongo', 'nats', 'redis']) {
-          const hardened = '{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}} {{.HostConfig.SecurityOpt}}';
+          const hardened =
+            '{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}} {{.HostConfig.SecurityOpt}}';
           expect(await inspect(engine, hardened)).toBe('true [ALL] [no-new-privileges:true]');
           expect(await inspect(engine, '{{.Config.User}}')).not.toMatch(/^(0|root)?(:|$)/);
         }
-        const port = await inspect('redis', '{{(index (index .NetworkSettings.Ports "6379/tcp") 0).HostPort}}');
-        const plain = new Redis(`redis://127.0.0.1:${port}`, { lazyConnect: true, retryStrategy: () => null });
+        const port = await inspect(
+          'redis',
+          '{{(index (index .NetworkSettings.Ports "6379/tcp") 0).HostPort}}',
+        );
+        const plain = new Redis(`redis://127.0.0.1:${port}`, {
+          lazyConnect: true,
+          retryStrategy: () => null,
+        });
         plain.on('error', () => {});
         await expect(plain.connect()).rejects.toThrow();
         expect((await runKith(['stop'], { KITH_DATA: data })).code).toBe(0);
         expect(await kith.exited).toBe(0);
       }
       expect(projects[1]).toBe(projects[0]);
-      await dockerOrThrow(['volume', 'rm', ...['mongo', 'nats', 'redis'].map((one) => `${prefix}-${one}-data`)]);
+      await dockerOrThrow([
+        'volume',
+        'rm',
+        ...['mongo', 'nats', 'redis'].map((one) => `${prefix}-${one}-data`),
+      ]);
       await rm(data, { recursive: true, force: true });
     }, 180_000);
 
