@@ -44,6 +44,7 @@ describe('--json', () => {
     called.set('start', []);
     expect(resultIn('start', started.output())).toMatchObject({ event: 'up', form: 'embedded' });
     expect(await call('status')).toMatchObject({ isRunning: true });
+    expect(await call('doctor')).toMatchObject({ isWell: true, findings: expect.any(Array) });
     const { users } = await call<{ users: { id: string }[] }>('demo');
 
     const [project] = await call<Project[]>('projects create', ['--name', 'Club']);

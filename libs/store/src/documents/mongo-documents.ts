@@ -2,15 +2,9 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { StartError, Turns } from '@kith/base';
 import type { Db, Filter, Collection as MongoCollection } from 'mongodb';
 import { despiteDeadlocks, insertAbsent } from '../drivers/failed-writes.ts';
-import { type MongoConnection, type MongoSchema, openMongo } from '../drivers/mongo.ts';
-import { eventsIndexes, MongoOutbox, marksIndexes } from '../outbox/mongo-outbox.ts';
-import {
-  type CounterFields,
-  type KeptReply,
-  pendingIndex,
-  type RowWrite,
-  type Change as SettledChange,
-} from '../settle/plan.ts';
+import { type MongoConnection, openMongo } from '../drivers/mongo.ts';
+import { MongoOutbox } from '../outbox/mongo-outbox.ts';
+import type { CounterFields, KeptReply, RowWrite, Change as SettledChange } from '../settle/plan.ts';
 import { ClaimLost, isCommitRefused, Settler, type Step } from '../settle/settler.ts';
 import { goneRow } from '../settle/write-row.ts';
 import { type AnyCollection, type Collection, type Counters, type Declared, layoutOf } from './collection.ts';
@@ -20,7 +14,6 @@ import {
   checkedChanges,
   type Documents,
   gathered,
-  oldestLayout,
   type Range,
   type Refusal,
   refuseTargets,
@@ -33,7 +26,6 @@ import { MongoById } from './mongo-by-id.ts';
 import {
   between,
   contentFields,
-  indexesOf,
   isThere,
   type MongoDocument,
   MongoReads,
@@ -47,6 +39,7 @@ import { MongoCopies } from './mongo-copies.ts';
 import { type Insert, inSteps, insertAll, isInsert, newKeysOf } from './mongo-inserts.ts';
 import { MongoMany } from './mongo-many.ts';
 import { MongoReplies } from './mongo-replies.ts';
+import { schemaOf } from './mongo-schema.ts';
 import { replyCollection } from './reply-collection.ts';
 
 export interface MongoDocumentsOptions extends Declared {
@@ -78,22 +71,7 @@ const attempts = 5;
 /** Opens a service's database on MongoDB, where a change is settled (docs/adr/0005). Throws `StartError`. */
 export async function openMongoDocuments(options: MongoDocumentsOptions): Promise<Documents> {
   const { url, database, collections, counters = [], onStep } = options;
-  const schema: MongoSchema = {
-    version: oldestLayout,
-    oldest: oldestLayout,
-    collections: {
-      events: eventsIndexes,
-      marks: marksIndexes,
-      ...Object.fromEntries(
-        collections.map((one) => [
-          one.name,
-          one === replyCollection ? [...indexesOf(one), pendingIndex] : indexesOf(one),
-        ]),
-      ),
-      ...Object.fromEntries(counters.map(({ name }) => [name, [pendingIndex]])),
-    },
-  };
-  const connection = await openMongo({ url, database, schema });
+  const connection = await openMongo({ url, database, schema: schemaOf(options) });
   try {
     await noteLayout(connection.db, [...collections, ...counters]);
     return new MongoDocuments(connection, { collections, counters, onStep });

@@ -5,6 +5,7 @@ import { completionCommand } from './completion.ts';
 import { listDeadLettersCommand } from './dead-letters-list.ts';
 import { replayDeadLettersCommand } from './dead-letters-replay.ts';
 import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
 import { importCommand } from './import.ts';
 import { revokeKeyCommand } from './keys-revoke.ts';
 import { rotateKeysCommand } from './keys-rotate.ts';
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   startCommand,
   stopCommand,
   statusCommand,
+  doctorCommand,
   demoCommand,
   createProjectCommand,
   listProjectsCommand,

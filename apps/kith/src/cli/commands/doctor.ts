@@ -1,0 +1,31 @@
+import type { Command } from '../command.ts';
+import { folderConfig } from '../data-folder.ts';
+
+/** Says what is wrong with an installation and how to mend it. */
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'check settings, machine, data and engines, and say how to mend what is wrong',
+  text: `Looks at the settings in the environment, Node, the clock, the disk, the data folder and its databases, what runs there, and the
+certificate at PUBLIC_URL. With NATS_URL, MONGODB_URL and REDIS_URL it looks at these engines instead of the data folder. It changes
+nothing. Each line says what is wrong, or may become so, and how to mend it. Exit code 1 means that something is wrong; warnings
+alone leave it 0.
+
+Give it the environment that Kith is started with, and the same user: a unit's file with --env-file.
+
+README.md, "Configuration", lists all environment variables.`,
+  reads: folderConfig,
+  options: {
+    'env-file': { value: 'FILE', text: 'read the settings from this file, a NAME=value on each line' },
+    distributed: { text: 'look at the engines, whether or not they are named' },
+    'least-gib': { value: 'NUMBER', text: 'free space that the disk must have, in GiB (1)' },
+    'least-days': {
+      value: 'NUMBER',
+      text: 'days that the certificate must be good for, or it is warned of (14)',
+    },
+  },
+  // Loads services and databases, which most commands do not need.
+  async run(given, around) {
+    const { runDoctor } = await import('../doctor/run-doctor.ts');
+    return runDoctor(given, around);
+  },
+};

@@ -1,0 +1,52 @@
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import { Check, type Finding } from './finding.ts';
+
+const dayMs = 24 * 3600_000;
+const patienceMs = 5_000;
+
+/** The certificate at an https address, as clients see it. */
+export async function checkCertificate(address: string, leastDays: number): Promise<Finding[]> {
+  const check = new Check('certificate');
+  const { hostname: host, port } = new URL(address);
+  try {
+    const { until, refusal } = await certificateAt(host, Number(port || 443));
+    const days = (until - Date.now()) / dayMs;
+    const renew = 'Renew it, and let the proxy do so by itself (docs/hosting.md).';
+    if (days < 0) check.wrong(`The certificate of ${host} has expired.`, renew);
+    else if (refusal)
+      check.wrong(
+        `Clients refuse the certificate of ${host}: ${refusal}.`,
+        'Get one of an authority that clients trust, for this name; name an own authority in NODE_EXTRA_CA_CERTS.',
+      );
+    else if (days < leastDays)
+      check.warn(`The certificate of ${host} expires in ${Math.floor(days)} days.`, renew);
+    else check.ok(`The certificate of ${host} is good for ${Math.floor(days)} days.`);
+  } catch (error) {
+    check.wrong(
+      `No TLS at ${host}:${port || 443} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}).`,
+      'Start the proxy in front, and see whether PUBLIC_URL is its address.',
+    );
+  }
+  return check.findings;
+}
+
+/** When a server's certificate ends, and why clients refuse it, if they do. */
+function certificateAt(host: string, port: number): Promise<{ until: number; refusal: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    // Its certificate is what is looked at, whatever it is; nothing is sent.
+    const servername = isIP(host) ? {} : { servername: host };
+    const socket = connect({ host, port, ...servername, rejectUnauthorized: false, timeout: patienceMs });
+    const end = (settle: () => void) => {
+      socket.destroy();
+      settle();
+    };
+    socket.once('error', (error) => end(() => reject(error)));
+    socket.once('timeout', () => end(() => reject(new Error('no answer'))));
+    socket.once('secureConnect', () => {
+      const { valid_to: until } = socket.getPeerCertificate();
+      const refusal = socket.authorized ? undefined : String(socket.authorizationError);
+      end(() => resolve({ until: Date.parse(until), refusal }));
+    });
+  });
+}

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { redactUrl } from '@kith/base';
+import { storeOf } from '@kith/service';
+import { type Examined, type ExaminedServer, examineDocuments } from '@kith/store/open';
+import { dataFolder } from '../../forms/data-folder.ts';
+import { serviceBackups } from '../../services.ts';
+import { Check, type Finding, sentenceOf } from './finding.ts';
+import { skewMs } from './machine.ts';
+
+/** The services' files: whether they are whole, and have the indexes that this version declares. */
+export async function checkFiles(path: string): Promise<Finding[]> {
+  const folder = dataFolder(path);
+  const findings: Finding[] = [];
+  for (const { service, declared } of serviceBackups) {
+    const check = new Check(`database ${service}`);
+    const file = folder.file(`${service}.sqlite`);
+    if (!existsSync(file)) continue;
+    try {
+      tell(check, await examineDocuments({ kind: 'sqlite', file }, declared));
+    } catch (error) {
+      check.wrong(
+        `${file} cannot be read: ${sentenceOf(error)}`,
+        'Restore it from a backup (docs/backup.md).',
+      );
+    }
+    findings.push(...check.findings);
+  }
+  return findings;
+}
+
+/** The services' databases on MongoDB, and the server itself. */
+export async function checkMongo(url: string, prefix: string): Promise<Finding[]> {
+  const check = new Check('MongoDB');
+  const findings: Finding[] = [];
+  let server: ExaminedServer | undefined;
+  for (const { service, declared } of serviceBackups) {
+    const config = storeOf(service, { MONGODB_URL: url, KITH_PREFIX: prefix });
+    const own = new Check(`database ${service}`);
+    try {
+      const examined = await examineDocuments(config, declared);
+      server ??= examined.server;
+      tell(own, examined);
+    } catch (error) {
+      const isRefused = /not authorized|unauthorized|requires authentication|authentication failed/i.test(
+        sentenceOf(error),
+      );
+      if (!isRefused) {
+        const mend =
+          'Start MongoDB, and see whether MONGODB_URL is its address, with its password and certificate authority.';
+        check.wrong(`MongoDB at ${redactUrl(url)} does not answer: ${redactUrl(sentenceOf(error))}`, mend);
+        return check.findings;
+      }
+      own.wrong(
+        `The user of MONGODB_URL may not read ${prefix}_${service}: ${redactUrl(sentenceOf(error))}`,
+        `Give it the role readWrite on ${prefix}_${service}, or set MONGODB_URL to a user that has it.`,
+      );
+    }
+    findings.push(...own.findings);
+  }
+  if (server) tellServer(check, server);
+  return [...check.findings, ...findings];
+}
+
+function tell(check: Check, { missing, damage }: Examined): void {
+  if (damage) check.wrong(`It is damaged: ${damage}.`, 'Restore it from a backup (docs/backup.md).');
+  if (missing.length > 0)
+    check.wrong(
+      `It lacks ${missing.join(', ')}: lists and lookups read everything, and unique keys are not checked.`,
+      'Restart the service, which makes its indexes when it starts.',
+    );
+  if (!damage && missing.length === 0) check.ok('It is whole, with all its indexes.');
+}
+
+function tellServer(check: Check, { version, aheadMs, asksWho }: ExaminedServer): void {
+  tellSkew(check, aheadMs);
+  if (!asksWho)
+    check.warn(
+      'MongoDB lets everybody in who can reach it.',
+      'Let it ask for a password, and name a user of each service in its MONGODB_URL.',
+    );
+  if (check.findings.length === 0) check.ok(`MongoDB ${version}.`);
+}
+
+/** Says of a server's clock how far it is off. */
+export function tellSkew(check: Check, aheadMs: number): void {
+  if (Math.abs(aheadMs) <= skewMs) return;
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  check.wrong(
+    `Its clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s.`,
+    'Set both clocks, and let chrony or systemd-timesyncd keep them.',
+  );
+}

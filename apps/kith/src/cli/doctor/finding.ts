@@ -1,0 +1,39 @@
+/** What the doctor says of one thing that it has looked at. */
+export interface Finding {
+  /** What it has looked at. */
+  check: string;
+  state: 'ok' | 'warning' | 'wrong';
+  /** What it has found, as a sentence. */
+  says: string;
+  /** What to do about it, as a sentence. */
+  mend?: string;
+}
+
+/** Collects what is said of one thing; with nothing else said, it is in order. */
+export class Check {
+  readonly findings: Finding[] = [];
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  ok(says: string): void {
+    this.findings.push({ check: this.#name, state: 'ok', says });
+  }
+
+  warn(says: string, mend: string): void {
+    this.findings.push({ check: this.#name, state: 'warning', says, mend });
+  }
+
+  wrong(says: string, mend: string): void {
+    this.findings.push({ check: this.#name, state: 'wrong', says, mend });
+  }
+}
+
+/** What an error says, as a sentence. */
+export function sentenceOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  const text = (message || code || String(error)).split('\n', 1)[0] as string;
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

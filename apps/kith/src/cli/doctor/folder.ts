@@ -1,0 +1,65 @@
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { dataFolder } from '../../forms/data-folder.ts';
+import { checkInstallation } from '../../forms/installation.ts';
+import { storingNames } from '../../services.ts';
+import { Check, type Finding, sentenceOf } from './finding.ts';
+
+/** Permissions of the group and of all others. */
+const others = 0o077;
+
+/** The data folder: whose it is, who can read it, and whether it can be written to. */
+export function checkFolder(path: string): Finding[] {
+  const check = new Check('data folder');
+  const folder = statSync(path, { throwIfNoEntry: false });
+  if (!folder) {
+    check.wrong(`There is no data folder ${path}.`, 'Set KITH_DATA to it, or start Kith, which makes it.');
+    return check.findings;
+  }
+  if (!folder.isDirectory()) {
+    check.wrong(`${path} is no folder.`, 'Set KITH_DATA to the data folder.');
+    return check.findings;
+  }
+  const uid = process.getuid?.();
+  if (uid !== undefined && folder.uid !== uid)
+    check.warn(
+      `${path} belongs to user ${folder.uid}, and this is user ${uid}.`,
+      'Run kith doctor as the user that Kith runs as.',
+    );
+  if ((folder.mode & others) !== 0)
+    check.wrong(`Other users can look into ${path} (${modeOf(folder.mode)}).`, `Run: chmod 700 ${path}`);
+  for (const name of readdirSync(path)) {
+    const file = join(path, name);
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((folder.mode & others) !== 0 && (mode & 0o004) !== 0 && /token|secret/.test(name))
+      check.wrong(`Every user can read ${file}.`, `Run: chmod 600 ${file}, and replace what is in it.`);
+  }
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    check.wrong(
+      `${path} cannot be written to: ${sentenceOf(error)}`,
+      'Give the folder to the user that Kith runs as.',
+    );
+  }
+  if (check.findings.length === 0) check.ok(`${path} is readable for its owner alone.`);
+  return check.findings;
+}
+
+/** Whether the files of the embedded form are those of one installation. */
+export function checkStamps(path: string): Finding[] {
+  const check = new Check('files');
+  const storing = storingNames.map((name) => `${name}.sqlite`);
+  try {
+    checkInstallation(dataFolder(path), ['events.sqlite', ...storing]);
+    check.ok('The files belong to one installation.');
+  } catch (error) {
+    const [says = '', ...mend] = (error as Error).message.split(/(?<=\.) (?=Restore )/);
+    check.wrong(says, mend.join(' ') || 'Restore the data folder from a backup (docs/backup.md).');
+  }
+  return check.findings;
+}
+
+function modeOf(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(4, '0');
+}

@@ -1,0 +1,69 @@
+import type { ErrorCode } from '@kith/contracts';
+import { type Running, runningIn } from '../../forms/running.ts';
+import { version } from '../version.ts';
+import { tellSkew } from './databases.ts';
+import { Check, type Finding, sentenceOf } from './finding.ts';
+
+const patienceMs = 5_000;
+
+/** What runs on the data folder, by its own word. */
+export async function checkRunning(path: string): Promise<Finding[]> {
+  const check = new Check('platform');
+  let running: Running | undefined;
+  try {
+    running = runningIn(path);
+  } catch (error) {
+    check.warn(sentenceOf(error), 'Run kith doctor on that machine, too.');
+    return check.findings;
+  }
+  if (!running) {
+    check.warn(`Nothing runs on ${path}.`, 'Start it: kith start, or by its unit (docs/hosting.md).');
+    return check.findings;
+  }
+  if (running.version !== version)
+    check.warn(
+      `It runs version ${running.version}, and ${version} is installed.`,
+      'Restart it (docs/upgrading.md).',
+    );
+  const missing = new Set<string>();
+  for (const url of new Set(Object.values(running.services)))
+    for (const what of await missingAt(url)) missing.add(what);
+  if (missing.size > 0)
+    check.wrong(
+      `It is not ready: ${[...missing].join(', ')}.`,
+      'Look at its log; what it lacks is named as in docs/observability.md.',
+    );
+  if (check.findings.length === 0) check.ok(`It is ready at ${running.url}.`);
+  return check.findings;
+}
+
+async function missingAt(url: string): Promise<string[]> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) });
+    return ((await answer.json()) as { missing?: string[] }).missing ?? [];
+  } catch {
+    return [`no answer from ${url}`];
+  }
+}
+
+/** Whether Kith is what clients reach at its public address. */
+export async function checkAddress(address: string): Promise<Finding[]> {
+  const check = new Check('address');
+  const mend = 'See whether PUBLIC_URL is its address, and whether the proxy in front leads to PORT.';
+  try {
+    const asked = Date.now();
+    const answer = await fetch(`${address}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });
+    const { code } = (await answer.json().catch(() => ({}))) as { code?: unknown };
+    if (code !== ('project/invalid-id' satisfies ErrorCode)) {
+      check.wrong(`What answers at ${address} is not Kith (status ${answer.status}).`, mend);
+      return check.findings;
+    }
+    // The header has whole seconds.
+    const said = Date.parse(answer.headers.get('date') ?? '');
+    if (!Number.isNaN(said)) tellSkew(check, said + 500 - (asked + Date.now()) / 2);
+    if (check.findings.length === 0) check.ok(`Kith answers at ${address}.`);
+  } catch (error) {
+    check.wrong(`Nothing answers at ${address}: ${sentenceOf((error as Error).cause ?? error)}`, mend);
+  }
+  return check.findings;
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { runningIn } from '../../forms/running.ts';
+import { Failure, type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
+import { dataFolderIn, resolvePath } from '../data-folder.ts';
+import { unreadable } from '../file-error.ts';
+import { checkCertificate } from './certificate.ts';
+import type { DoctorConfig } from './config.ts';
+import { checkFiles } from './databases.ts';
+import { checkEngines } from './engines.ts';
+import type { Finding } from './finding.ts';
+import { checkFolder, checkStamps } from './folder.ts';
+import { checkClock, checkDisk, checkNode } from './machine.ts';
+import { checkAddress, checkRunning } from './platform.ts';
+import { checkSettings, readSettings } from './settings.ts';
+
+/** `kith doctor`: looks at everything, and changes nothing. */
+export async function runDoctor(given: Given, { env }: Surroundings): Promise<Result> {
+  const own = environmentOf(given, env);
+  const { config, findings: refused } = readSettings(own);
+  const findings = [
+    ...refused,
+    ...checkSettings(config, own),
+    ...checkNode(),
+    ...checkClock(config.KITH_DATA),
+    ...checkDisk(config.KITH_DATA, numberOf(given, 'least-gib')),
+    ...(await (isDistributed(given, config) ? checkDistributed(config) : checkEmbedded(config))),
+    ...(await checkPublic(config, numberOf(given, 'least-days'))),
+  ];
+  const wrong = findings.filter(({ state }) => state === 'wrong').length;
+  const failure = wrong === 0 ? undefined : new Failure('not-well', `${wrong} of these must be mended.`);
+  return { value: { isWell: wrong === 0, findings }, text: findings.map(lineOf).join(''), failure };
+}
+
+/** As in a unit's `EnvironmentFile`. What the command itself was given goes before it. */
+function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const named = textOf(given, 'env-file');
+  if (named === undefined) return { NODE_ENV: 'development', ...env };
+  const file = resolvePath(named, env);
+  try {
+    const inFile = parseEnv(readFileSync(file, 'utf8'));
+    const { NODE_ENV = 'production', KITH_DATA } = inFile;
+    const folder = KITH_DATA === undefined ? {} : { KITH_DATA: dataFolderIn({ ...env, KITH_DATA }) };
+    return { ...env, ...inFile, NODE_ENV, ...folder };
+  } catch (error) {
+    throw unreadable(file, error as NodeJS.ErrnoException);
+  }
+}
+
+function isDistributed(given: Given, { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DATA }: DoctorConfig): boolean {
+  if (given.options.distributed || MONGODB_URL || NATS_URL || REDIS_URL) return true;
+  try {
+    return runningIn(KITH_DATA)?.form === 'distributed';
+  } catch {
+    return false;
+  }
+}
+
+async function checkEmbedded({ KITH_DATA: path }: DoctorConfig): Promise<Finding[]> {
+  const findings = checkFolder(path);
+  if (findings.some(({ says }) => says.startsWith('There is no'))) return findings;
+  return [...findings, ...checkStamps(path), ...(await checkFiles(path)), ...(await checkRunning(path))];
+}
+
+/** Engines that a start made itself are known to its services alone, which say whether they reach them. */
+async function checkDistributed(config: DoctorConfig): Promise<Finding[]> {
+  const { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DATA: path } = config;
+  const isNamed = MONGODB_URL || NATS_URL || REDIS_URL;
+  return isNamed ? checkEngines(config) : checkRunning(path);
+}
+
+async function checkPublic({ PUBLIC_URL }: DoctorConfig, leastDays: number): Promise<Finding[]> {
+  if (!PUBLIC_URL?.startsWith('https:')) return [];
+  const findings = await checkCertificate(PUBLIC_URL, leastDays);
+  const isReached = findings.every(({ state }) => state !== 'wrong');
+  return isReached ? [...findings, ...(await checkAddress(PUBLIC_URL))] : findings;
+}
+
+function numberOf(given: Given, name: 'least-gib' | 'least-days'): number {
+  const text = textOf(given, name) ?? { 'least-gib': '1', 'least-days': '14' }[name];
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new UsageError(`--${name}: a number is needed.`);
+  return Number(text);
+}
+
+function lineOf({ check, state, says, mend }: Finding): string {
+  return `${state.padEnd(7)}  ${check}: ${says}${mend === undefined ? '' : ` ${mend}`}\n`;
+}

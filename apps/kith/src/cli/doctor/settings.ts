@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs';
+import { readConfig, StartError } from '@kith/base';
+import { type DoctorConfig, doctorConfig } from './config.ts';
+import { Check, type Finding } from './finding.ts';
+
+const manyTurns = 200;
+/** Fewer different characters than this are no random secret, however long it is. */
+const fewCharacters = 10;
+const secretLength = 32;
+const noisy: readonly string[] = ['trace', 'debug'];
+const everyInterface: readonly string[] = ['0.0.0.0', '::'];
+
+/** Reads an installation's settings, those that are refused as absent, and says which are refused. */
+export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; findings: Finding[] } {
+  const check = new Check('settings');
+  const left = { ...env };
+  for (let turn = 0; turn < manyTurns; turn++) {
+    try {
+      return { config: readConfig(doctorConfig, left), findings: check.findings };
+    } catch (error) {
+      const [, name = ''] = /^([A-Z_0-9]+)/.exec((error as Error).message) ?? [];
+      if (!(error instanceof StartError) || !(name in left || `${name}_FILE` in left)) throw error;
+      check.wrong(
+        `${(error as Error).message.replace(/\.$/, '')}.`,
+        'Correct the variable: Kith does not start with it.',
+      );
+      delete left[name];
+      delete left[`${name}_FILE`];
+    }
+  }
+  throw new StartError('The settings cannot be read.');
+}
+
+/** Says what of the settings is dangerous, or does not fit together. */
+export function checkSettings(config: DoctorConfig, env: NodeJS.ProcessEnv): Finding[] {
+  const check = new Check('settings');
+  const isProduction = config.NODE_ENV === 'production';
+  if (!isProduction) {
+    check.warn(
+      `NODE_ENV is ${config.NODE_ENV}: demo data, test tokens and the whole reference are there for everybody.`,
+      'Set NODE_ENV=production before strangers can reach this address.',
+    );
+  } else {
+    checkProduction(config, check);
+  }
+  for (const name of ['OPERATOR_TOKEN', 'KITH_SECRET'] as const)
+    checkSecret(name, config[name], isProduction, check);
+  checkSecretFiles(env, check);
+  if (check.findings.length === 0) check.ok('The settings are those of a production.');
+  return check.findings;
+}
+
+function checkProduction(config: DoctorConfig, check: Check): void {
+  const { HOST, INTERNAL_HOST, PUBLIC_URL, TRUST_PROXY_HOPS } = config;
+  if (config.ALLOW_TEST_TOKENS)
+    check.wrong(
+      'ALLOW_TEST_TOKENS is true: whoever knows a project can be any of its external users whose key they hold.',
+      'Take ALLOW_TEST_TOKENS away.',
+    );
+  if (config.RATE_LIMIT_SCALE === 0)
+    check.wrong('RATE_LIMIT_SCALE is 0: nothing is limited.', 'Take RATE_LIMIT_SCALE away.');
+  if (noisy.includes(config.LOG_LEVEL))
+    check.warn(`LOG_LEVEL is ${config.LOG_LEVEL}: logs grow with every request.`, 'Set LOG_LEVEL=info.');
+  if (config.API_REFERENCE === 'all')
+    check.warn(
+      'API_REFERENCE is all: everybody can read the reference.',
+      'Take API_REFERENCE away, unless that is wanted.',
+    );
+  if (everyInterface.includes(INTERNAL_HOST))
+    check.warn(
+      `INTERNAL_HOST is ${INTERNAL_HOST}: metrics are open to every network of this machine.`,
+      'Set INTERNAL_HOST=127.0.0.1, or let a firewall close INTERNAL_PORT.',
+    );
+  if (config.TOKEN_AUDIENCE === 'kith.dev')
+    check.warn(
+      'TOKEN_AUDIENCE is the default: tokens of other installations say the same.',
+      'Set TOKEN_AUDIENCE to your own domain; users then sign in again.',
+    );
+  if (PUBLIC_URL === undefined)
+    check.warn(
+      'PUBLIC_URL is not set: addresses of files are relative, and the certificate is not checked.',
+      'Set PUBLIC_URL to the address by which clients reach Kith, such as https://api.example.org.',
+    );
+  else if (!PUBLIC_URL.startsWith('https:'))
+    check.wrong(
+      `PUBLIC_URL is ${PUBLIC_URL}: passwords and tokens travel in the clear.`,
+      'Put a proxy that speaks TLS in front, and set PUBLIC_URL to its https address (docs/hosting.md).',
+    );
+  else if (TRUST_PROXY_HOPS === 0)
+    check.wrong(
+      'TRUST_PROXY_HOPS is 0, but a proxy ends TLS in front: all clients share one rate limit.',
+      'Set TRUST_PROXY_HOPS to the number of proxies in front, usually 1.',
+    );
+  if (TRUST_PROXY_HOPS > 0 && everyInterface.includes(HOST))
+    check.warn(
+      `HOST is ${HOST} behind a proxy: whoever reaches PORT past the proxy says which address they have.`,
+      'Set HOST=127.0.0.1, or let a firewall close PORT to all but the proxy.',
+    );
+}
+
+function checkSecret(name: string, value: string | undefined, isProduction: boolean, check: Check): void {
+  if (value === undefined) return;
+  const advice = `Make another: openssl rand -base64 32. Give it as ${name}_FILE.`;
+  if (value.length < secretLength) {
+    const says = `${name} has ${value.length} characters, fewer than ${secretLength}.`;
+    if (isProduction) check.wrong(says, advice);
+    else check.warn(says, advice);
+  } else if (new Set(value).size < fewCharacters) {
+    check.wrong(`${name} consists of a few characters over and over: it can be guessed.`, advice);
+  }
+}
+
+/** Files of secrets that every user of the machine can read. */
+function checkSecretFiles(env: NodeJS.ProcessEnv, check: Check): void {
+  for (const name of Object.keys(doctorConfig.shape)) {
+    const file = env[`${name}_FILE`];
+    const mode = file ? statSync(file, { throwIfNoEntry: false })?.mode : undefined;
+    if (mode !== undefined && (mode & 0o007) !== 0)
+      check.wrong(`${name}_FILE: every user of this machine can read ${file}.`, `Run: chmod 640 ${file}`);
+  }
+}

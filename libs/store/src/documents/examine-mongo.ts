@@ -1,0 +1,39 @@
+import { MongoClient } from 'mongodb';
+import type { Declared } from './collection.ts';
+import type { Examined } from './examine.ts';
+import { schemaOf } from './mongo-schema.ts';
+import type { StoreConfig } from './store-config.ts';
+
+const patienceMs = 3_000;
+/** NamespaceNotFound: the collection is not there. */
+const noCollection = 26;
+
+/** {@link examineDocuments} on a server. */
+export async function examineMongo(
+  { url, database }: Extract<StoreConfig, { kind: 'mongo' }>,
+  declared: Declared,
+): Promise<Examined> {
+  const times = { serverSelectionTimeoutMS: patienceMs, connectTimeoutMS: patienceMs };
+  await using client = await new MongoClient(url, { ...times, socketTimeoutMS: 10 * patienceMs }).connect();
+  const db = client.db(database);
+  const admin = client.db('admin');
+  const asked = Date.now();
+  const { localTime } = await admin.command({ hello: 1 });
+  const aheadMs = localTime instanceof Date ? localTime.getTime() - (asked + Date.now()) / 2 : 0;
+  const { version } = await admin.command({ buildInfo: 1 });
+  const { authInfo } = await admin.command({ connectionStatus: 1 });
+  const missing: string[] = [];
+  for (const [name, indexes] of Object.entries(schemaOf(declared).collections)) {
+    const listed = await db
+      .collection(name)
+      .indexes()
+      .catch((error: { code?: unknown }) => {
+        if (error.code === noCollection) return [];
+        throw error;
+      });
+    const there = new Set(listed.map((index) => index.name));
+    for (const index of indexes) if (!there.has(index.name)) missing.push(`${name} ${index.name}`);
+  }
+  const asksWho = (authInfo?.authenticatedUsers ?? []).length > 0;
+  return { missing, damage: undefined, server: { version, aheadMs, asksWho } };
+}

@@ -1,0 +1,59 @@
+import { DatabaseSync } from 'node:sqlite';
+import { sqliteEventsTable, sqliteMarks } from '../outbox/sqlite-outbox.ts';
+import type { Declared } from './collection.ts';
+import { SqliteCounters, SqliteTable } from './sqlite-table.ts';
+import type { StoreConfig } from './store-config.ts';
+
+/** What is found in a service's database. */
+export interface Examined {
+  /** Declared indexes and tables that are not there. */
+  missing: readonly string[];
+  /** What the engine says is damaged. */
+  damage: string | undefined;
+  /** Of a server alone. */
+  server?: ExaminedServer;
+}
+
+/** A database server. */
+export interface ExaminedServer {
+  version: string;
+  /** How far its clock is ahead of this machine's, in ms. */
+  aheadMs: number;
+  /** Whether it asks for credentials. */
+  asksWho: boolean;
+}
+
+/** Looks into a service's database and changes nothing. Rejects where it cannot be read. */
+export async function examineDocuments(config: StoreConfig, declared: Declared): Promise<Examined> {
+  if (config.kind === 'sqlite') return examineFile(config.file, declared);
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { examineMongo } = await import('./examine-mongo.ts');
+  return examineMongo(config, declared);
+}
+
+function examineFile(file: string, { collections, counters = [] }: Declared): Examined {
+  using db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+  const statements = [
+    sqliteEventsTable,
+    sqliteMarks,
+    ...collections.flatMap((one) => SqliteTable.statementsOf(one)),
+    ...counters.flatMap((one) => SqliteCounters.statementsOf(one)),
+  ];
+  const there = new Set(
+    db
+      .prepare('SELECT name FROM sqlite_master')
+      .all()
+      .map(({ name }) => name),
+  );
+  const said = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+  return {
+    missing: statements.flatMap(namesIn).filter((name) => !there.has(name)),
+    damage: said === 'ok' ? undefined : String(said),
+  };
+}
+
+/** The names of what statements make. */
+function namesIn(statements: string): string[] {
+  const made = /CREATE (?:UNIQUE )?(?:TABLE|INDEX) (?:IF NOT EXISTS )?(?:"([^"]+)"|(\w+))/g;
+  return [...statements.matchAll(made)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+}

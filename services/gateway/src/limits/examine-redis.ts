@@ -1,0 +1,48 @@
+/** What is found at a Redis. */
+export interface ExaminedRedis {
+  version: string;
+  /** How far its clock is ahead of this machine's, in ms; undefined where this user may not ask. */
+  aheadMs: number | undefined;
+  /** Whether it asks for credentials. */
+  asksWho: boolean;
+}
+
+const patienceMs = 3_000;
+
+/** Looks at the Redis of limits and changes nothing. Rejects where it cannot be reached, or lets this user count nothing. */
+export async function examineRedis(url: string, prefix: string): Promise<ExaminedRedis> {
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { Redis } = await import('ioredis');
+  const times = { connectTimeout: patienceMs, commandTimeout: patienceMs, maxRetriesPerRequest: 0 };
+  const redis = new Redis(url, {
+    ...times,
+    lazyConnect: true,
+    retryStrategy: () => null,
+    enableReadyCheck: false,
+  });
+  let reason: Error | undefined;
+  redis.on('error', (error: Error) => {
+    reason = error;
+  });
+  const allowed = <T>(asked: Promise<T>) =>
+    asked.catch((error: Error) => {
+      if (/NOPERM/.test(error.message)) return undefined;
+      throw error;
+    });
+  try {
+    await redis.connect();
+    await redis.eval("return redis.call('PTTL', KEYS[1])", 1, `${prefix}:limit:doctor`);
+    const asked = Date.now();
+    const time = await allowed(redis.time());
+    const seconds = time && Number(time[0]) + Number(time[1]) / 1e6;
+    const aheadMs = seconds === undefined ? undefined : seconds * 1000 - (asked + Date.now()) / 2;
+    const info = await allowed(redis.info('server'));
+    const version = /redis_version:(\S+)/.exec(info ?? '')?.[1] ?? '';
+    const named = new URL(url);
+    return { version, aheadMs, asksWho: named.username !== '' || named.password !== '' };
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    redis.disconnect();
+  }
+}

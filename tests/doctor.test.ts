@@ -1,0 +1,315 @@
+// Starts at most 2 platforms and 4 processes.
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { openDataFolder } from '@kith/platform';
+import { availableEngines, type Engines, sharedPlatform, startEngines, uniquePrefix } from '@kith/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runKith } from './support/command.ts';
+import { makeFolders, startOn } from './support/folder-platform.ts';
+
+interface Finding {
+  check: string;
+  state: string;
+  says: string;
+  mend?: string;
+}
+
+const run = promisify(execFile);
+const secret = Buffer.from('a secret that is made of many letters, 0123456789').toString('base64');
+const production = {
+  NODE_ENV: 'production',
+  KITH_SECRET: secret,
+  TOKEN_AUDIENCE: 'example.org',
+  TRUST_PROXY_HOPS: '1',
+};
+
+/** What the doctor says in an environment. */
+async function examine(env: NodeJS.ProcessEnv, words: string[] = []) {
+  const said = await runKith(['doctor', '--json', ...words], env);
+  const { isWell, findings } = JSON.parse(said.stdout) as { isWell: boolean; findings: Finding[] };
+  expect(said.code).toBe(isWell ? 0 : 1);
+  expect(isWell).toBe(findings.every(({ state }) => state !== 'wrong'));
+  const of = (check: string) =>
+    findings.filter((one) => one.check === check).map(({ state, says }) => `${state} ${says}`);
+  return { isWell, findings, of, stderr: said.stderr };
+}
+
+describe('kith doctor on a data folder', () => {
+  let folders: Awaited<ReturnType<typeof makeFolders>>;
+  let whole: string;
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    folders = await makeFolders();
+    whole = await folders.make();
+    await (await startOn(whole)).stop();
+  });
+  beforeEach(async () => {
+    folder = await folders.mix(whole, whole, []);
+    env = { ...production, KITH_DATA: folder };
+  });
+  afterAll(() => folders?.[Symbol.asyncDispose]());
+
+  it('finds nothing wrong with one that is in order, and says so a line each', async () => {
+    const { isWell, findings, of } = await examine(env);
+    expect(isWell).toBe(true);
+    expect(findings.filter(({ state }) => state === 'wrong')).toEqual([]);
+    expect(of('data folder')).toEqual([`ok ${folder} is readable for its owner alone.`]);
+    expect(of('files')).toEqual(['ok The files belong to one installation.']);
+    for (const name of ['identity', 'connections', 'collections', 'notifications', 'storage'])
+      expect(of(`database ${name}`)).toEqual(['ok It is whole, with all its indexes.']);
+    const { stdout, code } = await runKith(['doctor'], env);
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(findings.length);
+    expect(stdout).toContain('ok       database identity: It is whole, with all its indexes.\n');
+  });
+
+  it.each<[string, string, () => Promise<unknown>, RegExp, RegExp]>([
+    [
+      'its mode',
+      'data folder',
+      () => chmod(folder, 0o755),
+      /Other users can look into .* \(0755\)/,
+      /chmod 700/,
+    ],
+    [
+      'a missing file',
+      'files',
+      () => rm(join(folder, 'identity.sqlite')),
+      /identity\.sqlite .* is missing/,
+      /Restore it/,
+    ],
+    [
+      'an empty file',
+      'files',
+      () => truncate(join(folder, 'storage.sqlite')),
+      /storage\.sqlite .* is empty/,
+      /Restore it/,
+    ],
+    [
+      'a damaged file',
+      'database collections',
+      () => damage('collections'),
+      /damaged|malformed|cannot be read/,
+      /Restore it/,
+    ],
+    [
+      'a lost index',
+      'database identity',
+      () => dropIndex('identity'),
+      /lacks .+: lists and lookups/,
+      /Restart/,
+    ],
+    ['the clock', 'clock', () => future(), /clock is \d+ s behind/, /Set the clock/],
+  ])('finds what is wrong with %s', async (_, check, breakIt, says, mend) => {
+    await breakIt();
+    const { isWell, findings } = await examine(env);
+    const found = findings.find((one) => one.check === check && one.state === 'wrong');
+    expect([isWell, found?.says]).toEqual([false, expect.stringMatching(says)]);
+    expect(found?.mend).toMatch(mend);
+  });
+
+  async function damage(service: string): Promise<void> {
+    const file = join(folder, `${service}.sqlite`);
+    const bytes = await readFile(file);
+    bytes.fill(0xff, 4096, Math.min(bytes.length, 65536));
+    await writeFile(file, bytes);
+  }
+
+  async function dropIndex(service: string): Promise<void> {
+    using db = new DatabaseSync(join(folder, `${service}.sqlite`));
+    const [index] = db.prepare("SELECT name FROM sqlite_master WHERE type = 'index' AND sql <> ''").all();
+    db.exec(`DROP INDEX "${index?.name}"`);
+  }
+
+  function future(): Promise<void> {
+    const later = new Date(Date.now() + 3600_000);
+    return utimes(join(folder, 'events.sqlite'), later, later);
+  }
+
+  it('finds a disk that is too full', async () => {
+    const { of } = await examine(env, ['--least-gib', '10000000']);
+    expect(of('disk')).toEqual([
+      expect.stringMatching(/^wrong [\d.]+ GiB are free at .*, less than 10000000/),
+    ]);
+  });
+
+  it.each<[string, NodeJS.ProcessEnv, RegExp]>([
+    [
+      'a setting that no start takes',
+      { CORS_ORIGINS: 'https://a.test/app' },
+      /^wrong CORS_ORIGINS: "https:\/\/a\.test\/app" is no web origin/,
+    ],
+    ['several of them', { PORT: 'http', LOG_LEVEL: 'loud' }, /^wrong (PORT|LOG_LEVEL): /],
+    ['no production', { NODE_ENV: 'development' }, /^warning NODE_ENV is development/],
+    ['a short token', { OPERATOR_TOKEN: 'short' }, /^wrong OPERATOR_TOKEN has 5 characters/],
+    [
+      'a token that can be guessed',
+      { OPERATOR_TOKEN: 'ab'.repeat(20) },
+      /^wrong OPERATOR_TOKEN consists of a few/,
+    ],
+    ['tokens for tests', { ALLOW_TEST_TOKENS: 'true' }, /^wrong ALLOW_TEST_TOKENS is true/],
+    ['no limits', { RATE_LIMIT_SCALE: '0' }, /^wrong RATE_LIMIT_SCALE is 0/],
+    ['an address without TLS', { PUBLIC_URL: 'http://api.example.org' }, /^wrong PUBLIC_URL is http:/],
+    [
+      'a proxy that is not counted',
+      { PUBLIC_URL: 'https://127.0.0.1:9', TRUST_PROXY_HOPS: '0' },
+      /^wrong TRUST_PROXY_HOPS is 0/,
+    ],
+    ['a port beside the proxy', { HOST: '0.0.0.0' }, /^warning HOST is 0\.0\.0\.0 behind a proxy/],
+    ['open metrics', { INTERNAL_HOST: '0.0.0.0' }, /^warning INTERNAL_HOST is 0\.0\.0\.0/],
+    ['an open reference', { API_REFERENCE: 'all' }, /^warning API_REFERENCE is all/],
+    ['an audience that others have', { TOKEN_AUDIENCE: '' }, /^warning TOKEN_AUDIENCE is the default/],
+  ])('finds %s', async (_, changes, line) => {
+    const { of, isWell } = await examine({ ...env, ...changes });
+    const found = of('settings').find((one) => line.test(one));
+    expect(found).toBeDefined();
+    expect(isWell).toBe(found?.startsWith('warning'));
+  });
+
+  it('says each setting that is wrong, and never what a secret is', async () => {
+    const { findings } = await examine({ ...env, PORT: 'x', LOG_LEVEL: 'x', OPERATOR_TOKEN: 'hunter2' });
+    const wrong = findings
+      .filter(({ state }) => state === 'wrong')
+      .map(({ says }) => says.split(/[: ]/, 1)[0]);
+    expect(wrong.sort()).toEqual(['LOG_LEVEL', 'OPERATOR_TOKEN', 'PORT']);
+    expect(JSON.stringify(findings)).not.toContain('hunter2');
+  });
+
+  it('reads a unit’s file, and who can read the secrets that it names', async () => {
+    const [file, key] = [join(folder, 'kith.env'), join(folder, 'key')];
+    await writeFile(key, secret, { mode: 0o644 });
+    await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${key}\nTRUST_PROXY_HOPS=1\n`);
+    const { of } = await examine({}, ['--env-file', file]);
+    const says = `wrong KITH_SECRET_FILE: every user of this machine can read ${key}.`;
+    expect(of('settings')).toContain(says);
+    await chmod(key, 0o600);
+    expect((await examine({}, ['--env-file', file])).of('settings')).not.toContain(says);
+  });
+
+  it('asks what runs there whether it is ready', async () => {
+    let missing = ['identity: database'];
+    const services = createServer((_, response) => response.end(JSON.stringify({ missing })));
+    await new Promise<void>((resolve) => services.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(services.address() as AddressInfo).port}`;
+    const opened = openDataFolder(folder);
+    try {
+      expect((await examine({ ...env, KITH_DATA: whole })).of('platform')).toEqual([
+        `warning Nothing runs on ${whole}.`,
+      ]);
+      opened.announce({ form: 'embedded', url, services: { gateway: url, identity: url } });
+      expect((await examine(env)).of('platform')).toEqual(['wrong It is not ready: identity: database.']);
+      missing = [];
+      expect((await examine(env)).of('platform')).toEqual([`ok It is ready at ${url}.`]);
+    } finally {
+      opened.release();
+      services.close();
+    }
+    const { of } = await examine({ ...env, KITH_DATA: join(folder, 'nothing') });
+    expect(of('data folder')).toEqual([`wrong There is no data folder ${join(folder, 'nothing')}.`]);
+  });
+});
+
+describe('kith doctor at a public address', () => {
+  let folder: string;
+  const servers: { close(): unknown }[] = [];
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kith-doctor-'));
+  });
+  afterAll(async () => {
+    for (const server of servers) server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('finds a certificate that nobody trusts, one that ends soon, and no server at all', async () => {
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '5'];
+    await run('openssl', [...words, '-keyout', key, '-out', cert, ...names]);
+    const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (_, response) =>
+      response.end('{"code":"project/invalid-id"}'),
+    );
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    const { port } = server.address() as AddressInfo;
+    const env = { ...production, KITH_DATA: folder, PUBLIC_URL: `https://localhost:${port}` };
+    expect((await examine(env)).of('certificate')).toEqual([
+      expect.stringMatching(/^wrong Clients refuse the certificate of localhost: .*SELF_SIGNED/),
+    ]);
+    const trusting = await kithTrusting(cert, env);
+    expect(trusting).toMatch(
+      /^warning {2}certificate: The certificate of localhost expires in [345] days\./m,
+    );
+    expect(trusting).toContain(`ok       address: Kith answers at https://localhost:${port}.`);
+    server.close();
+    server.closeAllConnections();
+    expect((await examine(env)).of('certificate')).toEqual([
+      `wrong No TLS at localhost:${port} (ECONNREFUSED).`,
+    ]);
+  });
+
+  /** Node reads the authorities that it trusts when it starts. */
+  async function kithTrusting(authority: string, env: NodeJS.ProcessEnv): Promise<string> {
+    const { kith } = await import('./support/command.ts');
+    return (await kith(['doctor'], { ...env, NODE_EXTRA_CA_CERTS: authority })).stdout;
+  }
+});
+
+describe.runIf(availableEngines().includes('containers'))('kith doctor at engines', () => {
+  let engines: Engines;
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    const platform = await sharedPlatform('containers');
+    engines = await startEngines();
+    env = {
+      ...production,
+      MONGODB_URL: engines.mongodbUrl,
+      NATS_URL: engines.natsUrl,
+      REDIS_URL: engines.redisUrl,
+      KITH_PREFIX: platform.prefix,
+    };
+  });
+  afterAll(() => engines?.[Symbol.asyncDispose]());
+
+  it('finds nothing wrong with those of a platform, and warns of those that ask for no password', async () => {
+    const { isWell, of, findings } = await examine(env);
+    expect(findings.filter(({ state }) => state === 'wrong')).toEqual([]);
+    expect(isWell).toBe(true);
+    expect(of('database identity')).toEqual(['ok It is whole, with all its indexes.']);
+    for (const engine of ['MongoDB', 'NATS', 'Redis'])
+      expect(of(engine)).toEqual([`warning ${engine} lets everybody in who can reach it.`]);
+  });
+
+  it.each([
+    [
+      'MongoDB',
+      { MONGODB_URL: 'mongodb://user:hunter2@127.0.0.1:9' },
+      /^wrong MongoDB at mongodb:\/\/127\.0\.0\.1:9 does not answer/,
+    ],
+    ['NATS', { NATS_URL: 'nats://127.0.0.1:9' }, /^wrong NATS at nats:\/\/127\.0\.0\.1:9 does not answer/],
+    [
+      'Redis',
+      { REDIS_URL: 'redis://:hunter2@127.0.0.1:9' },
+      /^wrong Redis at redis:\/\/127\.0\.0\.1:9 does not answer/,
+    ],
+    ['NATS', { NATS_URL: '' }, /^wrong NATS_URL is not set/],
+  ])('finds that %s is away', async (engine, changes, line) => {
+    const { isWell, of, findings } = await examine({ ...env, ...changes });
+    expect([isWell, of(engine)]).toEqual([false, [expect.stringMatching(line)]]);
+    expect(JSON.stringify(findings)).not.toContain('hunter2');
+  });
+
+  it('finds indexes and streams that are not there', async () => {
+    const { isWell, of } = await examine({ ...env, KITH_PREFIX: uniquePrefix() });
+    expect(isWell).toBe(false);
+    expect(of('database identity')).toEqual([expect.stringMatching(/^wrong It lacks .*by /)]);
+    expect(of('NATS')).toContainEqual(expect.stringMatching(/^warning The streams .* are not there/));
+  });
+});
