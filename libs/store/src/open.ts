@@ -1,5 +1,6 @@
 export type { Declared } from './documents/collection.ts';
-export { type Examined, type ExaminedServer, examineDocuments } from './documents/examine.ts';
+export { examineDocuments } from './documents/examine.ts';
+export type { Examined, ExaminedServer } from './documents/examined.ts';
 export { counterRow, documentRow, movedDocuments } from './documents/moved-documents.ts';
 export { noteRestored } from './documents/note-restored.ts';
 export { openDocuments } from './documents/open-documents.ts';

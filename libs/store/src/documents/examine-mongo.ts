@@ -1,6 +1,6 @@
 import { MongoClient } from 'mongodb';
 import type { Declared } from './collection.ts';
-import type { Examined } from './examine.ts';
+import type { Examined } from './examined.ts';
 import { schemaOf } from './mongo-schema.ts';
 import type { StoreConfig } from './store-config.ts';
 

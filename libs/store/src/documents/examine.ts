@@ -1,27 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteEventsTable, sqliteMarks } from '../outbox/sqlite-outbox.ts';
 import type { Declared } from './collection.ts';
+import type { Examined } from './examined.ts';
 import { SqliteCounters, SqliteTable } from './sqlite-table.ts';
 import type { StoreConfig } from './store-config.ts';
-
-/** What is found in a service's database. */
-export interface Examined {
-  /** Declared indexes and tables that are not there. */
-  missing: readonly string[];
-  /** What the engine says is damaged. */
-  damage: string | undefined;
-  /** Of a server alone. */
-  server?: ExaminedServer;
-}
-
-/** A database server. */
-export interface ExaminedServer {
-  version: string;
-  /** How far its clock is ahead of this machine's, in ms. */
-  aheadMs: number;
-  /** Whether it asks for credentials. */
-  asksWho: boolean;
-}
 
 /** Looks into a service's database and changes nothing. Rejects where it cannot be read. */
 export async function examineDocuments(config: StoreConfig, declared: Declared): Promise<Examined> {

@@ -1,0 +1,18 @@
+/** What is found in a service's database. */
+export interface Examined {
+  /** Declared indexes and tables that are not there. */
+  missing: readonly string[];
+  /** What the engine says is damaged. */
+  damage: string | undefined;
+  /** Of a server alone. */
+  server?: ExaminedServer;
+}
+
+/** A database server. */
+export interface ExaminedServer {
+  version: string;
+  /** How far its clock is ahead of this machine's, in ms. */
+  aheadMs: number;
+  /** Whether it asks for credentials. */
+  asksWho: boolean;
+}
