@@ -63,6 +63,12 @@ describe('--json', () => {
     await call('users set-password', [...about, '--password-file', 'password']);
     expect(await call('users sessions', about)).toEqual([]);
     expect(await call('users end-sessions', about)).toEqual([{ id: userId, sessions: 'ended' }]);
+    const rights = ['--scope', 'users:read', '--scope', 'users:write', '--project', demo];
+    const [operator] = await call<{ id: string }[]>('operators create', ['--name', 'Support', ...rights]);
+    expect(operator).toMatchObject({ scopes: ['users:read', 'users:write'], projectIds: [demo] });
+    expect(await call('operators list')).toMatchObject([{ id: operator!.id, name: 'Support' }]);
+    const gone = await call('operators delete', [operator!.id]);
+    expect(gone).toEqual([{ id: operator!.id, status: 'deleted' }]);
     const [key] = await call<{ kid: string }[]>('keys rotate');
     expect(await call('keys revoke', [key!.kid])).toHaveLength(1);
     await writeFile(join(folder, 'users.jsonl'), '{"foreignId":"1"}\n');

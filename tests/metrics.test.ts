@@ -87,7 +87,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
   });
 
   it('tells what the gateway keeps of identity, what runs, and how the process is', () => {
-    for (const table of ['revocations', 'project_settings']) {
+    for (const table of ['revocations', 'project_settings', 'api_keys']) {
       const [age = Number.NaN] = value('kith_gateway_table_age_seconds', { table });
       expect(age, table).toBeGreaterThan(0);
       // They are loaded anew every 30 s.

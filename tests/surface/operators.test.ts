@@ -1,8 +1,9 @@
 // Starts at most 2 platforms and 7 processes.
 import { describeSurface } from '../support/surface/suite.ts';
+import { operatorKeys } from './operator-keys.ts';
 import { operators } from './operators.ts';
 import { projects } from './projects.ts';
 import { sessions } from './sessions.ts';
 
 // Lists all projects, copies the profiles of all users, and rotates the keys.
-describeSurface([projects, sessions, operators], { isOwn: true });
+describeSurface([projects, sessions, operators, operatorKeys], { isOwn: true });

@@ -190,6 +190,11 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
   ]) {
     await recorder.send(copy, { token, body: { after: null } });
   }
+  const key = { name: 'Support', scopes: ['users:read', 'users:write'], projectIds: [projectId] };
+  const ends = { expiresAt: '2099-01-01T00:00:00.000Z' };
+  const made = await recorder.send('identity.create-operator', { token, body: { ...key, ...ends } });
+  await recorder.send('identity.list-operators', { token, query: first });
+  await recorder.send('identity.delete-operator', { token, params: { keyId: made.id } });
   const { keys } = await recorder.send('identity.rotate-keys', { token });
   // The one that waits: no token is signed with it yet.
   await recorder.send('identity.revoke-key', { token, body: { kid: keys[0].kid } });

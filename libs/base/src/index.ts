@@ -1,3 +1,4 @@
+export { type ApiKeyKind, apiKeyKindOf, hashApiKey, makeApiKey } from './api-key.ts';
 export { flag, readConfig, wholeNumber } from './config/read-config.ts';
 export { decodeCursor, encodeCursor, foreignCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';

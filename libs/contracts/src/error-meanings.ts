@@ -116,8 +116,8 @@ export const errorMeanings = {
     remedy: 'Refresh the session and send the call again.',
   },
   'auth/forbidden': {
-    when: 'The token is valid and does not allow this: it is of another project, or the thing is another user’s.',
-    remedy: 'Do not send it again; check the project and the user of the session.',
+    when: 'The token is valid and does not allow this: it is of another project, the thing is another user’s, or the key lacks the scope.',
+    remedy: 'Do not send it again; check the project and the user of the session, or the scopes of the key.',
   },
   'auth/invalid-credentials': {
     when: 'E-mail address and password do not belong together, or nobody has this address: the two are told alike.',
@@ -137,8 +137,9 @@ export const errorMeanings = {
       'Sign a new one. `iss` is the project id, `aud` the platform’s audience, `sub` the user’s id with you.',
   },
   'auth/key-not-found': {
-    when: 'No key for access tokens has this `kid`, and none that was revoked had it.',
-    remedy: 'Read the key ids from `/.well-known/jwks.json`, or from the header of a token.',
+    when: 'No key has this id; no signing key, also none that was revoked, has this `kid`.',
+    remedy:
+      'List the keys. The ids of signing keys are in `/.well-known/jwks.json`, and in the header of a token.',
   },
   'auth/session-not-found': {
     when: 'The caller has no session of this id, or it has ended.',

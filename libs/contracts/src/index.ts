@@ -19,6 +19,7 @@ export {
   generalPaginationOf,
 } from './lists.ts';
 export {
+  apiKeyNotice,
   feedNotice,
   feedSubject,
   type NoticeSpec,
@@ -43,8 +44,10 @@ export {
   maxFormBytes,
   methodsOf,
   type OperationSpec,
+  type OperatorScope,
   type OutputOf,
   operation,
+  operatorScopes,
   type ParamsOf,
   type QueryOf,
   rpcSubject,

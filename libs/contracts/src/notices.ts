@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { apiKey } from './operations/api-keys.ts';
 import { gatewaySettings } from './operations/projects.ts';
 import { timestamp, uuid } from './scalars.ts';
 
@@ -31,6 +32,13 @@ export const projectSettingsNotice = {
   name: 'project-settings',
   subjects: 'notice.project-settings',
   body: gatewaySettings,
+} as const;
+
+/** Tells every gateway at once of a key that was made, or by null that there is none with this hash any more (docs/adr/0053). */
+export const apiKeyNotice = {
+  name: 'api-keys',
+  subjects: 'notice.api-keys',
+  body: z.object({ hash: z.string(), key: apiKey.nullable() }),
 } as const;
 
 /** Wakes the streams of a user's feed. It has no content: a stream reads the feed. */

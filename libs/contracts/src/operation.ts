@@ -6,6 +6,17 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Who may call: an operator, a signed-in user, anyone (a valid token is used), anyone (tokens are ignored). */
 export type Auth = 'operator' | 'user' | 'optional' | 'none';
 
+/** What an operator key may be allowed (spec#operator-keys-scopes). */
+export const operatorScopes = [
+  'projects:read',
+  'projects:write',
+  'users:read',
+  'users:write',
+  'keys:write',
+  'audit:read',
+] as const;
+export type OperatorScope = (typeof operatorScopes)[number];
+
 /** What a project may keep from those who are not signed in. */
 export type Visibility = 'profiles' | 'connections';
 
@@ -50,6 +61,13 @@ export interface OperationSpec {
   path: `/${string}`;
   scope: 'project' | 'none';
   auth: Auth;
+  /** The scope that an operator key needs; where an operators' operation names none, only `OPERATOR_TOKEN` may call it. */
+  operatorScope?: OperatorScope;
+  /**
+   * Of an operators' operation whose path names no project: a key that is limited to some projects may call it, and its handler
+   * answers of these alone. Any other is refused to such a key (spec#operator-keys-projects).
+   */
+  narrowsToProjects?: true;
   /** Null is none. Of operators' operations only failures to identify are limited (spec#operators-limit). */
   limit: Limit | null;
   params: z.ZodObject;

@@ -36,7 +36,13 @@ export {
 export { PermittedBus } from './manifest/permitted-bus.ts';
 export type { RunningService, ServiceRuntime } from './manifest/runtime.ts';
 export { ask } from './operations/ask.ts';
-export { type Caller, decodeContext, encodeContext, type RequestContext } from './operations/context.ts';
+export {
+  type Caller,
+  decodeContext,
+  encodeContext,
+  type OperatorCaller,
+  type RequestContext,
+} from './operations/context.ts';
 export { exportPage } from './operations/export-page.ts';
 export {
   handler,

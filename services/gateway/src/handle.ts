@@ -1,6 +1,7 @@
 import { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
-import { isStreamed } from '@kith/contracts';
+import { isStreamed, statusOf } from '@kith/contracts';
+import type { OperatorCaller } from '@kith/service';
 import type { Callers } from './auth/caller.ts';
 import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './auth/short-form.ts';
 import { callerFor } from './auth/visibility.ts';
@@ -74,13 +75,18 @@ export function createHandle(parts: HandleParts) {
 
     const isAdmin = operation.auth === 'operator';
     const administered = isAdmin ? address.params.projectId?.toLowerCase() : undefined;
+    let operator: OperatorCaller | undefined;
+    const identifyOperator = async () => {
+      operator = await callers.operator(authorization, address).catch(async (error: unknown) => {
+        if (isUnauthorized(error)) await limits.countOperatorFailure(response.locals.headers, clientKey);
+        throw error;
+      });
+      return null;
+    };
     const identify = async () => {
       // Of a short form the project that its token names: erasing its user revokes the token.
       projects.checkThere(counted, operation);
-      const caller = await callers.identify(authorization, address).catch(async (error: unknown) => {
-        if (isAdmin) await limits.countOperatorFailure(response.locals.headers, clientKey);
-        throw error;
-      });
+      const caller = await (isAdmin ? identifyOperator() : callers.identify(authorization, address));
       // A gateway that has just started may verify tokens before it knows which projects are deleted.
       if (caller && !projects.isLoaded) await projects.loaded();
       projects.checkThere(isAdmin ? administered : caller?.projectId, operation);
@@ -111,7 +117,17 @@ export function createHandle(parts: HandleParts) {
     // Known by now: without a caller, what may be kept from strangers waits for the settings.
     const seesAll = operation.visibility && !caller && projects.of(projectId).publicProfiles === 'all';
     const known = {
-      ...{ address, requestId, projectId, caller, clientIp, userAgent, traceparent, idempotencyKey },
+      ...{
+        address,
+        requestId,
+        projectId,
+        caller,
+        operator,
+        clientIp,
+        userAgent,
+        traceparent,
+        idempotencyKey,
+      },
       seesAll: seesAll || undefined,
     };
     if (isStreamed(operation)) {
@@ -137,4 +153,8 @@ export function createHandle(parts: HandleParts) {
     }
     answerReply(request, response, reply);
   };
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof ApiError && statusOf(error.code) === 401;
 }

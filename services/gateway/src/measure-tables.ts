@@ -1,19 +1,26 @@
 import type { Metrics } from '@kith/base';
 import type { Revocations } from './auth/revocations.ts';
+import type { ApiKeys } from './tables/api-keys.ts';
 import type { ProjectSettings } from './tables/project-settings.ts';
 
 /** Has metrics tell size and age of what the gateway keeps of identity; gives what ends that. */
 export function measureTables(
   metrics: Metrics,
-  { revocations, projects }: { revocations: Revocations; projects: ProjectSettings },
+  {
+    revocations,
+    projects,
+    apiKeys,
+  }: { revocations: Revocations; projects: ProjectSettings; apiKeys: ApiKeys },
 ): () => void {
   const { tableEntries, tableAge } = metrics;
   const watched = [
     tableEntries.watch({ table: 'revoked_sessions' }, () => revocations.sizes.sessions),
     tableEntries.watch({ table: 'suspended_users' }, () => revocations.sizes.users),
     tableEntries.watch({ table: 'project_settings' }, () => projects.size),
+    tableEntries.watch({ table: 'api_keys' }, () => apiKeys.size),
     tableAge.watch({ table: 'revocations' }, () => revocations.ageSeconds),
     tableAge.watch({ table: 'project_settings' }, () => projects.ageSeconds),
+    tableAge.watch({ table: 'api_keys' }, () => apiKeys.ageSeconds),
   ];
   return () => {
     for (const end of watched) end();

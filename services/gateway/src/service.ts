@@ -5,6 +5,7 @@ import { watchAbsence } from '@kith/bus';
 import { type OperationSpec, operations } from '@kith/contracts';
 import { PermittedBus, type RunningService, type ServiceRuntime, secretsOf } from '@kith/service';
 import { Callers } from './auth/caller.ts';
+import { KeyUses } from './auth/key-uses.ts';
 import { Keys } from './auth/keys.ts';
 import { Revocations } from './auth/revocations.ts';
 import { TokenVerifier } from './auth/token.ts';
@@ -20,6 +21,7 @@ import { measureTables } from './measure-tables.ts';
 import { RouteTable } from './routes/routes.ts';
 import type { StreamTimes } from './streams/stream.ts';
 import { Streams } from './streams/streams.ts';
+import { ApiKeys } from './tables/api-keys.ts';
 import { ProjectSettings } from './tables/project-settings.ts';
 import { Upstreams, type UpstreamTimes } from './upstreams/upstreams.ts';
 import { gatewayUses } from './uses.ts';
@@ -69,12 +71,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const store = await openLimiterStore(limiterStore, { log, metrics });
   const opening = Keys.open({ bus, log });
   const onRevokedKey = () => void opening.then((opened) => opened.renew());
-  const [keys, revocations, projects] = await Promise.all([
+  const [keys, revocations, projects, apiKeys] = await Promise.all([
     opening,
     Revocations.open({ bus, log, onRevokedKey }),
     ProjectSettings.open({ bus, log }),
+    ApiKeys.open({ bus, log }),
   ]);
-  const unmeasure = measureTables(metrics, { revocations, projects });
+  const uses = new KeyUses({ bus, log });
+  const unmeasure = measureTables(metrics, { revocations, projects, apiKeys });
   const limits = new RateLimits({
     operations: served,
     store,
@@ -118,7 +122,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     upstreams,
     limits,
     projects,
-    callers: new Callers({ tokens, operatorToken: config.OPERATOR_TOKEN }),
+    callers: new Callers({
+      tokens,
+      operatorToken: config.OPERATOR_TOKEN,
+      known: { keys: apiKeys, uses },
+    }),
     bus,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     log,
@@ -135,6 +143,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     await keys.stop();
     await revocations.stop();
     await projects.stop();
+    await apiKeys.stop();
+    await uses.stop();
     store.close();
     upstreams.stop();
     unmeasure();
@@ -170,6 +180,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       if (!keys.current) missing.push('keys');
       if (!revocations.isLoaded) missing.push('revocations');
       if (!projects.isLoaded) missing.push('project-settings');
+      if (!apiKeys.isLoaded) missing.push('api-keys');
       return missing;
     },
     async drain() {

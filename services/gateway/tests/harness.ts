@@ -4,9 +4,11 @@ import { connect } from 'node:net';
 import { readConfig } from '@kith/base';
 import { type Bus, type Message, receivedAt } from '@kith/bus';
 import {
+  type ApiKey,
   type ErrorCode,
   errorBody,
   type GatewaySettings,
+  getApiKeys,
   getJwks,
   getProjectSettings,
   getRevocations,
@@ -175,6 +177,8 @@ export interface TestIssuer {
   revoked: Revocations;
   /** What it answers who asks for the settings of projects, two a page. */
   projects: GatewaySettings[];
+  /** What it answers who asks for keys, by hash. */
+  apiKeys: { hash: string; key: ApiKey }[];
   /** Waited for before it answers what is revoked, after the answer is made. */
   hold?: () => Promise<void>;
   /** Signs an access token; `changes` replace claims, undefined leaves one out. */
@@ -216,9 +220,13 @@ export async function serveIssuer(bus: Bus): Promise<TestIssuer> {
       return successReply(200, { projects, next }, {});
     },
   );
+  const apiKeys = await bus.serve(internalSubject(bus.prefix, getApiKeys), 'identity', async () =>
+    successReply(200, { keys: issuer.apiKeys, next: null }, {}),
+  );
   const issuer: TestIssuer = {
     asked: 0,
     projects: [],
+    apiKeys: [],
     revoked: { sessions: [], suspended: [], keys: [] },
     async token(changes = {}) {
       const key = made.at(-1);
@@ -236,6 +244,7 @@ export async function serveIssuer(bus: Bus): Promise<TestIssuer> {
       await intake.drain();
       await revocations.drain();
       await settings.drain();
+      await apiKeys.drain();
     },
   };
   return issuer;

@@ -67,6 +67,9 @@ export const identityBackup: ServiceBackup = {
     keys: () => null,
     hashKeys: () => null,
     revokedKeys: () => null,
+    // They open the installation that the copy is of.
+    apiKeys: () => null,
+    keyUses: () => null,
     sessions: () => null,
     hashKinds: () => null,
   },

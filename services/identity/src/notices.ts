@@ -1,6 +1,8 @@
 import type { Logger } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import {
+  type ApiKey,
+  apiKeyNotice,
   noticeSubject,
   projectSettingsNotice,
   type RevocationNotice,
@@ -33,6 +35,11 @@ export class Notices {
   /** Tells that a project is deleted. Does not wait. */
   tellDeleted(projectId: string): void {
     this.#broadcast(projectSettingsNotice, deletedSettingsOf(projectId));
+  }
+
+  /** Tells of a key that was made, or by null that there is none with this hash any more. Does not wait. */
+  tellApiKey(hash: string, key: ApiKey | null): void {
+    this.#broadcast(apiKeyNotice, { hash, key });
   }
 
   #broadcast(notice: { name: string }, content: object): void {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Secrets } from '@kith/base';
 import {
+  apiKeyNotice,
   blocksPage,
   ownImages,
   projectErasures,
@@ -24,6 +25,7 @@ import { identityConfig } from './config.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
 import { ErasureList } from './erasure-list.ts';
 import { Notices } from './notices.ts';
+import { apiKeysHandler, noteKeyUsesHandler } from './operations/api-keys.ts';
 import { exportSessionsHandler } from './operations/export-sessions.ts';
 import * as operations from './operations/index.ts';
 import { knownUsersHandler } from './operations/known-users.ts';
@@ -73,11 +75,13 @@ export const manifest = serviceManifest<AppContext>()({
     usersPageHandler,
     revocationsHandler,
     projectSettingsHandler,
+    apiKeysHandler,
+    noteKeyUsesHandler,
   ],
   asks: [blocksPage, ownImages, ...projectErasures],
   emits: ['user', 'session'],
   subscriptions: [blockEvents, fileEvents, usersBeforeRestore],
-  tells: [revocationNotice, projectSettingsNotice],
+  tells: [revocationNotice, projectSettingsNotice, apiKeyNotice],
   // Replicas tell each other of revoked keys.
   hears: [revocationNotice],
   stores: identityBackup,

@@ -1,11 +1,20 @@
-import { methodsOf, type OperationSpec } from '@kith/contracts';
+import {
+  createOperator,
+  listProjects,
+  methodsOf,
+  type OperationSpec,
+  type OperatorScope,
+  operatorScopes,
+} from '@kith/contracts';
+import { type TestPlatform, waitFor } from '@kith/testing';
+import { http } from '../http.ts';
 import { fieldsOf } from './outcomes.ts';
 import type { SurfaceWorld } from './suite.ts';
 import type { Given } from './surface.ts';
 
 /**
  * Checks that every operation of a part asks for its token first: calls in which all else is wrong, too, are refused for
- * the token alone (spec#errors-check-order, spec#auth).
+ * the token alone (spec#errors-check-order, spec#auth); an operators' operation refuses a key that lacks its scope, too.
  */
 export async function refusesStrangers(world: SurfaceWorld, specs: readonly OperationSpec[]): Promise<void> {
   for (const spec of specs) {
@@ -18,8 +27,45 @@ export async function refusesStrangers(world: SurfaceWorld, specs: readonly Oper
     if (spec.auth === 'operator') {
       await world.refused(spec, wrong, 'auth/unauthorized');
       await world.refused(spec, { ...wrong, token: world.stranger.accessToken }, 'auth/unauthorized');
+      const scopes = operatorScopes.filter((scope) => scope !== spec.operatorScope);
+      const key = await operatorKey(world, { scopes });
+      const message = spec.operatorScope
+        ? `This operator key lacks the scope ${spec.operatorScope}.`
+        : 'Only OPERATOR_TOKEN may do this, no operator key.';
+      await world.refused(spec, { ...wrong, token: key }, 'auth/forbidden', { message });
     }
   }
+}
+
+/** What an operator key may do, as it is asked for. */
+export interface KeyRights {
+  scopes: OperatorScope[];
+  projectIds?: string[];
+  expiresAt?: string;
+}
+
+/** Keys that differ in nothing are made once. */
+const made = new WeakMap<TestPlatform, Map<string, Promise<string>>>();
+
+/** The token of an operator key with these rights, which the gateway knows. */
+export function operatorKey(world: SurfaceWorld, rights: KeyRights): Promise<string> {
+  const { platform } = world;
+  const keys = made.get(platform) ?? new Map<string, Promise<string>>();
+  made.set(platform, keys);
+  const name = JSON.stringify(rights);
+  const key = keys.get(name) ?? makeKey(platform, rights);
+  keys.set(name, key);
+  return key;
+}
+
+async function makeKey({ url, operatorToken }: TestPlatform, rights: KeyRights): Promise<string> {
+  const body = { name: 'A key', ...rights };
+  const { path } = createOperator;
+  const answer = await http(url, { method: 'POST', path, token: operatorToken, body });
+  const { token } = answer.json() as { token: string };
+  const isKnown = async () => (await http(url, { path: listProjects.path, token })).status !== 401;
+  await waitFor(isKnown, { what: 'the key' });
+  return token;
 }
 
 /**

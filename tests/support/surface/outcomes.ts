@@ -43,7 +43,7 @@ function codeOf(spec: OperationSpec, place: 'body' | 'query', field: string): Er
 }
 
 function authCodesOf({ auth, scope, visibility }: OperationSpec): ErrorCode[] {
-  if (auth === 'operator') return ['auth/unauthorized'];
+  if (auth === 'operator') return ['auth/unauthorized', 'auth/forbidden'];
   // A project may keep what is optional to its own users (docs/adr/0013).
   if (auth !== 'user' && !visibility) return [];
   return scope === 'project' ? ['auth/unauthorized', 'auth/forbidden'] : ['auth/unauthorized'];

@@ -104,6 +104,7 @@ export const features = {
     contracts.rebuildNotificationsProfiles,
     contracts.rebuildIdentityBlocks,
   ),
+  'operator-keys': whole(contracts.createOperator, contracts.listOperators, contracts.deleteOperator),
   imports: whole(
     contracts.importUsers,
     contracts.importConnections,

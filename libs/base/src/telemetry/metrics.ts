@@ -153,13 +153,13 @@ export class Metrics {
 
   readonly tableEntries = new LiveGauge({
     name: 'kith_gateway_table_entries',
-    help: 'Entries of a table the gateway keeps of identity (`revoked_sessions`, `suspended_users`, `project_settings`)',
+    help: 'Entries of a table the gateway keeps of identity (`revoked_sessions`, `suspended_users`, `project_settings`, `api_keys`)',
     labelNames: ['table'],
     ...this.#of,
   });
   readonly tableAge = new LiveGauge({
     name: 'kith_gateway_table_age_seconds',
-    help: 'Time since identity has told a table as a whole (`revocations`, `project_settings`); absent before the first',
+    help: 'Time since identity has told a table as a whole (`revocations`, `project_settings`, `api_keys`); absent before the first',
     labelNames: ['table'],
     ...this.#of,
   });

@@ -2,7 +2,15 @@
 import type { List } from '../list.ts';
 import type { CallOptions, OperationTable } from '../operation.ts';
 import type { UploadOptions } from '../upload-options.ts';
-import type { DeletedProject, ImportResult, Methods, Project, ProjectUser, SigningKey } from './types.ts';
+import type {
+  DeletedProject,
+  ImportResult,
+  Methods,
+  OperatorKey,
+  Project,
+  ProjectUser,
+  SigningKey,
+} from './types.ts';
 
 export interface ProjectsMethods {
   /**
@@ -146,6 +154,36 @@ export interface AuthMethods {
     input: Methods['auth.revokeKey']['input'],
     options?: CallOptions,
   ): Promise<{ keys: Array<SigningKey> }>;
+  /**
+   * Makes an operator key. Its token is in this answer alone: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys.
+   *
+   * Errors of its own: `auth/server-error`, `auth/invalid-body`.
+   */
+  createOperator(
+    input: Methods['auth.createOperator']['input'],
+    options?: CallOptions,
+  ): Promise<{
+    id: string;
+    name: string;
+    scopes: Array<
+      'projects:read' | 'projects:write' | 'users:read' | 'users:write' | 'keys:write' | 'audit:read'
+    >;
+    projectIds: Array<string> | null;
+    expiresAt: string | null;
+    token: string;
+  }>;
+  /**
+   * The operator keys, newest first.
+   *
+   * Errors of its own: `auth/server-error`, `auth/invalid-query`.
+   */
+  listOperators(input?: Methods['auth.listOperators']['input'], options?: CallOptions): List<OperatorKey>;
+  /**
+   * Removes an operator key: within a second no gateway takes its token any more.
+   *
+   * Errors of its own: `auth/key-not-found`, `auth/server-error`.
+   */
+  deleteOperator(input: Methods['auth.deleteOperator']['input'], options?: CallOptions): Promise<void>;
 }
 
 export interface CollectionsMethods {
@@ -316,6 +354,28 @@ export const operations = {
     revokeKey: {
       method: 'POST',
       path: '/admin/keys/revoke',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    createOperator: {
+      method: 'POST',
+      path: '/admin/operators',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    listOperators: {
+      method: 'GET',
+      path: '/admin/operators',
+      auth: 'operator',
+      isGlobal: true,
+      list: 'data',
+      takesInput: true,
+    },
+    deleteOperator: {
+      method: 'DELETE',
+      path: '/admin/operators/:keyId',
       auth: 'operator',
       isGlobal: true,
       takesInput: true,

@@ -372,6 +372,18 @@ export interface SigningKey {
   signsFrom: string;
 }
 
+export interface OperatorKey {
+  id: string;
+  name: string;
+  scopes: Array<
+    'projects:read' | 'projects:write' | 'users:read' | 'users:write' | 'keys:write' | 'audit:read'
+  >;
+  projectIds: Array<string> | null;
+  expiresAt: string | null;
+  createdAt: string;
+  lastUsedAt: string | null;
+}
+
 /** What each method takes, gives and may be refused with, by its name in the client. */
 export interface Methods {
   'crypto.signTestingJwt': {
@@ -1040,5 +1052,39 @@ export interface Methods {
     input: { kid: string };
     output: { keys: Array<SigningKey> };
     errors: 'auth/key-not-found' | 'auth/server-error' | 'auth/invalid-body';
+  };
+  'auth.createOperator': {
+    operation: 'identity.create-operator';
+    input: {
+      name: string;
+      scopes: Array<
+        'projects:read' | 'projects:write' | 'users:read' | 'users:write' | 'keys:write' | 'audit:read'
+      >;
+      projectIds?: Array<string> | null | undefined;
+      expiresAt?: string | null | undefined;
+    };
+    output: {
+      id: string;
+      name: string;
+      scopes: Array<
+        'projects:read' | 'projects:write' | 'users:read' | 'users:write' | 'keys:write' | 'audit:read'
+      >;
+      projectIds: Array<string> | null;
+      expiresAt: string | null;
+      token: string;
+    };
+    errors: 'auth/server-error' | 'auth/invalid-body';
+  };
+  'auth.listOperators': {
+    operation: 'identity.list-operators';
+    input: { page?: number | undefined; limit?: number | undefined; cursor?: string | undefined };
+    output: Array<OperatorKey>;
+    errors: 'auth/server-error' | 'auth/invalid-query';
+  };
+  'auth.deleteOperator': {
+    operation: 'identity.delete-operator';
+    input: { keyId: string };
+    output: undefined;
+    errors: 'auth/key-not-found' | 'auth/server-error';
   };
 }

@@ -25,6 +25,7 @@ const oneUser = {
 export const changeUser = operation({
   ...oneUser,
   name: 'identity.change-user',
+  operatorScope: 'users:write',
   summary: "Change a user's role, reputation or verification",
   feature: 'user',
   method: 'PATCH',
@@ -51,6 +52,7 @@ const suspending = {
 export const suspendUser = operation({
   ...suspending,
   name: 'identity.suspend-user',
+  operatorScope: 'users:write',
   summary: 'Suspend a user',
   path: '/admin/projects/:projectId/users/:userId/suspend',
   body: z.object({
@@ -67,6 +69,7 @@ export const suspendUser = operation({
 export const restoreUser = operation({
   ...suspending,
   name: 'identity.restore-user',
+  operatorScope: 'users:write',
   summary: 'Restore a suspended user',
   path: '/admin/projects/:projectId/users/:userId/restore',
   body: nothing,
@@ -78,6 +81,7 @@ const account = { ...oneUser, feature: 'auth' } as const;
 export const setPassword = operation({
   ...account,
   name: 'identity.set-password',
+  operatorScope: 'keys:write',
   summary: "Set a user's password",
   method: 'POST',
   path: '/admin/projects/:projectId/users/:userId/set-password',
@@ -90,6 +94,7 @@ export const setPassword = operation({
 export const listUserSessions = operation({
   ...account,
   name: 'identity.list-user-sessions',
+  operatorScope: 'users:read',
   summary: "List a user's sessions",
   method: 'GET',
   path: '/admin/projects/:projectId/users/:userId/sessions',
@@ -102,6 +107,7 @@ export const listUserSessions = operation({
 export const endUserSessions = operation({
   ...account,
   name: 'identity.end-user-sessions',
+  operatorScope: 'users:write',
   summary: "End a user's sessions",
   method: 'DELETE',
   path: '/admin/projects/:projectId/users/:userId/sessions',

@@ -249,6 +249,7 @@ export const signingKey = z.object({
  */
 export const rotateKeys = operation({
   name: 'identity.rotate-keys',
+  operatorScope: 'keys:write',
   summary: 'Make a new key for access tokens',
   feature: 'auth',
   method: 'POST',
@@ -270,6 +271,7 @@ export const rotateKeys = operation({
  */
 export const revokeKey = operation({
   name: 'identity.revoke-key',
+  operatorScope: 'keys:write',
   summary: 'Revoke a key for access tokens, and all tokens signed with it',
   feature: 'auth',
   method: 'POST',

@@ -35,6 +35,7 @@ const rebuild = {
   method: 'POST',
   scope: 'none',
   auth: 'operator',
+  operatorScope: 'projects:write',
   limit: null,
   params: nothing,
   query: nothing,

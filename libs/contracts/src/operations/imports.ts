@@ -165,6 +165,7 @@ const common = {
   method: 'POST',
   scope: 'none',
   auth: 'operator',
+  operatorScope: 'projects:write',
   limit: null,
   params: z.object({ projectId: uuid }),
   query: nothing,

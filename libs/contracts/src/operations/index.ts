@@ -1,5 +1,6 @@
 import type { OperationSpec } from '../operation.ts';
 import { adminUserOperations } from './admin-users.ts';
+import { operatorKeyOperations } from './api-keys.ts';
 import { authOperations, signingKeyOperations } from './auth.ts';
 import { blockOperations } from './blocks.ts';
 import { collectionOperations } from './collections.ts';
@@ -15,6 +16,7 @@ import { storageOperations } from './storage.ts';
 import { userOperations } from './users.ts';
 
 export * from './admin-users.ts';
+export * from './api-keys.ts';
 export * from './auth.ts';
 export * from './blocks.ts';
 export * from './collections.ts';
@@ -47,6 +49,7 @@ const all = [
   ...adminUserOperations,
   ...importOperations,
   ...signingKeyOperations,
+  ...operatorKeyOperations,
 ] as const;
 
 /** One of them, with its exact types. */

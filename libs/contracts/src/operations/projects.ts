@@ -105,6 +105,7 @@ const one = {
 export const createProject = operation({
   ...common,
   name: 'identity.create-project',
+  operatorScope: 'projects:write',
   summary: 'Register a project',
   method: 'POST',
   path: '/admin/projects',
@@ -120,6 +121,8 @@ export const createProject = operation({
 export const listProjects = operation({
   ...common,
   name: 'identity.list-projects',
+  operatorScope: 'projects:read',
+  narrowsToProjects: true,
   summary: 'List projects',
   method: 'GET',
   path: '/admin/projects',
@@ -135,6 +138,7 @@ export const listProjects = operation({
 export const getProject = operation({
   ...one,
   name: 'identity.get-project',
+  operatorScope: 'projects:read',
   summary: 'Get a project',
   method: 'GET',
   body: nothing,
@@ -152,6 +156,7 @@ export type DeletedProject = z.output<typeof deletedProject>;
 export const deleteProject = operation({
   ...one,
   name: 'identity.delete-project',
+  operatorScope: 'projects:write',
   summary: 'Delete a project with all it has',
   method: 'DELETE',
   body: nothing,
@@ -164,6 +169,7 @@ export const deleteProject = operation({
 export const updateProject = operation({
   ...one,
   name: 'identity.update-project',
+  operatorScope: 'projects:write',
   summary: "Change a project's name or settings",
   method: 'PATCH',
   body: z.object({ name: name.optional(), ...settings }),
@@ -185,6 +191,7 @@ export const getProjectSettings = internalOperation({
 export const listProjectUsers = operation({
   ...one,
   name: 'identity.list-project-users',
+  operatorScope: 'users:read',
   summary: "List a project's users",
   method: 'GET',
   path: '/admin/projects/:projectId/users',

@@ -8,6 +8,14 @@ export interface Caller {
   role: string;
 }
 
+/** Which operator calls: by `OPERATOR_TOKEN`, or by a key. */
+export interface OperatorCaller {
+  /** Null is `OPERATOR_TOKEN`. */
+  keyId: string | null;
+  /** The only projects that the key is for; null is all. */
+  projectIds: readonly string[] | null;
+}
+
 /**
  * What the gateway says of a request, in headers only it may set (docs/adr/0003). `wireVersion` and `form` are the
  * address form (spec#addresses-forms): `form` is the explicit version prefix, `/api/v6`, or empty.
@@ -16,6 +24,8 @@ export interface RequestContext {
   requestId: string;
   projectId: string | null;
   caller: Caller | null;
+  /** Of an operators' operation. */
+  operator?: OperatorCaller | undefined;
   clientIp: string;
   userAgent: string;
   wireVersion: 'v6' | 'v7';

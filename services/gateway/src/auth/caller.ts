@@ -1,9 +1,9 @@
-import { hash, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '@kith/base';
 import type { OperationSpec } from '@kith/contracts';
-import type { Caller } from '@kith/service';
+import type { Caller, OperatorCaller } from '@kith/service';
+import { bearerOf } from './bearer.ts';
+import { type KnownKeys, type OperatorRequest, Operators } from './operators.ts';
 import type { TokenVerifier } from './token.ts';
-import { unauthorized } from './unauthorized.ts';
 
 /** Who calls, and the project that the token is of. */
 export type ScopedCaller = Caller & { projectId: string };
@@ -11,24 +11,33 @@ export type ScopedCaller = Caller & { projectId: string };
 /** Identifies who calls, by the rule of the operation's `auth` (spec#auth). */
 export class Callers {
   readonly #tokens: Pick<TokenVerifier, 'verify'>;
-  readonly #operator: Buffer | undefined;
+  readonly #operators: Operators;
 
   /** @param options.operatorToken Without one, operator endpoints refuse everybody. */
-  constructor(options: { tokens: Pick<TokenVerifier, 'verify'>; operatorToken: string | undefined }) {
+  constructor(options: {
+    tokens: Pick<TokenVerifier, 'verify'>;
+    operatorToken: string | undefined;
+    known?: KnownKeys;
+  }) {
     this.#tokens = options.tokens;
-    this.#operator = options.operatorToken === undefined ? undefined : digest(options.operatorToken);
+    this.#operators = new Operators(options.operatorToken, options.known);
+  }
+
+  /** Identifies an operator, of an operators' operation. Throws as `Operators.identify`. */
+  operator(authorization: string | undefined, request: OperatorRequest): Promise<OperatorCaller> {
+    return this.#operators.identify(authorization, request);
   }
 
   /** Throws `auth/unauthorized`, `auth/forbidden`, or `gateway/unavailable` while no token can be verified. */
   async identify(
     authorization: string | undefined,
-    at: { operation: OperationSpec; projectId: string | null },
+    at: OperatorRequest & { operation: OperationSpec; projectId: string | null },
   ): Promise<ScopedCaller | null> {
     switch (at.operation.auth) {
       case 'none':
         return null;
       case 'operator':
-        this.#checkOperator(authorization);
+        await this.operator(authorization, at);
         return null;
       case 'user':
         return this.#user(authorization, at.projectId);
@@ -48,25 +57,4 @@ export class Callers {
     const { userId, sessionId, role } = token;
     return { userId, sessionId, role, projectId: token.projectId };
   }
-
-  #checkOperator(authorization: string | undefined): void {
-    const token = bearerOf(authorization);
-    // Digests are of one length and compared in constant time: nothing of the token shows in how long it takes.
-    if (this.#operator && timingSafeEqual(digest(token), this.#operator)) return;
-    throw unauthorized(jwtForm.test(token) ? 'not-operator' : 'wrong-operator');
-  }
-}
-
-/** The token of an Authorization header; the scheme in any case (RFC 9110 section 11.1). */
-function bearerOf(authorization: string | undefined): string {
-  const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) throw unauthorized(authorization ? 'not-bearer' : 'none');
-  return token;
-}
-
-/** What access tokens look like. */
-const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }

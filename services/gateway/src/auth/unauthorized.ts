@@ -10,6 +10,7 @@ const sentences = {
   foreign: 'The access token was signed by another than this server. Sign in here.',
   'other-kind': 'This is another kind of token. Send the access token of a session.',
   'not-operator': 'This endpoint takes the token of an operator, not an access token.',
+  'expired-key': 'The key has expired. Make another one.',
   'wrong-operator': 'The token is not that of an operator of this server.',
 } as const;
 

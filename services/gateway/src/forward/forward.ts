@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import { type Bus, type Message, receivedAt, shedHeader } from '@kith/bus';
 import { rpcSubject } from '@kith/contracts';
-import { type Caller, encodeContext, type RequestContext } from '@kith/service';
+import { type Caller, encodeContext, type OperatorCaller, type RequestContext } from '@kith/service';
 import type { Address } from '../routes/address.ts';
 import { busFailure } from './bus-failure.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -15,6 +15,7 @@ export interface Forwarded {
   /** The address's, or for a short form the one that was found for it. */
   projectId: string | null;
   caller: Caller | null;
+  operator?: OperatorCaller | undefined;
   clientIp: string;
   userAgent: string | undefined;
   /** Its place in a trace. */
@@ -27,11 +28,12 @@ export interface Forwarded {
 /** What a service is told of a request. */
 export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext, 'deadline'> {
   const { wireVersion, form, isShort, params, query } = request.address;
-  const { projectId, caller } = request;
+  const { projectId, caller, operator } = request;
   return {
     requestId: request.requestId,
     projectId,
     caller: caller && { userId: caller.userId, sessionId: caller.sessionId, role: caller.role },
+    ...(operator && { operator }),
     clientIp: request.clientIp,
     userAgent: request.userAgent?.slice(0, longestUserAgent) ?? '',
     wireVersion,

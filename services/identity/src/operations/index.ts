@@ -2,7 +2,9 @@
 export { changePasswordHandler as 'change-password' } from './change-password.ts';
 export { changeUserHandler as 'change-user' } from './change-user.ts';
 export { checkUsernameHandler as 'check-username' } from './check-username.ts';
+export { createOperatorHandler as 'create-operator' } from './create-operator.ts';
 export { createProjectHandler as 'create-project' } from './create-project.ts';
+export { deleteOperatorHandler as 'delete-operator' } from './delete-operator.ts';
 export { deleteProjectHandler as 'delete-project' } from './delete-project.ts';
 export { deleteSessionHandler as 'delete-session' } from './delete-session.ts';
 export { deleteUserHandler as 'delete-user' } from './delete-user.ts';
@@ -15,6 +17,7 @@ export { getUserByForeignIdHandler as 'get-user-by-foreign-id' } from './get-use
 export { getUserByUsernameHandler as 'get-user-by-username' } from './get-user-by-username.ts';
 export { importUsersHandler as 'import-users' } from './import-users.ts';
 export { getJwksHandler as jwks } from './jwks.ts';
+export { listOperatorsHandler as 'list-operators' } from './list-operators.ts';
 export { listProjectUsersHandler as 'list-project-users' } from './list-project-users.ts';
 export { listProjectsHandler as 'list-projects' } from './list-projects.ts';
 export { listSessionsHandler as 'list-sessions' } from './list-sessions.ts';

@@ -4,12 +4,16 @@ import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
 import { projectAnswer } from '../project-settings.ts';
 
-/** Lists the projects, newest first, by page or by cursor (spec#projects-list). */
+/**
+ * Lists the projects, newest first, by page or by cursor; to a key of some projects these alone (spec#projects-list,
+ * spec#operator-keys-projects).
+ */
 export const listProjectsHandler = handler(listProjects, async (request, app: AppContext) => {
+  const only = request.operator?.projectIds ?? null;
   const found = await readPage(request, {
     binding: [listProjects.name],
     code: 'project/invalid-query',
-    read: (range) => app.store.projects.list(range),
+    read: (range) => app.store.projects.list(range, only),
   });
   return { data: found.rows.map(projectAnswer), pagination: generalPaginationOf(found) };
 });

@@ -1,10 +1,11 @@
 import { fold, StartError } from '@kith/base';
+import { operatorScopes } from '@kith/contracts';
 import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
 import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';
-import type { EndingReason, Project, Session, SigningKey, User } from './records.ts';
+import type { ApiKey, EndingReason, Project, Session, SigningKey, User } from './records.ts';
 
 /** The stored form: without the fields that the id holds, and with times in Unix ms. */
 type AsStored<T, Ids extends keyof T> = {
@@ -29,6 +30,7 @@ export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
   ending: EndingReason | null;
 };
 export type StoredSession = AsStored<Session, 'sid' | 'projectId' | 'userId'>;
+export type StoredApiKey = AsStored<ApiKey, 'id'>;
 export type StoredKey = AsStored<SigningKey, 'ordinal'>;
 
 const time = z.int();
@@ -238,6 +240,37 @@ export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }
   schema: z.object({ at: time }),
 });
 
+/** Keys of operators, by `-` and id. */
+export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
+  name: 'apiKeys',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({
+    hash: text,
+    name: text,
+    scopes: z.array(z.enum(operatorScopes)),
+    projectIds: z.array(text).nullable(),
+    expiresAt: time.nullable(),
+    createdAt: time,
+  }),
+  indexes: {
+    hash: { key: ({ hash }) => hash, unique: true },
+    place: {
+      key: ({ createdAt }, id) =>
+        `${projectIn(id)}|${placeOf({ createdAt: new Date(createdAt), id: lastIn(id) })}`,
+    },
+  },
+});
+
+/** When such a key was used last, under the key's id: stored apart, so that a use is no change of the key. */
+export const keyUses: Collection<{ at: number }> = collection<{ at: number }>({
+  name: 'keyUses',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ at: time }),
+});
+
 /** Blocks, one copy in the list of each of the two users (`blocks.ts`). */
 export const blocks: Collection<{ isBlocked: boolean }> = collection<{ isBlocked: boolean }>({
   name: 'blocks',
@@ -269,7 +302,7 @@ export const declared: Declared = {
       endedUsers,
       sessions,
     ],
-    ...[keys, hashKeys, revokedKeys, blocks, hashKinds, replyCollection],
+    ...[keys, hashKeys, revokedKeys, apiKeys, keyUses, blocks, hashKinds, replyCollection],
   ],
 };
 

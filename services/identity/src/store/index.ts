@@ -2,6 +2,7 @@ import type { Secrets } from '@kith/base';
 import type { Outbox, Replies, Resealed, StoreConfig } from '@kith/store';
 import { openDocuments, resealAll } from '@kith/store/open';
 import { Accounts } from './accounts.ts';
+import { ApiKeys } from './api-keys.ts';
 import { Blocks } from './blocks.ts';
 import { declared } from './collections.ts';
 import { Erasure } from './erasure.ts';
@@ -15,6 +16,7 @@ import { Sessions } from './sessions.ts';
 import { Users } from './users.ts';
 
 export type { Ending } from './accounts.ts';
+export type { ListedApiKey } from './api-keys.ts';
 export type { Block } from './blocks.ts';
 export { type DeletedUser, keepEndedMs } from './erasure.ts';
 export { HashKeys, sealedFor } from './hash-keys.ts';
@@ -22,6 +24,7 @@ export type { ImportOutcome } from './imports.ts';
 export { revokedPlace } from './keys-of.ts';
 export type { DeletingProject } from './projects.ts';
 export type {
+  ApiKey,
   EndingReason,
   Profile,
   Project,
@@ -49,6 +52,7 @@ export interface IdentityStore {
   readonly sessions: Sessions;
   readonly keys: Keys;
   readonly hashKeys: HashKeys;
+  readonly apiKeys: ApiKeys;
   readonly imports: Imports;
   /** The events of users and sessions. */
   readonly outbox: Outbox;
@@ -76,6 +80,7 @@ export async function openStore(config: StoreConfig): Promise<IdentityStore> {
     sessions: new Sessions(documents),
     keys: new Keys(documents),
     hashKeys: new HashKeys(documents),
+    apiKeys: new ApiKeys(documents),
     imports: new Imports(documents),
     outbox: documents.outbox,
     replies: documents.replies,

@@ -1,7 +1,7 @@
 import { untilMade } from '@kith/base';
 import { eraseProject } from '@kith/service';
 import { type Documents, replyCollection, type Stored } from '@kith/store';
-import type { ListPage, ListRange } from '../listing.ts';
+import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import {
   deletedProjects,
   deletingProjects,
@@ -116,10 +116,17 @@ export class Projects {
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
   }
 
-  /** All projects, newest first. */
-  async list({ from, limit }: ListRange): Promise<ListPage<Project>> {
+  /** All projects, or those of the ids in `only`, newest first. */
+  async list({ from, limit }: ListRange, only: readonly string[] | null = null): Promise<ListPage<Project>> {
     const above = 'after' in from ? from.after : '';
     const skip = 'skip' in from ? from.skip : 0;
+    if (only) {
+      const found = [...(await this.#documents.get(projects, only)).values()].map(projectOf);
+      const places = new Map(found.map((project) => [placeOf(project), project]));
+      const rest = [...places.keys()].sort().filter((place) => place > above);
+      const rows = rest.slice(skip, skip + limit).flatMap((place) => places.get(place) ?? []);
+      return { rows, total: found.length };
+    }
     const [total, rows] = await Promise.all([
       this.#documents.count(projects, everything, 'place'),
       this.#documents.range(projects, { ...everything, above, skip, limit }, 'place'),

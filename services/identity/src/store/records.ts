@@ -1,4 +1,10 @@
-import type { EventOf, Project as ProjectAnswer, PublicUser, sessionRevoked } from '@kith/contracts';
+import type {
+  EventOf,
+  OperatorScope,
+  Project as ProjectAnswer,
+  PublicUser,
+  sessionRevoked,
+} from '@kith/contracts';
 
 /** The part of a project that operators may set. */
 export interface ProjectSettings {
@@ -113,5 +119,17 @@ export interface SigningKey {
   /** The private key as a JWK, sealed and bound to `kid` (spec#signing-keys-sealed). */
   sealed: string;
   signsFrom: Date;
+  createdAt: Date;
+}
+
+/** A key that operators have made. Of the token itself only the hash is there. */
+export interface ApiKey {
+  id: string;
+  hash: string;
+  name: string;
+  scopes: readonly OperatorScope[];
+  /** Null is every project. */
+  projectIds: readonly string[] | null;
+  expiresAt: Date | null;
   createdAt: Date;
 }

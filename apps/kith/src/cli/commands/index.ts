@@ -10,6 +10,9 @@ import { importCommand } from './import.ts';
 import { revokeKeyCommand } from './keys-revoke.ts';
 import { rotateKeysCommand } from './keys-rotate.ts';
 import { moveCommand } from './move.ts';
+import { createOperatorCommand } from './operators-create.ts';
+import { deleteOperatorCommand } from './operators-delete.ts';
+import { listOperatorsCommand } from './operators-list.ts';
 import { createProjectCommand } from './projects-create.ts';
 import { deleteProjectCommand } from './projects-delete.ts';
 import { listProjectsCommand } from './projects-list.ts';
@@ -48,6 +51,9 @@ export const commands: readonly Command[] = [
   setPasswordCommand,
   listUserSessionsCommand,
   endUserSessionsCommand,
+  createOperatorCommand,
+  listOperatorsCommand,
+  deleteOperatorCommand,
   rotateKeysCommand,
   revokeKeyCommand,
   importCommand,

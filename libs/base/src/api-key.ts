@@ -1,0 +1,19 @@
+import { hash, randomBytes } from 'node:crypto';
+
+const prefixes = { operator: 'kith_op_', server: 'kith_sk_' } as const;
+export type ApiKeyKind = keyof typeof prefixes;
+
+/** Makes a key of 256 random bits. Its prefix tells people, and scanners for leaked secrets, what it is. */
+export function makeApiKey(kind: ApiKeyKind): string {
+  return prefixes[kind] + randomBytes(32).toString('base64url');
+}
+
+/** The kind of key that a token looks like; undefined for any other token. */
+export function apiKeyKindOf(token: string): ApiKeyKind | undefined {
+  return (Object.keys(prefixes) as ApiKeyKind[]).find((kind) => token.startsWith(prefixes[kind]));
+}
+
+/** What is kept of a key. Nobody can guess 256 random bits, so that a plain hash hides them. */
+export function hashApiKey(token: string): string {
+  return hash('sha256', token, 'base64url');
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { generalList, listQuery } from '../lists.ts';
+import { internalOperation, operation, operatorScopes } from '../operation.ts';
+import { shownText, text, timestamp, uuid } from '../scalars.ts';
+import { nothing } from './shared.ts';
+
+const scope = z.enum(operatorScopes);
+
+/** What an operator key may do, and until when. `projectIds` of null is every project. */
+const rights = {
+  scopes: z.array(scope).max(operatorScopes.length),
+  projectIds: z.array(uuid).max(100).nullable(),
+  expiresAt: timestamp.nullable(),
+};
+
+/** A key as operators see it: never the token itself (spec#operator-keys-secret). */
+export const operatorKey = z.object({
+  id: uuid,
+  name: shownText(200),
+  ...rights,
+  createdAt: timestamp,
+  /** To the minute; null for a key that was never used. */
+  lastUsedAt: timestamp.nullable(),
+});
+export type OperatorKey = z.output<typeof operatorKey>;
+
+const common = {
+  feature: 'auth',
+  scope: 'none',
+  auth: 'operator',
+  limit: null,
+  params: nothing,
+  query: nothing,
+  body: nothing,
+} as const;
+
+const unique = <T>(values: readonly T[]) => [...new Set(values)];
+
+/**
+ * Makes an operator key. Its token is in this answer alone: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys
+ * (spec#operator-keys-endpoints).
+ */
+export const createOperator = operation({
+  ...common,
+  name: 'identity.create-operator',
+  summary: 'Make an operator key',
+  method: 'POST',
+  path: '/admin/operators',
+  body: z.object({
+    name: text({ min: 1, max: 200 }),
+    scopes: z.array(scope).min(1, 'must name at least one scope.').max(100).transform(unique),
+    projectIds: z.array(uuid).min(1, 'must name at least one project.').max(100).transform(unique).nullish(),
+    expiresAt: z.iso
+      .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' })
+      .refine((value) => Date.parse(value) < 253_402_300_800_000, 'must be before the year 10000.')
+      .nullish(),
+  }),
+  output: z.object({ id: uuid, name: shownText(200), ...rights, token: shownText(100) }),
+  status: 201,
+  errors: [],
+});
+
+/** The operator keys, newest first (spec#operator-keys-endpoints). */
+export const listOperators = operation({
+  ...common,
+  name: 'identity.list-operators',
+  summary: 'List operator keys',
+  method: 'GET',
+  path: '/admin/operators',
+  query: listQuery({ limit: 20, max: 100 }),
+  output: generalList(operatorKey),
+  status: 200,
+  errors: [],
+});
+
+/** Removes an operator key: within a second no gateway takes its token any more (spec#operator-keys-endpoints). */
+export const deleteOperator = operation({
+  ...common,
+  name: 'identity.delete-operator',
+  summary: 'Remove an operator key',
+  method: 'DELETE',
+  path: '/admin/operators/:keyId',
+  params: z.object({ keyId: uuid }),
+  output: z.undefined(),
+  status: 204,
+  errors: ['auth/key-not-found'],
+  invalid: { params: 'auth/key-not-found' },
+});
+
+/** What a gateway knows of a key. It finds the key by the hash of what was sent. */
+export const apiKey = z.object({ kind: z.literal('operator'), id: uuid, ...rights });
+export type ApiKey = z.output<typeof apiKey>;
+
+/** All keys, for gateways, a page at a time (docs/adr/0053). */
+export const getApiKeys = internalOperation({
+  name: 'identity.api-keys',
+  feature: 'auth',
+  body: z.object({
+    /** Where the last page ended; null is the first. */
+    after: z.string().max(300).nullable(),
+  }),
+  output: z.object({
+    keys: z.array(z.object({ hash: z.string(), key: apiKey })),
+    next: z.string().nullable(),
+  }),
+  errors: [],
+});
+
+/** Tells identity when keys were used last. */
+export const noteKeyUses = internalOperation({
+  name: 'identity.note-key-uses',
+  feature: 'auth',
+  body: z.object({ uses: z.array(z.object({ hash: z.string().max(100), at: timestamp })).max(1000) }),
+  output: z.object({}),
+  errors: [],
+});
+
+export const operatorKeyOperations = [createOperator, listOperators, deleteOperator] as const;

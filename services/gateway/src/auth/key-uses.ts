@@ -1,0 +1,49 @@
+import type { Logger } from '@kith/base';
+import type { Bus } from '@kith/bus';
+import { noteKeyUses } from '@kith/contracts';
+import { ask, Sweeper } from '@kith/service';
+
+/** A use within a minute of one that identity knows of is not told. */
+const graceMs = 60_000;
+const everyMs = 1_000;
+const patienceMs = 2_000;
+const batch = 1_000;
+
+/** Tells identity when keys were used last: within a second, and of each key once a minute. */
+export class KeyUses {
+  readonly #bus: Bus;
+  readonly #sweeper: Sweeper;
+  /** Unix ms, by hash. Both have known keys alone. */
+  readonly #told = new Map<string, number>();
+  readonly #untold = new Map<string, number>();
+
+  constructor({ bus, log }: { bus: Bus; log: Logger }) {
+    this.#bus = bus;
+    this.#sweeper = new Sweeper(() => this.#tell(), { everyMs, log });
+  }
+
+  /** Notes that a key was used now. */
+  note(hash: string): void {
+    const now = Date.now();
+    if (now - (this.#told.get(hash) ?? 0) >= graceMs) this.#untold.set(hash, now);
+  }
+
+  /** Tells the last ones, if it can. */
+  async stop(): Promise<void> {
+    await this.#sweeper.stop();
+    await this.#tell().catch(() => {});
+  }
+
+  async #tell(): Promise<void> {
+    const now = Date.now();
+    for (const [hash, at] of this.#told) if (now - at >= graceMs) this.#told.delete(hash);
+    const uses = [...this.#untold].slice(0, batch);
+    if (uses.length === 0) return;
+    const body = { uses: uses.map(([hash, at]) => ({ hash, at: new Date(at).toISOString() })) };
+    await ask(this.#bus, noteKeyUses, body, { requestId: 'gateway-key-uses', deadline: now + patienceMs });
+    for (const [hash, at] of uses) {
+      this.#told.set(hash, at);
+      this.#untold.delete(hash);
+    }
+  }
+}

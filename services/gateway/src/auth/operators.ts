@@ -1,0 +1,85 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { ApiError, apiKeyKindOf } from '@kith/base';
+import type { OperationSpec } from '@kith/contracts';
+import type { OperatorCaller } from '@kith/service';
+import type { ApiKeys } from '../tables/api-keys.ts';
+import { bearerOf } from './bearer.ts';
+import type { KeyUses } from './key-uses.ts';
+import { unauthorized } from './unauthorized.ts';
+
+/** What an operator asks for. */
+export interface OperatorRequest {
+  operation: OperationSpec;
+  params?: Readonly<Record<string, string>>;
+}
+
+/** What may be known of keys. */
+export interface KnownKeys {
+  keys: Pick<ApiKeys, 'loaded' | 'find'>;
+  uses: Pick<KeyUses, 'note'>;
+}
+
+/** Identifies operators, by `OPERATOR_TOKEN` or by a key with its scopes (spec#operators-token, spec#operator-keys). */
+export class Operators {
+  readonly #token: Buffer | undefined;
+  readonly #known: KnownKeys | undefined;
+
+  /** @param token Without one nobody may do all. */
+  constructor(token: string | undefined, known: KnownKeys | undefined) {
+    this.#token = token === undefined ? undefined : digest(token);
+    this.#known = known;
+  }
+
+  /**
+   * Throws `auth/unauthorized`, `auth/forbidden` for a key that does not allow this, `gateway/unavailable` while keys are not
+   * known yet.
+   */
+  async identify(authorization: string | undefined, request: OperatorRequest): Promise<OperatorCaller> {
+    const token = bearerOf(authorization);
+    // Digests are of one length and compared in constant time: nothing of the token shows in how long it takes.
+    if (this.#token && timingSafeEqual(digest(token), this.#token)) return { keyId: null, projectIds: null };
+    if (apiKeyKindOf(token) === 'operator' && this.#known) return this.#byKey(token, request, this.#known);
+    throw unauthorized(jwtForm.test(token) ? 'not-operator' : 'wrong-operator');
+  }
+
+  async #byKey(
+    token: string,
+    { operation, params = {} }: OperatorRequest,
+    { keys, uses }: KnownKeys,
+  ): Promise<OperatorCaller> {
+    await keys.loaded();
+    const found = keys.find(token);
+    if (!found) throw unauthorized('wrong-operator');
+    const { id: keyId, scopes, projectIds, expiresAt } = found.key;
+    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) throw unauthorized('expired-key');
+    uses.note(found.hash);
+    const { operatorScope } = operation;
+    if (operatorScope === undefined) throw forbidden('Only OPERATOR_TOKEN may do this, no operator key.');
+    if (!scopes.includes(operatorScope))
+      throw forbidden(`This operator key lacks the scope ${operatorScope}.`);
+    if (projectIds && !allows(projectIds, operation, params))
+      throw forbidden('This operator key is for other projects.');
+    return { keyId, projectIds };
+  }
+}
+
+/** Whether a key of these projects may do this: what is about one of them, or what is answered of these alone. */
+function allows(
+  projectIds: readonly string[],
+  operation: OperationSpec,
+  params: Readonly<Record<string, string>>,
+): boolean {
+  if (!Object.hasOwn(operation.params.shape, 'projectId')) return operation.narrowsToProjects === true;
+  return projectIds.includes(params.projectId?.toLowerCase() ?? '');
+}
+
+function forbidden(message: string): ApiError {
+  return new ApiError('auth/forbidden', { message });
+}
+
+/** What access tokens look like. */
+const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}

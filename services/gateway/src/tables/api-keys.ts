@@ -1,0 +1,68 @@
+import { hashApiKey } from '@kith/base';
+import { type ApiKey, apiKeyNotice, getApiKeys } from '@kith/contracts';
+import { askPages } from './ask-pages.ts';
+import { Following, type FollowingOptions } from './following.ts';
+import { HeardTable } from './heard-table.ts';
+
+/** The keys that operators have made, by hash: one that is removed is refused as soon as that is heard (docs/adr/0053). */
+export class ApiKeys {
+  readonly #options: FollowingOptions;
+  readonly #keys = new HeardTable<ApiKey>();
+  #following: Following | undefined;
+
+  private constructor(options: FollowingOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a first attempt to load them; without an answer it goes on, and tries again every second. */
+  static async open(options: FollowingOptions): Promise<ApiKeys> {
+    const keys = new ApiKeys(options);
+    const followed = {
+      notice: apiKeyNotice,
+      hear: ({ hash, key }: { hash: string; key: ApiKey | null }) => keys.#keys.hear(hash, key),
+      load: () => keys.#load(),
+    };
+    keys.#following = await Following.open(followed, options);
+    return keys;
+  }
+
+  /** Whether they have been loaded once; from then on they stay in use while identity is away. */
+  get isLoaded(): boolean {
+    return this.#following?.isLoaded ?? false;
+  }
+
+  /** How long ago they were loaded last, in seconds; undefined before the first time. */
+  get ageSeconds(): number | undefined {
+    return this.#following?.ageSeconds;
+  }
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** Resolves when they have been loaded. Throws `gateway/unavailable`. */
+  async loaded(): Promise<void> {
+    await this.#following?.loaded();
+  }
+
+  /** The key that a token is, with the hash it is known by; undefined if there is none. */
+  find(token: string): { hash: string; key: ApiKey } | undefined {
+    const hash = hashApiKey(token);
+    const key = this.#keys.get(hash);
+    return key && { hash, key };
+  }
+
+  async stop(): Promise<void> {
+    await this.#following?.stop();
+  }
+
+  async #load(): Promise<void> {
+    const { bus, timeoutMs } = this.#options;
+    const { mark } = this.#keys;
+    const pages = await askPages(bus, getApiKeys, { requestId: 'gateway-api-keys', timeoutMs });
+    this.#keys.replace(
+      pages.flatMap(({ keys }) => keys).map(({ hash, key }) => [hash, key] as const),
+      mark,
+    );
+  }
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { hashApiKey, makeApiKey } from '@kith/base';
+import {
+  type ApiKey,
+  apiKeyNotice,
+  getProject,
+  listProjects,
+  noteKeyUses,
+  noticeSubject,
+} from '@kith/contracts';
+import { serveInternal } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  projectId,
+  type Seen,
+  send,
+  serveEcho,
+  serveIssuer,
+  startTestGateway,
+  type TestGateway,
+  type TestIssuer,
+} from './harness.ts';
+
+/** What is not told by a notice a gateway learns of within 30 s. */
+const noticedMs = 5_000;
+
+// spec#operator-keys, docs/adr/0053.
+describe.each(availableEngines())('operator keys on %s', (engine) => {
+  let test: TestGateway;
+  let issuer: TestIssuer;
+  let lists: { seen: Seen[] };
+  let used: { hash: string; at: string }[];
+  const token = makeApiKey('operator');
+  const hash = hashApiKey(token);
+  const key = (changes: Partial<ApiKey> = {}): ApiKey => ({
+    ...{ kind: 'operator', id: randomUUID(), scopes: ['projects:read'], projectIds: null, expiresAt: null },
+    ...changes,
+  });
+
+  beforeEach(async () => {
+    used = [];
+    test = await startTestGateway(engine, { env: { OPERATOR_TOKEN: 'operator-secret' } });
+    lists = await serveEcho(test.bus, listProjects);
+    await serveEcho(test.bus, getProject);
+    await serveInternal(
+      {
+        spec: noteKeyUses,
+        handle: async ({ uses }: { uses: typeof used }) => {
+          used.push(...uses);
+          return {};
+        },
+      },
+      { ...test.runtime, app: {}, checkOutput: true },
+    );
+  });
+  afterEach(() => test[Symbol.asyncDispose]());
+
+  const list = (sent = token, port = test.gateway.port) =>
+    send(port, { path: listProjects.path, headers: { authorization: `Bearer ${sent}` } });
+  const ready = async () => {
+    issuer = await serveIssuer(test.bus);
+    await waitFor(async () => (await test.gateway.notReady()).length === 0, { what: 'readiness' });
+  };
+  const tell = (told: ApiKey | null) =>
+    test.bus.broadcast(
+      noticeSubject(test.bus.prefix, apiKeyNotice),
+      new TextEncoder().encode(JSON.stringify({ hash, key: told })),
+    );
+  const becomes = (status: number) =>
+    waitFor(async () => (await list()).status === status, { what: String(status), timeoutMs: noticedMs });
+
+  it('are not judged while nothing is known of them; OPERATOR_TOKEN is', async () => {
+    expect(await test.gateway.notReady()).toContain('api-keys');
+    expect((await list()).status).toBe(503);
+    expect((await list('operator-secret')).status).toBe(200);
+  });
+
+  it('are taken and refused as it is told, by gateways that start later too', async () => {
+    await ready();
+    expect((await list()).status).toBe(401);
+    const known = key();
+    await tell(known);
+    await becomes(200);
+    expect(lists.seen.at(-1)?.context.operator).toEqual({ keyId: known.id, projectIds: null });
+    await tell(null);
+    await becomes(401);
+    issuer.apiKeys = [{ hash, key: known }];
+    const later = await test.another();
+    await waitFor(async () => (await later.notReady()).length === 0);
+    expect((await list(token, later.port)).status).toBe(200);
+  });
+
+  it('are refused for a project that is not theirs, before any service is asked', async () => {
+    await ready();
+    const own = randomUUID();
+    await tell(key({ projectIds: [own] }));
+    await becomes(200);
+    expect(lists.seen.at(-1)?.context.operator?.projectIds).toEqual([own]);
+    const of = (id: string) =>
+      send(test.gateway.port, {
+        path: getProject.path.replace(':projectId', id),
+        headers: { authorization: `Bearer ${token}` },
+      });
+    expect((await of(own.toUpperCase())).status).toBe(200);
+    expect((await of(projectId)).status).toBe(403);
+    expect((await of('nonsense')).status).toBe(403);
+  });
+
+  it('count as failures when they are none, and not when they lack a scope', async () => {
+    await ready();
+    await tell(key({ scopes: ['audit:read'] }));
+    await becomes(403);
+    for (let count = 0; count < 12; count++) expect((await list()).status).toBe(403);
+    const wrong = makeApiKey('operator');
+    const statuses: number[] = [];
+    for (let count = 0; count < 12; count++) statuses.push((await list(wrong)).status);
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await list('operator-secret')).status).toBe(200);
+  });
+
+  it('are told to identity when they are used, once a minute', async () => {
+    await ready();
+    await tell(key());
+    await becomes(200);
+    await waitFor(() => used.length > 0, { what: 'the use' });
+    await list();
+    await test.gateway.stop();
+    expect(used).toEqual([{ hash, at: expect.any(String) }]);
+  });
+});

@@ -1,0 +1,31 @@
+import type { ApiKey as GatewayKey, OperatorKey } from '@kith/contracts';
+import type { ApiKey, ListedApiKey } from './store/index.ts';
+
+/** What an operator key may do. */
+export function rightsOf({
+  scopes,
+  projectIds,
+  expiresAt,
+}: ApiKey): Pick<OperatorKey, 'scopes' | 'projectIds' | 'expiresAt'> {
+  return {
+    scopes: [...scopes],
+    projectIds: projectIds && [...projectIds],
+    expiresAt: expiresAt?.toISOString() ?? null,
+  };
+}
+
+/** An operator key as operators see it (spec#operator-keys-endpoints). */
+export function operatorKeyOf(key: ListedApiKey): OperatorKey {
+  return {
+    id: key.id,
+    name: key.name,
+    ...rightsOf(key),
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+/** What gateways know of a key. */
+export function gatewayKeyOf(key: ApiKey): GatewayKey {
+  return { kind: 'operator', id: key.id, ...rightsOf(key) };
+}
