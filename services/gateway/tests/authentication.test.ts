@@ -48,7 +48,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     const open = await serveEcho(test.bus, checkUsername);
     const future = await startTestGateway('embedded');
     const elsewhere = await serveIssuer(future.bus);
-    expect(await test.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings']);
+    expect(await test.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings', 'api-keys']);
     const early = await list(bearer(await elsewhere.token()));
     expectError(early, 'gateway/unavailable');
     expect(early.headers['retry-after']).toBe('1');
@@ -69,7 +69,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
 
   it('fetches the keys by itself when identity comes late', async () => {
     await using late = await startTestGateway(engine);
-    expect(await late.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings']);
+    expect(await late.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings', 'api-keys']);
     await serveIssuer(late.bus);
     await waitFor(async () => (await late.gateway.notReady()).length === 0, { what: 'keys' });
   });

@@ -95,7 +95,7 @@ describe.each(availableEngines())('the gateway as a process part, on %s', (engin
   it('starts without any service, and says what is missing', async () => {
     await using test = await startTestGateway(engine);
     expect(test.gateway.url).toBe(`http://127.0.0.1:${test.gateway.port}`);
-    expect(await test.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings']);
+    expect(await test.gateway.notReady()).toEqual(['keys', 'revocations', 'project-settings', 'api-keys']);
     await serveIssuer(test.bus);
     await waitFor(async () => (await test.gateway.notReady()).length === 0, { what: 'readiness' });
   });
