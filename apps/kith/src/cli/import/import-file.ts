@@ -8,7 +8,7 @@ import { InOrder } from './in-order.ts';
 import { type ImportKind, importPath } from './kinds.ts';
 import { type Progress, ProgressFile } from './progress.ts';
 import { readLines } from './read-lines.ts';
-import type { SentRows } from './send.ts';
+import { Pace, type SentRows } from './send.ts';
 
 export interface ImportFileOptions {
   access: PlatformAccess;
@@ -53,9 +53,10 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
   const kept = await ProgressFile.open(file, { projectId, kind: kind.name, size, restart });
   const before = countsOf(kept.progress);
   const path = importPath(kind, projectId);
+  const pace = new Pace();
   const inOrder = new InOrder({
     send: async ({ rows }, signal) =>
-      rows.length > 0 ? kind.send(rows, { access, path, file, signal }) : nothingSent,
+      rows.length > 0 ? kind.send(rows, { access, path, file, pace, signal }) : nothingSent,
     async settle(batch, result) {
       await advance(kept, batch, result);
       onProgress(kept.progress, size);

@@ -3,7 +3,14 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { StartError } from '@kith/base/config';
-import { type ImportedFile, type ImportResult, importResult, maxFileBytes } from '@kith/contracts';
+import {
+  type ImportedFile,
+  type ImportResult,
+  importResult,
+  importRows,
+  maxFileBytes,
+  statusOf,
+} from '@kith/contracts';
 import { CallError } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
@@ -22,7 +29,32 @@ export interface Sending {
   path: string;
   /** The file that has the rows. */
   file: string;
+  pace: Pace;
   signal: AbortSignal;
+}
+
+/**
+ * How many rows a file's requests have. A request that is not answered in time goes on in the platform; sent again as it was, it would
+ * meet its own unfinished work and take longer still.
+ */
+export class Pace {
+  #rows = importRows;
+  readonly #pauseMs: number;
+
+  /** @param pauseMs How long the platform is left alone with a request that it has not answered in time. */
+  constructor({ pauseMs = 5_000 }: { pauseMs?: number } = {}) {
+    this.#pauseMs = pauseMs;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Waits, and has fewer rows sent from then on. */
+  async slowDown(rows: number, signal: AbortSignal): Promise<void> {
+    this.#rows = Math.min(this.#rows, Math.ceil(rows / 2));
+    await wait(this.#pauseMs, undefined, { signal });
+  }
 }
 
 /**
@@ -31,12 +63,24 @@ export interface Sending {
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 
-/** Sends rows as JSON. */
-export const sendRows: Send = (rows, sending) =>
-  send(sending, {
-    headers: { 'content-type': 'application/json' },
-    body: `{"rows":[${rows.join(',')}]}`,
-  });
+/** Sends rows as JSON, fewer at once where the platform does not answer in time. */
+export const sendRows: Send = async (rows, sending) => {
+  const all: SentRows = { imported: 0, unchanged: 0, rejected: [] };
+  for (let sent = 0; sent < rows.length; ) {
+    const some = rows.slice(sent, sent + sending.pace.rows);
+    const body = { headers: { 'content-type': 'application/json' }, body: `{"rows":[${some.join(',')}]}` };
+    const result = await send(sending, body, { isDivisible: some.length > 1 });
+    if (result === 'too-slow') {
+      await sending.pace.slowDown(some.length, sending.signal);
+      continue;
+    }
+    all.imported += result.imported;
+    all.unchanged += result.unchanged;
+    for (const one of result.rejected) all.rejected.push({ ...one, row: one.row + sent });
+    sent += some.length;
+  }
+  return all;
+};
 
 /** Sends the one row of a file as a form, with its bytes from the disk, as they are read. */
 export const sendFile: Send = async ([row = ''], sending) => {
@@ -69,13 +113,28 @@ async function bytesAt(path: string, folder: string): Promise<Blob | string> {
 
 type Body = Required<Pick<RequestInit, 'headers' | 'body'>>;
 
-async function send({ access, path, signal }: Sending, body: Body): Promise<ImportResult> {
+/** Gives `too-slow` where the platform did not answer in time what can be sent in parts. */
+async function send(sending: Sending, body: Body): Promise<ImportResult>;
+async function send(
+  sending: Sending,
+  body: Body,
+  how: { isDivisible: boolean },
+): Promise<ImportResult | 'too-slow'>;
+async function send(
+  { access, path, signal }: Sending,
+  body: Body,
+  { isDivisible }: { isDivisible: boolean } = { isDivisible: false },
+): Promise<ImportResult | 'too-slow'> {
   const until = Date.now() + patienceMs;
   for (let waitMs = 100; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
     const answer = await post(access, path, body, signal);
     if (answer instanceof Response && answer.ok) return importResult.parse(await answer.json());
     const isLate = Date.now() > until;
     if (answer instanceof Response) {
+      if (answer.status === statusOf('gateway/timeout') && isDivisible) {
+        await answer.body?.cancel();
+        return 'too-slow';
+      }
       const told = (await answer.json().catch(() => ({ code: 'no-json' }))) as {
         code: string;
         error?: string;

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { Pace, type SentRows, sendRows } from './send.ts';
+
+/** A platform that answers no more than so many rows in time, and rejects each tenth. */
+async function slowPlatform(most: number) {
+  const answered: number[] = [];
+  const sizes: number[] = [];
+  const server = createServer(async (request, response) => {
+    const { rows }: { rows: { n: number }[] } = JSON.parse(await text(request));
+    sizes.push(rows.length);
+    if (rows.length > most)
+      return response.writeHead(504).end(JSON.stringify({ error: 'Late.', code: 'gateway/timeout' }));
+    answered.push(...rows.map(({ n }) => n));
+    const rejected = rows.flatMap(({ n }, row) => (n % 10 === 0 ? [{ row, reason: 'conflict' }] : []));
+    const result = { imported: rows.length - rejected.length, unchanged: 0, rejected };
+    return response.end(JSON.stringify(result));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pace = new Pace({ pauseMs: 1 });
+  const send = (from: number, count: number): Promise<SentRows> =>
+    sendRows(
+      Array.from({ length: count }, (_, index) => JSON.stringify({ n: from + index })),
+      { access: { origin, token: 'token' }, path: '/', file: '', pace, signal: new AbortController().signal },
+    );
+  return { answered, sizes, send, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+test('rows that are not answered in time are sent in parts, each once, and the next come in such parts at once', async () => {
+  await using platform = await slowPlatform(300);
+  const first = await platform.send(0, 1_000);
+  expect(platform.sizes).toEqual([1_000, 500, 250, 250, 250, 250]);
+  expect(platform.answered).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
+  expect(first.imported).toBe(900);
+  // The rows' places are those in what was asked for.
+  expect(first.rejected.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, n) => 10 * n));
+  await platform.send(1_000, 500);
+  expect(platform.sizes.slice(6)).toEqual([250, 250]);
+});
+
+test('parts get as small as a row', async () => {
+  await using platform = await slowPlatform(1);
+  const all = await platform.send(0, 3);
+  expect(platform.sizes).toEqual([3, 2, 1, 1, 1]);
+  expect(all).toMatchObject({ imported: 2, rejected: [{ row: 0, reason: 'conflict' }] });
+});
