@@ -6,6 +6,7 @@ const tools = [
   ['types of the example', 'node_modules/typescript/bin/tsc', '-p', 'examples/people'],
   ['what may import what', 'tools/walls.ts'],
   ['lint and format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
+  ['the list of common passwords', 'tools/common-passwords.ts', '--check'],
   ["README's configuration table", 'tools/readme-config.ts', '--check'],
   ['.dockerignore', 'tools/dockerignore.ts', '--check'],
   ['what --help prints', 'tools/help.ts', '--check'],

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 
 const makers = [
+  'tools/common-passwords.ts',
   'tools/client.ts',
   // The document shows what the examples have recorded.
   'tools/openapi-examples.ts',

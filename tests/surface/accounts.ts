@@ -203,4 +203,15 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await waitFor(async () => world.refused(changePassword, ended, 'auth/unauthorized'));
     await world.ok(signIn, { body: { email: ada.email, password: body.newPassword } });
   });
+
+  it('the eleventh failed attempt at an account is refused for a while', async () => {
+    const { email, password: right, accessToken: token } = await world.user();
+    const signing = { body: { email, password } };
+    for (let at = 0; at < 10; at++) await world.refused(signIn, signing, 'auth/invalid-credentials');
+    const refused = await world.refused(signIn, signing, 'auth/too-many-attempts');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    await world.refused(signIn, { body: { email, password: right } }, 'auth/too-many-attempts');
+    const body = { password: right, newPassword: 'another password' };
+    await world.refused(changePassword, { token, body }, 'auth/too-many-attempts');
+  });
 });

@@ -32,6 +32,8 @@ const bad: [field: string, value: unknown][] = [
   ['publicProfiles', 'yes'],
   ['publicConnections', 1],
   ['storageMib', -1],
+  ['externalTokenMaxAge', 3599],
+  ['externalTokenMaxAge', 86_401],
 ];
 /** The same, inside: the field is the path to what is wrong. */
 const badInside: [field: string, body: unknown][] = [
@@ -60,6 +62,7 @@ export const projects = surfaceSuite('projects', (world) => {
       publicProfiles: 'card',
       publicConnections: true,
       storageMib: null,
+      externalTokenMaxAge: 3600,
       createdAt: expect.any(String),
       updatedAt: made.createdAt,
       deletion: null,
@@ -71,6 +74,7 @@ export const projects = surfaceSuite('projects', (world) => {
       publicProfiles: 'none',
       publicConnections: false,
       storageMib: 7,
+      externalTokenMaxAge: 7200,
     };
     const jwk = publicKey.export({ format: 'jwk' });
     expect(await create({ ...given, publicKey: jwk })).toMatchObject({ ...given, publicKey: pem });

@@ -28,6 +28,7 @@ export interface OperationCall
       | 'form'
       | 'wireVersion'
       | 'userAgent'
+      | 'clientIp'
       | 'deadline'
       | 'idempotencyKey'
       | 'seesAll'

@@ -123,6 +123,11 @@ export const errorMeanings = {
     when: 'E-mail address and password do not belong together, or nobody has this address: the two are told alike.',
     remedy: 'Let the user type again.',
   },
+  'auth/too-many-attempts': {
+    when: 'Ten attempts at this e-mail address have failed within 15 minutes, whoever made them. The password was not looked at. A client from where the user has signed in lately is not affected by the attempts of others.',
+    remedy:
+      'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
+  },
   'auth/token-reuse-detected': {
     when: 'A refresh token that was replaced more than 30 s ago came again, so that somebody has a copy. The session has ended everywhere.',
     remedy: 'Sign in again. Keep one refresh token at one place, and store each new one before you use it.',
@@ -148,8 +153,8 @@ export const errorMeanings = {
   'auth/invalid-body': invalidBody,
   'auth/invalid-query': invalidQuery,
   'auth/weak-password': {
-    when: 'The new password has fewer than 8 characters.',
-    remedy: 'Ask for a longer one; `field` says which input it was.',
+    when: 'The new password has fewer than 8 characters, is one of the 10,000 most used ones, or is the e-mail address or the username itself.',
+    remedy: 'Ask for another one; `field` says which input it was, and `error` what is wrong with it.',
   },
   'auth/not-password-user': {
     when: 'A password is to be set for an account that has no e-mail address: its user is signed in by the application’s own backend.',

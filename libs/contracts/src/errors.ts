@@ -38,6 +38,7 @@ export const errors = {
   'auth/token-expired': { status: 403, message: 'This access token has expired.' },
   'auth/forbidden': { status: 403, message: 'This token does not allow that.' },
   'auth/invalid-credentials': { status: 401, message: 'The e-mail address or the password is wrong.' },
+  'auth/too-many-attempts': { status: 429, message: 'Too many attempts have failed. Try again later.' },
   'auth/token-reuse-detected': {
     status: 401,
     message: 'This refresh token was used before; its session has ended.',

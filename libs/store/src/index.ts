@@ -19,7 +19,7 @@ export type {
   Replies,
   Stored,
 } from './documents/documents.ts';
-export { afterChange, HeldChanges } from './documents/held-changes.ts';
+export { afterChange, apart, HeldChanges } from './documents/held-changes.ts';
 export { keepReplyMs, type Reply, replyCollection } from './documents/reply-collection.ts';
 export type { Anew, Resealed, Sealed } from './documents/reseal.ts';
 export type { StoreConfig } from './documents/store-config.ts';

@@ -1,6 +1,8 @@
 import type { Secrets } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import type { Relay } from '@kith/service';
+import type { Attempts } from './attempts.ts';
+import type { ErasedExternals } from './erased-externals.ts';
 import type { ErasureList } from './erasure-list.ts';
 import type { Notices } from './notices.ts';
 import type { Passwords } from './passwords.ts';
@@ -26,7 +28,11 @@ export interface AppContext {
   notices: Notices;
   /** Where erasures are noted outside of the database. */
   erasures: ErasureList;
+  /** Whose older tokens are refused. */
+  erasedExternals: ErasedExternals;
   passwords: Passwords;
+  /** Limits failed attempts at an account. */
+  attempts: Attempts;
   /** Kicked after each commit that stored an event. */
   relay: Relay;
 }

@@ -72,6 +72,8 @@ export const identityBackup: ServiceBackup = {
     keyUses: () => null,
     sessions: () => null,
     hashKinds: () => null,
+    attempts: () => null,
+    erasedExternals: () => null,
   },
 };
 

@@ -1,4 +1,5 @@
 import { untilMade } from '@kith/base';
+import { afterChange } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { endSessionsOf } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';
@@ -18,9 +19,12 @@ export async function eraseAccount(
     const user = await app.store.users.account(projectId, userId);
     if (!user) return { result: false };
     await app.erasures.note({ projectId, userId });
+    // Before the deletion: a token that comes right after it must find it.
+    if (user.foreignId !== null) await app.erasedExternals.note(projectId, user.foreignId);
     if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale')
       return undefined;
     app.relay.kick();
+    await afterChange(() => app.attempts.forget({ projectId, userId, address: user.email }).catch(onLeft));
     await endSessionsOf(app, { projectId, userId }, 'deleted').catch(onLeft);
     return { result: true };
   };

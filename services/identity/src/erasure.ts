@@ -30,6 +30,7 @@ export async function finishErasures(app: AppContext, settleMs: number): Promise
 async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: number): Promise<void> {
   await endSessionsOf(app, deleted, 'deleted');
   await app.store.replies?.forget(deleted);
+  await app.attempts.forget({ projectId: deleted.projectId, userId: deleted.userId });
   const { range, last } = userEvents(deleted);
   await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;

@@ -12,6 +12,7 @@ import type { Project, ProjectSettings } from './store/index.ts';
 /** The settings a request gives, field by field; an absent field is absent. Throws `project/invalid-body`. */
 export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectSettings> {
   const { name, publicKey, limits, webOrigins, publicProfiles, publicConnections, storageMib } = body;
+  const { externalTokenMaxAge } = body;
   const settings: Partial<ProjectSettings> = {};
   if (name !== undefined) settings.name = name;
   if (publicKey !== undefined) settings.publicKey = publicKey === null ? null : readPublicKey(publicKey);
@@ -20,6 +21,7 @@ export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectS
   if (publicProfiles !== undefined) settings.publicProfiles = publicProfiles;
   if (publicConnections !== undefined) settings.publicConnections = publicConnections;
   if (storageMib !== undefined) settings.storageMib = storageMib;
+  if (externalTokenMaxAge !== undefined) settings.externalTokenMaxAge = externalTokenMaxAge;
   return settings;
 }
 
@@ -41,6 +43,7 @@ export function projectAnswer(project: Project): ProjectAnswer {
     publicProfiles: project.publicProfiles,
     publicConnections: project.publicConnections,
     storageMib: project.storageMib ?? null,
+    externalTokenMaxAge: project.externalTokenMaxAge,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
     deletion: null,

@@ -19,9 +19,11 @@ import {
 } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
+import { Attempts } from './attempts.ts';
 import { identityBackup } from './backup.ts';
 import { blockEvents } from './blocks.ts';
 import { identityConfig } from './config.ts';
+import { ErasedExternals } from './erased-externals.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
 import { ErasureList } from './erasure-list.ts';
 import { Notices } from './notices.ts';
@@ -61,6 +63,8 @@ export interface IdentityOptions {
   sweepEveryMs?: number;
   /** Times of erasure, where they are to differ. */
   erasureTimes?: Partial<ErasureTimes>;
+  /** Tells the time that failed attempts are counted by, Unix ms; the machine's clock by default. */
+  now?: () => number;
 }
 
 export const manifest = serviceManifest<AppContext>()({
@@ -129,7 +133,9 @@ export async function startIdentity(
     tokenAudience,
     notices,
     erasures: new ErasureList(options.erasuresFile),
+    erasedExternals: new ErasedExternals(store.erasure, secrets),
     passwords,
+    attempts: new Attempts({ store: store.attempts, secrets, now: options.now }),
     relay,
   };
   const { everyMs, settleMs } = { ...erasureTimes, ...options.erasureTimes };

@@ -42,7 +42,7 @@ export interface AuthMethods {
   /**
    * Opens a session with e-mail address and password.
    *
-   * Errors of its own: `auth/invalid-credentials`, `auth/suspended`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
@@ -57,7 +57,7 @@ export interface AuthMethods {
   /**
    * Changes the caller's password and ends the other sessions.
    *
-   * Errors of its own: `auth/weak-password`, `auth/invalid-credentials`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/weak-password`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   changePassword(
     input: Methods['auth.changePassword']['input'],

@@ -36,6 +36,7 @@ export type ErrorCode =
   | CommonErrorCode
   | 'auth/token-expired'
   | 'auth/invalid-credentials'
+  | 'auth/too-many-attempts'
   | 'auth/token-reuse-detected'
   | 'auth/missing-keys'
   | 'auth/invalid-token'
@@ -257,6 +258,7 @@ export interface Project {
   publicProfiles: 'card' | 'all' | 'none';
   publicConnections: boolean;
   storageMib: number | null;
+  externalTokenMaxAge: number;
   createdAt: string;
   updatedAt: string;
   deletion: { since: string; usersLeft: number } | null;
@@ -419,6 +421,7 @@ export interface Methods {
     input: { email: string; password: string };
     output: SessionAnswer;
     errors:
+      | 'auth/too-many-attempts'
       | 'auth/invalid-credentials'
       | 'auth/suspended'
       | 'project/not-found'
@@ -443,6 +446,7 @@ export interface Methods {
     output: { success: true; message: string };
     errors:
       | 'auth/weak-password'
+      | 'auth/too-many-attempts'
       | 'auth/invalid-credentials'
       | 'auth/unauthorized'
       | 'auth/server-error'
@@ -864,6 +868,7 @@ export interface Methods {
       publicProfiles?: 'card' | 'all' | 'none' | boolean | undefined;
       publicConnections?: boolean | undefined;
       storageMib?: number | null | undefined;
+      externalTokenMaxAge?: number | undefined;
     };
     output: Project;
     errors: 'project/server-error' | 'project/invalid-body';
@@ -909,6 +914,7 @@ export interface Methods {
       publicProfiles?: 'card' | 'all' | 'none' | boolean | undefined;
       publicConnections?: boolean | undefined;
       storageMib?: number | null | undefined;
+      externalTokenMaxAge?: number | undefined;
     };
     output: Project;
     errors: 'project/not-found' | 'project/server-error' | 'project/invalid-body';

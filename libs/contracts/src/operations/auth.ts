@@ -75,7 +75,7 @@ export const signIn = operation({
   body: z.object({ email, password }),
   output: session,
   status: 200,
-  errors: ['auth/invalid-credentials', 'auth/suspended', 'project/not-found'],
+  errors: ['auth/too-many-attempts', 'auth/invalid-credentials', 'auth/suspended', 'project/not-found'],
 });
 
 /** A refresh token of a client that may have none. */
@@ -162,7 +162,7 @@ export const changePassword = operation({
     }),
   output: z.object({ success: z.literal(true), message: shownText(200) }),
   status: 200,
-  errors: ['auth/weak-password', 'auth/invalid-credentials', 'auth/unauthorized'],
+  errors: ['auth/weak-password', 'auth/too-many-attempts', 'auth/invalid-credentials', 'auth/unauthorized'],
 });
 
 /** One of the caller's sessions; `current` is the one the access token belongs to. */

@@ -37,6 +37,8 @@ export const project = z.object({
   publicConnections: z.boolean(),
   /** Most MiB of files that the project may store; null is what the configuration says (spec#storage-quota). */
   storageMib: wholeNumber.nullable(),
+  /** Longest life of the JWTs of the project's own backend, in seconds (spec#accounts-external-max-age). */
+  externalTokenMaxAge: wholeNumber,
   createdAt: timestamp,
   updatedAt: timestamp,
   /** Of a project that is being deleted: since when, and how many users are still there; else null. */
@@ -82,6 +84,11 @@ const settings = {
     .optional(),
   publicConnections: z.boolean().optional(),
   storageMib: wholeNumber.max(1_000_000_000).nullable().optional(),
+  externalTokenMaxAge: z
+    .int('must be 3,600 to 86,400 seconds.')
+    .min(3600, 'must be 3,600 to 86,400 seconds.')
+    .max(86_400, 'must be 3,600 to 86,400 seconds.')
+    .optional(),
 };
 
 const common = {

@@ -27,7 +27,7 @@ export function successReply(
 /** The error envelope as a reply. */
 export function errorReply(
   code: ErrorCode,
-  error?: Pick<ApiError, 'message' | 'field' | 'details'> & Partial<Pick<ApiError, 'errors'>>,
+  error?: Pick<ApiError, 'message' | 'field' | 'details'> & Partial<Pick<ApiError, 'errors' | 'headers'>>,
 ): Message {
   return {
     headers: {
@@ -35,6 +35,7 @@ export function errorReply(
       [codeHeader]: code,
       'Content-Type': 'application/json',
       ...(code === 'gateway/unavailable' && { 'Retry-After': '1' }),
+      ...error?.headers,
     },
     body: encoder.encode(
       JSON.stringify(

@@ -73,3 +73,11 @@ export function afterChange<T>(work: () => T): T | undefined {
   held.later(work);
   return undefined;
 }
+
+/**
+ * Does work whose changes are not part of the request under way: they are made at once, and stay where it is refused. For what
+ * counts whatever the answer is, such as a failed attempt.
+ */
+export function apart<T>(work: () => T): T {
+  return holding.exit(work);
+}

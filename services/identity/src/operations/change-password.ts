@@ -2,6 +2,8 @@ import { ApiError, untilMade } from '@kith/base';
 import { changePassword } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { attemptOf } from '../attempts.ts';
+import { refuseWeak } from '../password-rules.ts';
 import { finishEnding } from '../sessions.ts';
 import type { User } from '../store/index.ts';
 
@@ -18,8 +20,12 @@ export const changePasswordHandler = handler(
         throw new ApiError('auth/unauthorized', {
           message: 'The account of this access token was deleted.',
         });
+      await refuseWeak(body.newPassword, before, 'newPassword');
       if (verified === null || before.passwordHash !== verified) {
-        const right = await app.passwords.verify(body.password, before.passwordHash, deadline);
+        const attempt = attemptOf(request, { address: before.email ?? before.id, userId: before.id });
+        const right = await app.attempts.check(attempt, () =>
+          app.passwords.verify(body.password, before.passwordHash, deadline),
+        );
         if (!right) throw new ApiError('auth/invalid-credentials');
         verified = before.passwordHash;
       }

@@ -3,7 +3,7 @@ import { createProject } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { projectAnswer, settingsOf } from '../project-settings.ts';
-import type { Project } from '../store/index.ts';
+import { type Project, usualExternalAge } from '../store/index.ts';
 
 /** Registers a project under a new id (spec#projects-create). */
 export const createProjectHandler = handler(createProject, async (request, app: AppContext) => {
@@ -15,6 +15,7 @@ export const createProjectHandler = handler(createProject, async (request, app: 
     publicProfiles: 'card',
     publicConnections: true,
     storageMib: null,
+    externalTokenMaxAge: usualExternalAge,
     ...settingsOf(request.body),
     name: request.body.name,
     id: randomUUID(),

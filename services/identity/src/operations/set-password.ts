@@ -2,6 +2,7 @@ import { ApiError, untilMade } from '@kith/base';
 import { setPassword } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { refuseWeak } from '../password-rules.ts';
 import { projectUserOf } from '../project-user-views.ts';
 import { endAllSessions } from '../sessions.ts';
 
@@ -15,9 +16,13 @@ export const setPasswordHandler = handler(
       const before = await app.store.users.find(params.projectId, params.userId);
       if (!before) throw new ApiError('user/not-found');
       if (before.email === null) throw new ApiError('auth/not-password-user');
+      await refuseWeak(body.password, before, 'password');
       passwordHash ??= await app.passwords.hash(body.password, deadline);
       const after = await endAllSessions(app, { ...before, passwordHash }, 'password-set');
-      return after && { result: await projectUserOf(app, after) };
+      if (!after) return undefined;
+      // Who has asked for it may be one whose attempts have to wait.
+      await app.attempts.end({ projectId: after.projectId, userId: after.id, address: before.email });
+      return { result: await projectUserOf(app, after) };
     };
     return untilMade(attempt, { deadline });
   },

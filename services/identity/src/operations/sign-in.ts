@@ -2,6 +2,7 @@ import { ApiError, DeadlinePassed } from '@kith/base';
 import { signIn } from '@kith/contracts';
 import { handler, type OperationRequest } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { attemptOf } from '../attempts.ts';
 import { importedHash } from '../imported-hash.ts';
 import { openSession } from '../open-session.ts';
 import type { User } from '../store/index.ts';
@@ -14,16 +15,22 @@ export const signInHandler = handler(
     const { projectId, body, deadline } = request;
     if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
     const found = await app.store.users.findByEmail(projectId, body.email);
-    const right = await app.passwords.verify(body.password, found?.passwordHash ?? null, deadline);
-    if (!found || !right) {
+    const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
+    const right = await app.attempts.check(attempt, async () => {
+      const hash = found?.passwordHash ?? null;
+      if (await app.passwords.verify(body.password, hash, deadline)) return true;
       const kinds = await app.store.imports.hashKinds(projectId);
-      await app.passwords.spendOthers(body.password, found?.passwordHash ?? null, { kinds, deadline });
-      throw new ApiError('auth/invalid-credentials');
-    }
+      await app.passwords.spendOthers(body.password, hash, { kinds, deadline });
+      return false;
+    });
+    if (!found || !right) throw new ApiError('auth/invalid-credentials');
     const user = await notSuspended(app, found, deadline);
     await replaceImportedHash(app, user, request);
     const now = new Date();
-    await app.store.users.touch(projectId, user.id, now);
+    await Promise.all([
+      app.store.users.touch(projectId, user.id, now),
+      app.attempts.signedIn({ ...attempt, userId: user.id }),
+    ]);
     return openSession(app, { ...user, lastActive: now }, request, now, 'auth/invalid-credentials');
   },
   { places: 'own' },

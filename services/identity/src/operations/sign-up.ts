@@ -1,9 +1,12 @@
 import { ApiError } from '@kith/base';
 import { signUp, userCreated } from '@kith/contracts';
 import { handler } from '@kith/service';
+import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
+import { attemptOf } from '../attempts.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
+import { refuseWeak } from '../password-rules.ts';
 import { withProfile } from '../profile.ts';
 import { userEvent } from '../user-events.ts';
 
@@ -13,6 +16,7 @@ export const signUpHandler = handler(
   async (request, app: AppContext) => {
     const { projectId, body, deadline } = request;
     if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
+    await refuseWeak(body.password, body, 'password');
     const passwordHash = await app.passwords.hash(body.password, deadline);
     const now = new Date();
     const { email } = body;
@@ -21,6 +25,8 @@ export const signUpHandler = handler(
     if (outcome === 'email-taken') throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
     app.relay.kick();
+    const attempt = attemptOf(request, { address: email, userId: user.id });
+    await afterChange(() => app.attempts.signedIn(attempt));
     return openSession(app, user, request, now);
   },
   { places: 'own' },

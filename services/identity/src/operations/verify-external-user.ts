@@ -3,6 +3,7 @@ import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@ki
 import { handler, isTooDeep } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
+import { eraseAccount } from '../erase-account.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
 import { changesProfile, type GivenProfile, withProfile } from '../profile.ts';
@@ -26,8 +27,11 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     publicKey,
     projectId,
     audience: app.tokenAudience,
+    maxAge: project.externalTokenMaxAge,
   });
-  if (!external) throw new ApiError('auth/invalid-token');
+  if (!external || (await app.erasedExternals.refuses(projectId, external))) {
+    throw new ApiError('auth/invalid-token');
+  }
   const now = new Date();
   const given = profileOf(external.userData);
   const attempt = async () => {
@@ -36,6 +40,12 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     return typeof upserted === 'object' ? { result: upserted } : undefined;
   };
   const user = await untilMade(attempt, request);
+  if (await app.erasedExternals.refuses(projectId, external)) {
+    // Erased after the first look: whom this token has brought back must not stay.
+    const isNew = user.createdAt.getTime() === now.getTime();
+    if (isNew) await eraseAccount(app, { projectId, userId: user.id, deadline: request.deadline });
+    throw new ApiError('auth/invalid-token');
+  }
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 

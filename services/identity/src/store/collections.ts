@@ -5,7 +5,19 @@ import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
 import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';
-import type { ApiKey, EndingReason, Project, Session, SigningKey, User } from './records.ts';
+import {
+  type ApiKey,
+  type Attempt,
+  clientKnownMs,
+  type EndingReason,
+  failuresKeptMs,
+  type Project,
+  renewMs,
+  type Session,
+  type SigningKey,
+  type User,
+  usualExternalAge,
+} from './records.ts';
 
 /** The stored form: without the fields that the id holds, and with times in Unix ms. */
 type AsStored<T, Ids extends keyof T> = {
@@ -52,6 +64,7 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
     publicConnections: z.boolean(),
     // Projects of a version before have none.
     storageMib: z.int().nullable().default(null),
+    externalTokenMaxAge: z.int().default(usualExternalAge),
     createdAt: time,
     updatedAt: time,
   }),
@@ -288,6 +301,38 @@ export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: st
   schema: z.object({ kinds: z.array(text) }),
 });
 
+/**
+ * Failed attempts to sign in, by `addressPlace`, and clients that accounts know, by `clientPlace`. A place has a part of a keyed
+ * hash of the address, so there are at most 2^24 of them, however many addresses are tried.
+ */
+export const attempts: Collection<Attempt> = collection<Attempt>({
+  name: 'attempts',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: z.object({
+    signedInAt: time.nullable(),
+    failures: z.object({ recent: z.array(time), waits: z.int(), last: time }).nullable(),
+  }),
+  expires: ({ signedInAt, failures }) =>
+    Math.max((failures?.last ?? 0) + failuresKeptMs, (signedInAt ?? 0) + clientKnownMs + renewMs),
+});
+
+/**
+ * Erased external users, by project and a keyed hash of the foreign id. Tokens that were issued before `at` are refused until the
+ * last of them is over.
+ */
+export const erasedExternals: Collection<{ at: number; until: number }> = collection<{
+  at: number;
+  until: number;
+}>({
+  name: 'erasedExternals',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ at: time, until: time }),
+  expires: ({ until }) => until,
+});
+
 /** Everything that identity stores. */
 export const declared: Declared = {
   collections: [
@@ -303,6 +348,7 @@ export const declared: Declared = {
       sessions,
     ],
     ...[keys, hashKeys, revokedKeys, apiKeys, keyUses, blocks, hashKinds, replyCollection],
+    ...[attempts, erasedExternals],
   ],
 };
 

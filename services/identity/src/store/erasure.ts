@@ -2,10 +2,10 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
-import { deletedUsers, endedUsers, seen, suspensions, users } from './collections.ts';
+import { deletedUsers, endedUsers, erasedExternals, seen, suspensions, users } from './collections.ts';
 import { everything, lastIn, projectIn, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
-import { changeUser } from './user-document.ts';
+import { changeUser, dateOf } from './user-document.ts';
 
 /** A user who was deleted, until nothing is left of it. */
 export interface DeletedUser {
@@ -82,6 +82,17 @@ export class Erasure {
     if (!(await this.#documents.erase(users, id))) return false;
     await this.#documents.clearIds(deletedUsers, [id]);
     return true;
+  }
+
+  /** Notes for a while that an external user was erased (`userKey` of a hash of the foreign id). */
+  async noteExternal(id: string, { at, until }: { at: Date; until: Date }): Promise<void> {
+    const doc = { at: at.getTime(), until: until.getTime() };
+    await this.#documents.keep(erasedExternals, [{ id, doc, epoch: 0, version: doc.at }]);
+  }
+
+  /** When an external user was last erased; null if that was not lately. */
+  async externalErasedAt(id: string): Promise<Date | null> {
+    return dateOf((await this.#documents.get(erasedExternals, [id])).get(id)?.doc.at ?? null);
   }
 
   async #noteEnd(projectId: string, ids: readonly string[]): Promise<void> {

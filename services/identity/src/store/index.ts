@@ -3,6 +3,7 @@ import type { Outbox, Replies, Resealed, StoreConfig } from '@kith/store';
 import { openDocuments, resealAll } from '@kith/store/open';
 import { Accounts } from './accounts.ts';
 import { ApiKeys } from './api-keys.ts';
+import { Attempts } from './attempts.ts';
 import { Blocks } from './blocks.ts';
 import { declared } from './collections.ts';
 import { Erasure } from './erasure.ts';
@@ -17,8 +18,9 @@ import { Users } from './users.ts';
 
 export type { Ending } from './accounts.ts';
 export type { ListedApiKey } from './api-keys.ts';
+export { type Attempts, addressPlace, clientPlace } from './attempts.ts';
 export type { Block } from './blocks.ts';
-export { type DeletedUser, keepEndedMs } from './erasure.ts';
+export { type DeletedUser, type Erasure, keepEndedMs } from './erasure.ts';
 export { HashKeys, sealedFor } from './hash-keys.ts';
 export type { ImportOutcome } from './imports.ts';
 export { revokedPlace } from './keys-of.ts';
@@ -35,7 +37,7 @@ export type {
   Suspension,
   User,
 } from './records.ts';
-
+export { clientKnownMs, type Failures, failuresKeptMs, renewMs, usualExternalAge } from './records.ts';
 export type { Rotation } from './sessions.ts';
 
 /** What holds the keys of access tokens. */
@@ -54,6 +56,7 @@ export interface IdentityStore {
   readonly hashKeys: HashKeys;
   readonly apiKeys: ApiKeys;
   readonly imports: Imports;
+  readonly attempts: Attempts;
   /** The events of users and sessions. */
   readonly outbox: Outbox;
   /** Answers to requests with a key. */
@@ -82,6 +85,7 @@ export async function openStore(config: StoreConfig): Promise<IdentityStore> {
     hashKeys: new HashKeys(documents),
     apiKeys: new ApiKeys(documents),
     imports: new Imports(documents),
+    attempts: new Attempts(documents),
     outbox: documents.outbox,
     replies: documents.replies,
     reseal: (secrets) => resealAll(documents, sealed, secrets),

@@ -6,13 +6,14 @@ import {
   deletedProjects,
   deletingProjects,
   endedUsers,
+  erasedExternals,
   hashKinds,
   projects,
   type StoredProject,
   users,
 } from './collections.ts';
 import { everything, within } from './keys-of.ts';
-import type { Project, ProjectSettings } from './records.ts';
+import { type Project, type ProjectSettings, usualExternalAge } from './records.ts';
 
 /** A project that is being deleted, as it was. */
 export interface DeletingProject {
@@ -110,7 +111,10 @@ export class Projects {
   /** Erases the rest of a deleted project whose users are gone; its id alone stays. Repeatable. */
   async forget(id: string, at: Date): Promise<void> {
     await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
-    await eraseProject(this.#documents, id, { awaited: [], cleared: [endedUsers, replyCollection] });
+    await eraseProject(this.#documents, id, {
+      awaited: [],
+      cleared: [endedUsers, erasedExternals, replyCollection],
+    });
     await this.#documents.erase(hashKinds, id);
     // Not while a process that died over the deletion has left the mark to be written.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
@@ -143,6 +147,7 @@ function projectOf({ id, doc: { wholeProfiles, ...doc } }: Stored<StoredProject>
   const shown = wholeProfiles ? 'all' : 'card';
   return {
     ...doc,
+    externalTokenMaxAge: doc.externalTokenMaxAge ?? usualExternalAge,
     publicProfiles: doc.publicProfiles ? shown : 'none',
     id,
     createdAt: new Date(doc.createdAt),

@@ -18,7 +18,12 @@ export interface ProjectSettings {
   publicConnections: boolean;
   /** Most MiB of files; none is what the configuration says. */
   storageMib: number | null;
+  /** Longest life of the JWTs of the project's own backend, in seconds. */
+  externalTokenMaxAge: number;
 }
+
+/** Longest life of external tokens where the project sets none, in seconds (spec#accounts-external-max-age). */
+export const usualExternalAge = 3600;
 
 export interface Project extends ProjectSettings {
   id: string;
@@ -133,3 +138,27 @@ export interface ApiKey {
   expiresAt: Date | null;
   createdAt: Date;
 }
+
+/** Failed attempts at one account: what the next wait follows from. Times in Unix ms. */
+export interface Failures {
+  /** Those that count together; empty once attempts have to wait. */
+  recent: number[];
+  /** How many waits there were. */
+  waits: number;
+  /** The last of all. */
+  last: number;
+}
+
+/** What is known of attempts at an address, or of a client of an account. */
+export interface Attempt {
+  /** When the client last signed in to the account, Unix ms; null for an address. */
+  signedInAt: number | null;
+  failures: Failures | null;
+}
+
+/** How long failures count after the last one, in ms (spec#accounts-attempts-end). */
+export const failuresKeptMs = 24 * 3600_000;
+/** How long an account knows a client after a sign-in, in ms (spec#accounts-attempts-known-client). */
+export const clientKnownMs = 30 * 24 * 3600_000;
+/** A sign-in so soon after another of its client is not noted, in ms. A client is known that much longer. */
+export const renewMs = 3600_000;

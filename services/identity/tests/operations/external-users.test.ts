@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { suspendUser, updateProject, updateUser, verifyExternalUser } from '@kith/contracts';
+import { deleteUser, suspendUser, updateProject, updateUser, verifyExternalUser } from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { call } from '../support/call.ts';
 import { collectEvents } from '../support/events.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { callerOf, makeProject, signUpUser } from '../support/people.ts';
+import { dumpStore } from '../support/raw-store.ts';
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
 
@@ -155,7 +156,8 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     ['a list of issuers', () => sign({ iss: [projectId] as unknown as string })],
     ['no audience', () => sign({ aud: undefined })],
     ['no expiry', () => sign({ exp: undefined })],
-    ['no time of issue', () => sign({ iat: undefined })],
+    ['a life of over an hour', () => sign({ iat: now() - 1, exp: now() + 3600 })],
+    ['over an hour left, and no time of issue', () => sign({ iat: undefined, exp: now() + 3660 })],
     ['no subject', () => sign({ sub: undefined })],
     ['an empty subject', () => sign({ sub: '' })],
     ['a subject without end', () => sign({ sub: 'x'.repeat(513) })],
@@ -167,6 +169,43 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
   test('bears clocks that differ by some seconds', async () => {
     expect((await verify(await sign({ iat: now() + 20 }))).status).toBe(200);
     expect((await verify(await sign({ iat: now() - 300, exp: now() - 20 }))).status).toBe(200);
+  });
+
+  test('takes a token without a time of issue, by what is left of it', async () => {
+    expect((await verify(await sign({ iat: undefined, exp: now() + 3500 }))).status).toBe(200);
+  });
+
+  test('takes longer tokens where the project says so, of up to a day', async () => {
+    const day = () => sign({ sub: 'f-day', exp: now() + 24 * 3600 });
+    expect((await verify(await day())).body).toEqual(invalid);
+    const set = (externalTokenMaxAge: unknown) =>
+      call(identity.bus, updateProject, { params: { projectId }, body: { externalTokenMaxAge } });
+    for (const wrong of [3599, 86_401, 7200.5, '7200', null]) {
+      const { status, body } = await set(wrong);
+      expect([status, body.code, body.field]).toEqual([400, 'project/invalid-body', 'externalTokenMaxAge']);
+    }
+    expect((await set(86_400)).body.externalTokenMaxAge).toBe(86_400);
+    expect((await verify(await day())).status).toBe(200);
+    await set(3600);
+  });
+
+  test('refuses what was issued before its user was erased', async () => {
+    const before = await sign({ sub: 'f-erased', iat: now() - 60 });
+    const undated = await sign({ sub: 'f-erased', iat: undefined });
+    const { user } = (await verify(before)).body;
+    const params = { userId: user.id };
+    const erased = await call(identity.bus, deleteUser, { projectId, params, caller: callerOf(user) });
+    expect(erased.status).toBe(204);
+    for (const token of [before, undated]) expect((await verify(token)).body).toEqual(invalid);
+    expect((await verify(await sign({ sub: 'f-else', iat: now() - 60 }))).status).toBe(200);
+    // As a token of the next second.
+    const anew = await verify(await sign({ sub: 'f-erased', iat: now() + 1 }));
+    expect([anew.status, anew.body.user?.id === user.id]).toEqual([200, false]);
+    // It was issued before the erasure all the same.
+    expect((await verify(before)).body).toEqual(invalid);
+    const marks = JSON.stringify((await dumpStore(identity.store)).erasedExternals);
+    expect(marks).toContain(projectId);
+    expect(marks).not.toContain('f-erased');
   });
 
   test('answers in the order of the checks', async () => {

@@ -67,6 +67,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
       publicProfiles: 'card',
       publicConnections: true,
       storageMib: null,
+      externalTokenMaxAge: 3600,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updatedAt: createdAt,
       deletion: null,

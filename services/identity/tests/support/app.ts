@@ -2,6 +2,8 @@ import { Relay } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import { createRuntime, createStore, type EngineKind, testSecrets } from '@kith/testing';
 import type { AppContext } from '../../src/app.ts';
+import { Attempts } from '../../src/attempts.ts';
+import { ErasedExternals } from '../../src/erased-externals.ts';
 import { ErasureList } from '../../src/erasure-list.ts';
 import { Notices } from '../../src/notices.ts';
 import { Passwords } from '../../src/passwords.ts';
@@ -30,7 +32,9 @@ export async function makeApp(
     relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),
     passwords: new Passwords(),
     notices: new Notices(bus, log),
+    attempts: new Attempts({ store: store.attempts, secrets: testSecrets }),
     erasures: new ErasureList(),
+    erasedExternals: new ErasedExternals(store.erasure, testSecrets),
     tokenAudience: 'kith.dev',
   };
 }

@@ -13,6 +13,7 @@ export function makeProjectRow(fields: Partial<Project> = {}): Project {
     publicProfiles: 'none',
     publicConnections: true,
     storageMib: null,
+    externalTokenMaxAge: 7200,
     createdAt: at,
     updatedAt: at,
     ...fields,

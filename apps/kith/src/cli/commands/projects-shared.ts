@@ -25,6 +25,10 @@ export const settingOptions = {
   },
   'public-connections': { choices: yesOrNoChoices, text: 'whether anybody may list a user’s connections' },
   'storage-mib': { value: 'N', text: 'most MiB of files that the project may store' },
+  'external-token-max-age': {
+    value: 'SECONDS',
+    text: 'longest life of the project’s own tokens, 3600 to 86400; 3600 by default',
+  },
 } satisfies Record<string, Option>;
 
 /** Reads the settings that were given. */
@@ -34,6 +38,10 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
   if (storageMib !== undefined && !/^\d+$/.test(storageMib)) {
     throw new UsageError('--storage-mib must be a whole number of MiB.');
   }
+  const maxAge = textOf(given, 'external-token-max-age');
+  if (maxAge !== undefined && !/^\d+$/.test(maxAge)) {
+    throw new UsageError('--external-token-max-age must be a whole number of seconds.');
+  }
   const publicProfiles = textOf(given, 'public-profiles');
   const origins = given.options['web-origin'];
   return {
@@ -42,6 +50,7 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
     ...(publicProfiles === undefined ? {} : { publicProfiles }),
     ...yesOrNo(given, 'public-connections', 'publicConnections'),
     ...(storageMib === undefined ? {} : { storageMib: Number(storageMib) }),
+    ...(maxAge === undefined ? {} : { externalTokenMaxAge: Number(maxAge) }),
   };
 }
 

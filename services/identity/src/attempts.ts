@@ -1,0 +1,139 @@
+import { ApiError, type Secrets, Turns } from '@kith/base';
+import { apart } from '@kith/store';
+import { networkOf } from './network-of.ts';
+import {
+  type Attempts as AttemptStore,
+  addressPlace,
+  clientKnownMs,
+  clientPlace,
+  type Failures,
+  failuresKeptMs,
+  renewMs,
+} from './store/index.ts';
+
+/** Failures that count together, and for how long, in ms (spec#accounts-attempts-refused). */
+const most = 10;
+const togetherMs = 15 * 60_000;
+/** The first wait and the longest one, in ms; each failure after the first wait doubles it. */
+const firstWaitMs = 30_000;
+const longestWaitMs = 3600_000;
+
+/** Characters of an address's hash that name its place: 24 bits bound the table (docs/adr/0049). */
+const placeCharacters = 4;
+
+/** At which account somebody tries, and from where. */
+export interface Attempt {
+  projectId: string;
+  /** The e-mail address given, lower-cased, whether somebody has it or not. */
+  address: string;
+  /** Whose it is; null for an address that nobody has. */
+  userId: string | null;
+  clientIp: string;
+  deadline?: number | undefined;
+}
+
+/** The attempt that a request is. */
+export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
+  request: { projectId: string; clientIp: string; deadline: number },
+  whose: Whose,
+): Attempt & Whose {
+  const { projectId, clientIp, deadline } = request;
+  return { projectId, clientIp, deadline, ...whose };
+}
+
+/**
+ * Limits failed attempts at an account, wherever they come from, so that passwords cannot be guessed (spec#accounts-attempts). A
+ * client that the account knows counts by itself: no stranger can lock the user out.
+ */
+export class Attempts {
+  readonly #store: AttemptStore;
+  readonly #secrets: Pick<Secrets, 'hash'>;
+  readonly #now: () => number;
+  readonly #turns = new Turns();
+
+  constructor(of: { store: AttemptStore; secrets: Pick<Secrets, 'hash'>; now?: (() => number) | undefined }) {
+    this.#store = of.store;
+    this.#secrets = of.secrets;
+    this.#now = of.now ?? Date.now;
+  }
+
+  /**
+   * Checks a password or a second factor, unless too many attempts have failed before it, and counts it where it is wrong. Attempts
+   * that count together are checked one after the other, so that many at once get no more checks than many in a row.
+   * @param check Whether it is right.
+   * Throws `auth/too-many-attempts`, and what `check` throws; that is no failure.
+   */
+  async check(attempt: Attempt, check: () => Promise<boolean>): Promise<boolean> {
+    const place = await this.#placeOf(attempt);
+    return this.#turns.run([place], async () => {
+      refuse((await this.#store.find(place))?.failures ?? null, this.#now());
+      const isRight = await check();
+      if (!isRight) {
+        // Of a request with a key, too, whose other changes are dropped with a refusal.
+        await apart(() =>
+          this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
+        );
+      }
+      return isRight;
+    });
+  }
+
+  /** Notes that a user has signed in from a client. */
+  async signedIn(user: Attempt & { userId: string }): Promise<void> {
+    await this.#store.signedIn(this.#clientOf(user, user.userId), this.#now(), user.deadline);
+  }
+
+  /** Ends the waits at an account, whose user has proved to be who it is otherwise: by a reset (spec#accounts-attempts-end). */
+  async end(of: Pick<Attempt, 'projectId' | 'address'> & { userId: string }): Promise<void> {
+    await this.#store.forgetAddress(this.#addressOf(of));
+    await this.#store.forgive(of.projectId, of.userId);
+  }
+
+  /** Forgets an account that is erased; without its address, what is known of its clients. Repeatable. */
+  async forget(of: { projectId: string; userId: string; address?: string | null }): Promise<void> {
+    if (of.address != null) {
+      const { projectId, address } = of;
+      await this.#store.forgetAddress(this.#addressOf({ projectId, address }));
+    }
+    await this.#store.forgetClients(of.projectId, of.userId);
+  }
+
+  /** Whose failures count for an attempt: the client's, where the account knows it, or else everybody's. */
+  async #placeOf(attempt: Attempt): Promise<string> {
+    // Looked up for an address that nobody has, too: it must not take less time.
+    const client = this.#clientOf(attempt, attempt.userId ?? 'nobody');
+    const known = await this.#store.find(client);
+    const isKnown = known?.signedInAt != null && this.#now() - known.signedInAt < clientKnownMs + renewMs;
+    return isKnown ? client : this.#addressOf(attempt);
+  }
+
+  #addressOf({ projectId, address }: Pick<Attempt, 'projectId' | 'address'>): string {
+    return addressPlace(this.#secrets.hash('attempts', `${projectId} ${address}`).slice(0, placeCharacters));
+  }
+
+  #clientOf({ projectId, clientIp }: Attempt, userId: string): string {
+    const hash = this.#secrets.hash('client', `${userId} ${networkOf(clientIp)}`);
+    return clientPlace({ projectId, userId }, hash);
+  }
+}
+
+/** Throws `auth/too-many-attempts` while attempts have to wait. */
+function refuse(failures: Failures | null, now: number): void {
+  if (!failures || failures.waits === 0 || isForgotten(failures, now)) return;
+  const wait = Math.min(firstWaitMs * 2 ** (failures.waits - 1), longestWaitMs);
+  const leftMs = failures.last + wait - now;
+  if (leftMs <= 0) return;
+  const seconds = Math.ceil(leftMs / 1000);
+  throw new ApiError('auth/too-many-attempts', { headers: { 'Retry-After': String(seconds) } });
+}
+
+function afterFailure(before: Failures | null, now: number): Failures {
+  const known = before && !isForgotten(before, now) ? before : { recent: [], waits: 0 };
+  if (known.waits > 0) return { recent: [], waits: known.waits + 1, last: now };
+  const recent = [...known.recent.filter((at) => now - at < togetherMs), now];
+  return recent.length < most ? { recent, waits: 0, last: now } : { recent: [], waits: 1, last: now };
+}
+
+function isForgotten({ last }: Pick<Failures, 'last'>, now: number): boolean {
+  return now - last >= failuresKeptMs;
+}

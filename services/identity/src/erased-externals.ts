@@ -1,0 +1,44 @@
+import type { Secrets } from '@kith/base';
+import type { Erasure } from './store/index.ts';
+
+/**
+ * How long a mark is kept, in ms: as long as a token may live that a project allows most, and half an hour for clocks that
+ * differ.
+ */
+const keptMs = 24.5 * 3600_000;
+
+/**
+ * Knows for a while which external users were erased: a token from before must not bring one back (spec#accounts-external-erased).
+ * A mark holds a keyed hash, and nothing of the user.
+ */
+export class ErasedExternals {
+  readonly #store: Erasure;
+  readonly #secrets: Pick<Secrets, 'hash'>;
+
+  constructor(store: Erasure, secrets: Pick<Secrets, 'hash'>) {
+    this.#store = store;
+    this.#secrets = secrets;
+  }
+
+  async note(projectId: string, foreignId: string): Promise<void> {
+    const at = new Date();
+    await this.#store.noteExternal(this.#idOf(projectId, foreignId), {
+      at,
+      until: new Date(at.getTime() + keptMs),
+    });
+  }
+
+  /** Whether a token was issued before its user was erased, as far as the token tells. */
+  async refuses(
+    projectId: string,
+    { foreignId, issuedAt }: { foreignId: string; issuedAt: number | null },
+  ): Promise<boolean> {
+    const erasedAt = await this.#store.externalErasedAt(this.#idOf(projectId, foreignId));
+    // Times in tokens are whole seconds, rounded down.
+    return erasedAt !== null && (issuedAt ?? 0) * 1000 <= erasedAt.getTime();
+  }
+
+  #idOf(projectId: string, foreignId: string): string {
+    return `${projectId}|${this.#secrets.hash('erased', `${projectId} ${foreignId}`)}`;
+  }
+}

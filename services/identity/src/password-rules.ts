@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+import { ApiError } from '@kith/base';
+import type { User } from './store/index.ts';
+
+/** Characters of base64url that a common password's hash is cut to: `tools/common-passwords.ts` writes the list. */
+const hashCharacters = 6;
+
+let list: Promise<Set<string>> | undefined;
+
+/**
+ * Refuses a new password that anybody would try first: one of the 10,000 most used ones, and its user's own e-mail address or username
+ * (spec#accounts-common-password). Letters' case and ways to write one character do not matter.
+ * @param password Of at most 256 characters: to normalise a longer one may take seconds.
+ * @param field The input that it came in. Throws `auth/weak-password`.
+ */
+export async function refuseWeak(
+  password: string,
+  { email, username }: { email?: string | null; username?: User['username'] | undefined },
+  field: string,
+): Promise<void> {
+  const plain = plainOf(password);
+  if ([email, username].some((name) => name && plainOf(name) === plain)) {
+    const message = `${field} must not be the e-mail address or the username.`;
+    throw new ApiError('auth/weak-password', { message, field });
+  }
+  list ??= import('./common-passwords.ts').then(({ commonPasswords }) => setOf(commonPasswords));
+  if ((await list).has(hash('sha256', plain, 'base64url').slice(0, hashCharacters))) {
+    const message = `${field} must not be one of the most used passwords.`;
+    throw new ApiError('auth/weak-password', { message, field });
+  }
+}
+
+function plainOf(text: string): string {
+  return text.normalize('NFKC').toLowerCase().trim();
+}
+
+function setOf(hashes: string): Set<string> {
+  const set = new Set<string>();
+  for (let at = 0; at < hashes.length; at += hashCharacters) set.add(hashes.slice(at, at + hashCharacters));
+  return set;
+}

@@ -1,0 +1,93 @@
+import { untilMade } from '@kith/base';
+import type { Documents, Stored } from '@kith/store';
+import { attempts } from './collections.ts';
+import { userKey, within } from './keys-of.ts';
+import { type Attempt, type Failures, renewMs } from './records.ts';
+
+/** Clients of an account that are read at once. */
+const batch = 1_000;
+
+/** Failed attempts to sign in: at an address, whoever made them, and of each client that an account knows. */
+export class Attempts {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  async find(id: string): Promise<Attempt | null> {
+    return (await this.#read(id))?.doc ?? null;
+  }
+
+  /** Stores what follows from a failure. Throws as `untilMade` does. */
+  fail(id: string, next: (before: Failures | null) => Failures, deadline?: number): Promise<void> {
+    return this.#change(id, deadline, (doc) => ({
+      signedInAt: doc?.signedInAt ?? null,
+      failures: next(doc?.failures ?? null),
+    }));
+  }
+
+  /** Notes that a client has signed in to an account. One that has lately is not noted again. Throws as `untilMade` does. */
+  signedIn(id: string, at: number, deadline?: number): Promise<void> {
+    return this.#change(id, deadline, (doc) => {
+      if (doc?.signedInAt != null && at - doc.signedInAt < renewMs) return null;
+      return { signedInAt: at, failures: doc?.failures ?? null };
+    });
+  }
+
+  /** Forgets the failures at an address. */
+  async forgetAddress(id: string): Promise<void> {
+    await this.#documents.erase(attempts, id);
+  }
+
+  /** Forgets the failures of the clients of an account. */
+  async forgive(projectId: string, userId: string): Promise<void> {
+    const found = await this.#documents.range(attempts, { ...within(projectId, userId), limit: batch });
+    for (const { id, doc } of found) {
+      if (doc.failures) await this.#change(id, undefined, (now) => now && { ...now, failures: null });
+    }
+  }
+
+  /** Forgets the clients of an account, with their failures. */
+  async forgetClients(projectId: string, userId: string): Promise<void> {
+    for (;;) {
+      const range = { ...within(projectId, userId), limit: batch };
+      const found = await this.#documents.range(attempts, range);
+      await this.#documents.eraseAll(attempts, found);
+      if (found.length < batch) return;
+    }
+  }
+
+  #change(
+    id: string,
+    deadline: number | undefined,
+    next: (doc: Attempt | undefined) => Attempt | null | undefined,
+  ): Promise<void> {
+    const attempt = async () => {
+      const read = await this.#read(id);
+      const set = next(read?.doc);
+      if (!set) return { result: undefined };
+      const [outcome] = await this.#documents.change([{ in: attempts, target: read ?? id, set }]);
+      return outcome === 'made' ? { result: undefined } : undefined;
+    };
+    return untilMade(attempt, { deadline });
+  }
+
+  async #read(id: string): Promise<Stored<Attempt> | undefined> {
+    return (await this.#documents.get(attempts, [id])).get(id);
+  }
+}
+
+/** Where the failures at an address are counted. */
+export function addressPlace(hash: string): string {
+  // No project has this id.
+  return `addresses|${hash}`;
+}
+
+/** Where a client is known to an account, and its failures are counted. */
+export function clientPlace(
+  { projectId, userId }: { projectId: string; userId: string },
+  hash: string,
+): string {
+  return `${userKey(projectId, userId)}|${hash}`;
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { Secrets } from '@kith/base';
+import { HeldChanges, type StoreConfig } from '@kith/store';
+import { availableEngines, createStore } from '@kith/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Attempts } from '../src/attempts.ts';
+import { type IdentityStore, openStore } from '../src/store/index.ts';
+import { dumpStore } from './support/raw-store.ts';
+
+const hours = 3600_000;
+type Who = ReturnType<typeof newUser>;
+const newUser = () => ({
+  projectId: randomUUID(),
+  userId: randomUUID(),
+  address: `${randomUUID()}@example.org`,
+  clientIp: '198.51.100.1',
+});
+const tooMany = expect.objectContaining({ code: 'auth/too-many-attempts' });
+
+describe.each(availableEngines())('failed attempts in the store on %s', (engine) => {
+  let store: IdentityStore;
+  let place: { config: StoreConfig } & AsyncDisposable;
+  let user = newUser();
+  beforeAll(async () => {
+    place = await createStore(engine);
+    store = await openStore(place.config);
+  });
+  afterAll(async () => {
+    await store.close();
+    await place[Symbol.asyncDispose]();
+  });
+  beforeEach(() => {
+    [ahead, user] = [0, newUser()];
+  });
+  const secrets = new Secrets('a secret of thirty-two characters');
+  let ahead = 0;
+  const open = (of: IdentityStore) =>
+    new Attempts({ store: of.attempts, secrets, now: () => Date.now() + ahead });
+  const fail = (attempts: Attempts, of: Partial<Who> = {}) =>
+    attempts.check({ ...user, ...of }, async () => false).catch((error) => error);
+
+  const right = (attempts: Attempts, of: Partial<Who> = {}) =>
+    attempts.check({ ...user, ...of }, async () => true).catch((error) => error);
+  const failTimes = async (attempts: Attempts, times: number, of: Partial<Who> = {}) => {
+    for (let at = 0; at < times; at++) expect(await fail(attempts, of)).toBe(false);
+  };
+  const home = { clientIp: '192.0.2.1' };
+
+  test('many guesses at once get no more checks than one after the other', async () => {
+    const attempts = open(store);
+    const answers = await Promise.all(Array.from({ length: 25 }, () => fail(attempts)));
+    expect(answers.filter((answer) => answer === false)).toHaveLength(10);
+    expect(answers.filter((answer) => answer !== false)).toEqual(Array(15).fill(tooMany));
+  });
+
+  test('each further failure doubles the wait, from 30 s to an hour; attempts meanwhile do not', async () => {
+    const attempts = open(store);
+    await failTimes(attempts, 10);
+    for (const wait of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
+      const refusals = [await fail(attempts), await right(attempts)];
+      const left = Number(refusals[0].headers['Retry-After']);
+      expect(refusals).toEqual([tooMany, tooMany]);
+      expect(left).toBeLessThanOrEqual(wait);
+      expect(left).toBeGreaterThan(wait - 5);
+      ahead += left * 1000;
+      expect(await fail(attempts)).toBe(false);
+    }
+    ahead += 1 * hours;
+    expect(await right(attempts)).toBe(true);
+    expect(await fail(attempts)).toBe(false);
+    expect(await fail(attempts)).toEqual(tooMany);
+    // Nobody waits the day after.
+    ahead += 24 * hours;
+    await failTimes(attempts, 10);
+  });
+
+  test('failures count together for 15 minutes', async () => {
+    const attempts = open(store);
+    await failTimes(attempts, 9);
+    ahead = 15 * 60_000;
+    await failTimes(attempts, 10);
+    expect(await fail(attempts)).toEqual(tooMany);
+  });
+
+  test('a client that is known counts by itself, for 30 days', async () => {
+    const attempts = open(store);
+    await attempts.signedIn({ ...user, ...home });
+    await failTimes(attempts, 10, home);
+    expect(await fail(attempts, home)).toEqual(tooMany);
+    await failTimes(attempts, 10);
+    ahead = 30 * 24 * hours;
+    await failTimes(attempts, 10);
+    expect(await right(attempts, home)).toBe(true);
+    // To another user it is a stranger.
+    const other = { userId: randomUUID(), address: 'eve@example.org' };
+    await failTimes(attempts, 10, other);
+    expect(await right(attempts, { ...other, ...home })).toEqual(tooMany);
+    ahead += 2 * hours;
+    await failTimes(attempts, 1);
+    expect(await right(attempts, home)).toEqual(tooMany);
+  });
+
+  test('clients of one IPv6 network are one client', async () => {
+    const attempts = open(store);
+    await attempts.signedIn({ ...user, clientIp: '2001:db8::1' });
+    await failTimes(attempts, 10);
+    expect(await right(attempts, { clientIp: '2001:db8::5:6:7:8' })).toBe(true);
+    expect(await right(attempts, { clientIp: '2001:db8:0:1::1' })).toEqual(tooMany);
+  });
+
+  test('replicas count together', async () => {
+    // Two processes on SQLite do not share a file.
+    const second = engine === 'embedded' ? store : await openStore(place.config);
+    try {
+      const replicas = [open(store), open(second)] as const;
+      for (let at = 0; at < 10; at++) expect(await fail(replicas[at % 2 === 0 ? 0 : 1])).toBe(false);
+      for (const replica of replicas) {
+        expect(await fail(replica)).toEqual(tooMany);
+        expect(await fail(replica, { address: 'ben@example.org' })).toBe(false);
+      }
+    } finally {
+      if (second !== store) await second.close();
+    }
+  });
+
+  test('a failure of a request that keeps its changes back counts all the same', async () => {
+    const attempts = open(store);
+    for (let at = 0; at < 10; at++) {
+      await new HeldChanges(store.replies).run(() => fail(attempts));
+    }
+    expect(await fail(attempts)).toEqual(tooMany);
+  });
+
+  test('a check that could not be made is no failure', async () => {
+    const attempts = open(store);
+    for (let at = 0; at < 12; at++) {
+      const gone = attempts.check(user, () => Promise.reject(new Error('the database is away')));
+      await expect(gone).rejects.toThrow('the database is away');
+    }
+    expect(await fail(attempts)).toBe(false);
+  });
+
+  test('a reset ends the waits, of clients too, and forgets none of them', async () => {
+    const attempts = open(store);
+    await attempts.signedIn({ ...user, ...home });
+    for (let at = 0; at < 10; at++) await fail(attempts, home);
+    for (let at = 0; at < 10; at++) await fail(attempts);
+    expect([await fail(attempts), await fail(attempts, home)]).toEqual([tooMany, tooMany]);
+    await attempts.end(user);
+    for (let at = 0; at < 10; at++) expect(await fail(attempts)).toBe(false);
+    expect(await fail(attempts)).toEqual(tooMany);
+    expect(await fail(attempts, home)).toBe(false);
+  });
+
+  test('is forgotten with its user, and by itself', async () => {
+    const rows = async () => {
+      const { attempts } = await dumpStore(place.config);
+      return attempts?.filter(({ doc, d }) => doc ?? d).length ?? 0;
+    };
+    const before = await rows();
+    ahead = -40 * 24 * hours;
+    const attempts = open(store);
+    await attempts.signedIn({ ...user, clientIp: '192.0.2.1' });
+    await fail(attempts, { address: 'old@example.org' });
+    await store.sweep();
+    expect(await rows()).toBe(before);
+    ahead = 0;
+    await attempts.signedIn({ ...user, clientIp: '192.0.2.1' });
+    await attempts.signedIn({ ...user, clientIp: '192.0.2.2' });
+    await fail(attempts);
+    await store.sweep();
+    expect(await rows()).toBe(before + 3);
+    await attempts.forget(user);
+    expect(await rows()).toBe(before);
+  });
+});
