@@ -4,6 +4,8 @@
 ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS base
 ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0 INTERNAL_PORT=9090
+LABEL org.opencontainers.image.licenses="Apache-2.0" \
+      dev.kith.sbom="/app/sbom.cdx.json"
 WORKDIR /app
 COPY . .
 # Named volumes take the owner of the folder they are mounted on.

@@ -12,6 +12,8 @@ const tools = [
   ['what --help prints', 'tools/help.ts', '--check'],
   ['images, docker-compose and scrape targets', 'tools/deployment.ts', '--check'],
   ['docs/transport.md', 'tools/docs-credentials.ts', '--check'],
+  ['licences of packages', 'tools/licences.ts', '--check'],
+  ['sbom.cdx.json', 'tools/sbom.ts', '--check'],
   ['docs/operations.md', 'tools/docs-operations.ts', '--check'],
   ['docs/errors.md', 'tools/docs-errors.ts', '--check'],
   ['docs/metrics.md', 'tools/docs-metrics.ts', '--check'],

@@ -15,6 +15,7 @@ const makers = [
   'tools/deployment.ts',
   'tools/docs-credentials.ts',
   'tools/help.ts',
+  'tools/sbom.ts',
 ];
 
 for (const script of makers) {

@@ -38,6 +38,9 @@ write('package-lock.json', json(lock));
 const document = spawnSync(process.execPath, ['tools/openapi.ts'], { cwd: root, stdio: 'inherit' });
 if (document.status !== 0) process.exit(document.status ?? 1);
 
+const bill = spawnSync(process.execPath, ['tools/sbom.ts'], { cwd: root, stdio: 'inherit' });
+if (bill.status !== 0) process.exit(bill.status ?? 1);
+
 const parts = (Object.keys(titles) as Bump[]).flatMap((bump) => {
   const own = changes.filter((change) => change.bump === bump);
   return own.length > 0 ? [`### ${titles[bump]}\n\n${own.map(({ text }) => text).join('\n')}\n`] : [];

@@ -50,7 +50,12 @@ export async function startComposeProject(
   const folder = await mkdtemp(join(tmpdir(), 'kith-compose-'));
   starting.defer(() => rm(folder, { recursive: true, force: true }));
   const port = await freePort();
-  const variables = [imageVariables(provided.images), `IMAGE_PREFIX=${name}`, `PORT=${port}`];
+  const variables = [
+    imageVariables(provided.images),
+    `IMAGE_PREFIX=${name}`,
+    `PORT=${port}`,
+    'API_REFERENCE=all',
+  ];
   await writeFile(join(folder, 'images.env'), `${variables.join('\n')}\n`);
   await writeFile(join(folder, 'more.yml'), JSON.stringify(more));
   const [program, ...first] = compose;

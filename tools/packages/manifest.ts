@@ -68,7 +68,8 @@ export function published({ private: _, bin, devDependencies, files, exports, ..
   return {
     ...manifest,
     engines: manifest.engines ?? { node: '>=24.7' },
-    publishConfig: { access: 'public' },
+    // npm then refuses to publish from anywhere but a CI that says what it was built from.
+    publishConfig: { access: 'public', provenance: true },
     exports: Object.fromEntries(paths),
     ...(dependencies.length > 0 && { dependencies: Object.fromEntries(dependencies) }),
   };

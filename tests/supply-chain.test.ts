@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { extras, neededBy } from '../tools/bootstrap/sizes.mjs';
+import { licencesIn, refusedLicences } from '../tools/packages/licences.ts';
+
+const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+const lock = JSON.parse(read('package-lock.json'));
+
+it('every package has a licence that is on a list', () => {
+  const all = licencesIn(lock);
+  expect(all.length).toBeGreaterThan(200);
+  expect(refusedLicences(all)).toEqual([]);
+});
+
+it('refuses a licence that is on no list, one that only development may have, and none at all', () => {
+  const refused = (license: string | undefined, more: object = {}, path = 'node_modules/thing') =>
+    refusedLicences(licencesIn({ packages: { [path]: { version: '1.0.0', license, ...more } as object } }))
+      .length === 1;
+  expect(refused('MIT')).toBe(false);
+  expect(refused('(GPL-2.0 OR MIT)')).toBe(false);
+  expect(refused('MPL-2.0', { dev: true })).toBe(false);
+  expect(refused('LGPL-3.0-or-later', {}, 'node_modules/@img/sharp-linux-x64')).toBe(false);
+  for (const license of [
+    'GPL-3.0',
+    'MIT AND GPL-3.0',
+    'MPL-2.0',
+    'LGPL-3.0-or-later',
+    'UNLICENSED',
+    undefined,
+  ])
+    expect(refused(license)).toBe(true);
+  expect(refused('AGPL-3.0', { dev: true })).toBe(true);
+});
+
+it('the bill of materials names every package that an image holds, with version and licence', () => {
+  const bill = JSON.parse(read('sbom.cdx.json'));
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
+  interface Component {
+    name: string;
+    group?: string;
+    version: string;
+    purl?: string;
+    components?: Component[];
+  }
+  const listed = new Map<string, Component>();
+  const add = (components: Component[] = []) => {
+    for (const one of components) {
+      listed.set(`${one.group ? `${one.group}/` : ''}${one.name}@${one.version}`, one);
+      add(one.components);
+    }
+  };
+  add(bill.components);
+  const needed = [...neededBy(lock.packages, ['@kith/platform'], extras.containers?.names)];
+  const others = needed.filter((path) => path.includes('node_modules/') && !lock.packages[path].link);
+  expect(others.length).toBeGreaterThan(100);
+  for (const path of others) {
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    // Builds for other machines are left out where npm does so.
+    if (lock.packages[path].optional) continue;
+    expect(listed.get(`${name}@${lock.packages[path].version}`)?.purl, name).toContain('pkg:npm/');
+  }
+});
+
+it('no package runs a script of its own when it is installed, and images say what they hold', () => {
+  expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true');
+  const dockerfile = read('Dockerfile');
+  expect(dockerfile).toContain('org.opencontainers.image.licenses="Apache-2.0"');
+  expect(dockerfile).toContain('dev.kith.sbom="/app/sbom.cdx.json"');
+  expect(read('.dockerignore')).not.toMatch(/sbom|\*\.json/);
+});

@@ -1,0 +1,35 @@
+// `npm run sbom`: writes sbom.cdx.json, the bill of materials (CycloneDX 1.6) of what running Kith may need, from the lock file; `--check`
+// only compares. Images hold it, and their labels say where.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const maker = 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js';
+// Whatever is installed, and whenever it is made, the same lock file gives the same bill.
+const words = [
+  '--package-lock-only',
+  '--omit',
+  'dev',
+  '--output-reproducible',
+  '--short-PURLs',
+  '--spec-version',
+  '1.6',
+];
+
+const { status, stdout, stderr } = spawnSync(process.execPath, [maker, ...words], {
+  cwd: root,
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 * 1024,
+});
+if (status !== 0) {
+  console.error(stderr);
+  process.exit(status ?? 1);
+}
+const made = `${JSON.stringify(JSON.parse(stdout))}\n`;
+const file = new URL('../sbom.cdx.json', import.meta.url);
+if (!process.argv.includes('--check')) writeFileSync(file, made);
+else if (made !== readFileSync(file, 'utf8')) {
+  console.error('sbom.cdx.json differs from package-lock.json; run tools/sbom.ts');
+  process.exit(1);
+}
