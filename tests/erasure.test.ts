@@ -2,7 +2,7 @@
 import type { Collection, Connection, EventEnvelope, Session } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
-import { everythingOf, openBusOf } from './support/everything.ts';
+import { countsOf, everythingOf, openBusOf } from './support/everything.ts';
 
 /** Words of one user that stand in nothing else. */
 const secrets = {
@@ -23,7 +23,9 @@ const secrets = {
 };
 const email = 'zqmail@example.net';
 const inEvents = Object.values(secrets);
-const wordsOfHers = [email, ...inEvents];
+/** A type of notifications that was turned off. */
+const turnedOff = 'zq-type';
+const wordsOfHers = [email, turnedOff, ...inEvents];
 
 /** A user who has left a trace in all that there is. Two stay connected, `friend` and the first of `others`. */
 async function beBusy(
@@ -46,6 +48,8 @@ async function beBusy(
   await act('POST', `/users/${user.id}/connection`, {}, asking);
   await act('POST', `/users/${asking.id}/block`);
   await act('PATCH', `/users/${user.id}`, { name: secrets.later });
+  await act('PATCH', '/connections/settings', { requestsFrom: 'nobody' });
+  await act('PATCH', '/app-notifications/settings', { types: { [turnedOff]: false } });
   const folder = await platform.createCollection(user, secrets.folder);
   const below = await act<Collection>('POST', `/collections/${folder.id}/sub-collections`, {
     collectionName: secrets.deleted,
@@ -113,6 +117,11 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       return left.length === 0;
     };
     await waitFor(isGone, { timeoutMs: 45_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
+
+    // Ids are in addresses that were logged; nothing that a user has said is.
+    const aside = [await platform.logs(), await countsOf(platform)].join('\n');
+    expect(words.filter((word) => aside.includes(word))).toEqual([]);
+    expect(await platform.logs()).toContain(gone.id);
 
     // What is told of those who stay has no gap, and is there as it was.
     const events: EventEnvelope[] = [];

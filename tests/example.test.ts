@@ -253,6 +253,32 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(here.complaints).toEqual([]);
   });
 
+  it('lets people decide who may ask them, who sees their connections, and what they are told of', async ({
+    expect,
+  }) => {
+    const user = await world.platform.createUser({ name: 'Ada Private', username: 'ada.private' });
+    const { connections, notifications } = world.platform.client(user);
+    await using ada = await world.open();
+    const { page } = ada;
+    await signIn(ada, user);
+    await ada.goTo('Account');
+    const decide = async (act: Promise<unknown>) => {
+      await act;
+      await page.getByRole('status').getByText('Your settings are saved.').last().waitFor();
+    };
+    await decide(page.getByLabel('Who may ask to connect').selectOption('nobody'));
+    const shown = page.getByLabel('Show my connections to others');
+    expect(await shown.isChecked()).toBe(true);
+    await decide(shown.click());
+    await page.locator('input:not(:checked)').waitFor();
+    expect(await connections.getSettings()).toEqual({ requestsFrom: 'nobody', showsConnections: false });
+    await decide(page.getByLabel('Tell me of new requests').click());
+    await page.locator('input:not(:checked)').nth(1).waitFor();
+    expect(await notifications.getSettings()).toMatchObject({ types: { 'connection-request': false } });
+    await expect(world.ask(world.hedy, 'ada.private', 'Hello')).rejects.toThrow();
+    expect(ada.complaints).toEqual([]);
+  });
+
   it('gives people their data, and erases their account', async ({ expect }) => {
     await using ada = await world.open();
     const own = accountOf('Ada', 'tenth');

@@ -7,6 +7,7 @@ import { NatsBus } from '@kith/bus/nats';
 import type { Engines, TestPlatform } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 
 /** A platform's bus, opened once more beside its services. */
@@ -30,8 +31,21 @@ export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform
 
 /** As they are, with their logs, while the platform runs. */
 async function filesIn(folder: string): Promise<string> {
-  const files = (await readdir(folder)).filter((name) => name.includes('.sqlite'));
-  return (await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const read = ({ parentPath, name }: (typeof files)[number]) => readFile(join(parentPath, name), 'latin1');
+  return (await Promise.all(files.map(read))).join('\n');
+}
+
+/** What the gateways count in Redis, under a platform's prefix. */
+export async function countsOf({ engines, prefix }: TestPlatform): Promise<string> {
+  if (!engines) return '';
+  const redis = new Redis(engines.redisUrl);
+  try {
+    return (await redis.keys(`*${prefix}*`)).join('\n');
+  } finally {
+    redis.disconnect();
+  }
 }
 
 async function databasesOf({ mongodbUrl }: Engines, prefix: string): Promise<string> {

@@ -76,6 +76,14 @@ const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> =
     await world.platform.call('POST', `/v7/${projectId}/users/${userId}/block`, { token });
     return { token, params: { userId } };
   },
+  'connections.update-settings': async (world) => {
+    const { accessToken: token } = await world.user();
+    return { token, body: { requestsFrom: 'nobody' } };
+  },
+  'notifications.update-settings': async (world) => {
+    const { accessToken: token } = await world.user();
+    return { token, body: { types: { 'connection-accepted': false } } };
+  },
   'collections.create-sub-collection': async (world) => {
     const { token, params } = await folder(world);
     return { token, params, body: { collectionName: 'Sub' } };

@@ -92,6 +92,8 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       collectionName: 'x',
       entityId: 'x',
       kid: 'x',
+      showsConnections: false,
+      types: {},
       rows: [importedRow(spec)],
     };
     const token = spec.auth === 'operator' ? world.operatorToken : ada.accessToken;

@@ -7,6 +7,7 @@ import {
   declineConnection,
   deleteConnection,
   deleteConnectionWithUser,
+  getConnectionSettings,
   getConnectionStatus,
   listBlocks,
   listConnections,
@@ -15,6 +16,7 @@ import {
   listUserConnections,
   requestConnection,
   unblockUser,
+  updateConnectionSettings,
 } from '@kith/contracts';
 import type { TestUser } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
@@ -59,6 +61,10 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     const { body: blocks } = await world.ok(listBlocks, { ...short, token: grace.accessToken });
     expect(blocks.data.map(({ user }) => user.id)).toEqual([ada.id]);
     await world.ok(unblockUser, about(grace, ada));
+    const settings = { ...short, token: ada.accessToken };
+    await world.ok(updateConnectionSettings, { ...settings, body: { showsConnections: false } });
+    const { body: kept } = await world.ok(getConnectionSettings, settings);
+    expect(kept.showsConnections).toBe(false);
     // There is nobody of another project in it.
     await world.refused(requestConnection, about(ada, world.stranger), 'connection/user-not-found');
   });

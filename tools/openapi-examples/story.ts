@@ -116,6 +116,9 @@ async function connections(recorder: Recorder, { ada, grace, alan }: People): Pr
   await recorder.send('connections.count-of-user', { params: { userId: grace.id } });
   const third = await ask(alan, grace);
   await answer(alan, 'connections.delete', third.id);
+  const token = grace.token;
+  await recorder.send('connections.update-settings', { token, body: { requestsFrom: 'common' } });
+  await recorder.send('connections.get-settings', { token });
   await recorder.send('connections.block', { token: ada.token, params: { userId: alan.id } });
   await recorder.send('connections.list-blocks', { token: ada.token, query: page });
   await recorder.send('connections.unblock', { token: ada.token, params: { userId: alan.id } });
@@ -151,6 +154,9 @@ async function notifications(recorder: Recorder, { ada, grace }: People): Promis
   await recorder.send('notifications.count', { token });
   await recorder.send('notifications.mark-as-read', { token, params: { notificationId: item.id } });
   await recorder.send('notifications.mark-all-as-read', { token: ada.token });
+  const body = { types: { 'connection-accepted': false } };
+  await recorder.send('notifications.update-settings', { token: ada.token, body });
+  await recorder.send('notifications.get-settings', { token: ada.token });
 }
 
 /** A red square. */

@@ -67,3 +67,4 @@ export { askForUsers, findUsers } from './profiles/find-users.ts';
 export { profileEvents, rebuildProfiles } from './profiles/follow-users.ts';
 export { type Profile, ProfileCopy, profileCollection, type StoredProfile } from './profiles/profiles.ts';
 export { shownTo } from './profiles/shown-to.ts';
+export { UserSettings, userSettingsCollection } from './profiles/user-settings.ts';

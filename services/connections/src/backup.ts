@@ -43,6 +43,7 @@ export const connectionsBackup: ServiceBackup = {
     },
     entries: anonymousMessage,
     declines: anonymousMessage,
+    settings: (stored, made) => made.mapped(stored),
     endedUsers: (stored, made) => made.mapped(stored),
     profiles: anonymousProfile,
   },

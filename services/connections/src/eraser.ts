@@ -67,6 +67,7 @@ export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () =
   }
   if (left > 0) return erasure.lookAgain(ended, now + everyMs);
   await erasure.removeTotals(ended);
+  await parts.store.settings.erase(ended);
   await parts.store.replies?.forget(ended);
   const lastLook = ended.endedAt + lastLookMs;
   await erasure.lookAgain(ended, now >= lastLook ? null : lastLook);

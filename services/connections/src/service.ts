@@ -17,6 +17,7 @@ import { blocksPageHandler } from './operations/blocks-page.ts';
 import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportDeclinedHandler } from './operations/export-declined.ts';
 import { exportListHandlers } from './operations/export-lists.ts';
+import { exportSettingsHandler } from './operations/export-settings.ts';
 import * as operations from './operations/index.ts';
 import { blocksBeforeRestore } from './restored.ts';
 import { openStore } from './store/index.ts';
@@ -31,7 +32,13 @@ export const manifest = serviceManifest<AppContext>()({
   name: 'connections',
   config: storingServiceConfig,
   operations,
-  internal: [eraseProjectHandler, blocksPageHandler, ...exportListHandlers, exportDeclinedHandler],
+  internal: [
+    eraseProjectHandler,
+    blocksPageHandler,
+    ...exportListHandlers,
+    exportDeclinedHandler,
+    exportSettingsHandler,
+  ],
   asks: [usersByIds, usersPage, knownUsers],
   emits: ['connection'],
   subscriptions: [profileEvents('connections-profiles'), endedUsers, blocksBeforeRestore],

@@ -35,6 +35,7 @@ export const notificationsBackup: ServiceBackup = {
       return { id, doc: { ...doc, metadata } };
     },
     withdrawn: (stored, made) => made.mapped(stored),
+    settings: (stored, made) => made.mapped(stored),
     endedUsers: (stored, made) => made.mapped(stored),
     profiles: anonymousProfile,
   },

@@ -66,6 +66,7 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   while (!isStopped() && (await blankEvents(app, user))) await nextTurn();
   if (isStopped()) return false;
   await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, eventsOf(user));
+  await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
   // Before its entries: nothing puts one there any more then, but for a process that is asleep since.
   const isDone = await erasure.removeFeed(user);

@@ -19,6 +19,7 @@ import { userEvents } from './events/user-events.ts';
 import { expireOld } from './expire-old.ts';
 import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportNotificationsHandler } from './operations/export-notifications.ts';
+import { exportSettingsHandler } from './operations/export-settings.ts';
 import { feedAfterHandler } from './operations/feed-after.ts';
 import { feedCloseHandler } from './operations/feed-close.ts';
 import { feedOpenHandler } from './operations/feed-open.ts';
@@ -48,6 +49,7 @@ export const manifest = serviceManifest<AppContext>()({
     feedAfterHandler,
     feedCloseHandler,
     exportNotificationsHandler,
+    exportSettingsHandler,
   ],
   asks: [usersByIds, usersPage],
   emits: ['notification'],

@@ -56,6 +56,12 @@ export const features = {
     contracts.listReceivedRequests,
   ),
   blocks: whole(contracts.blockUser, contracts.unblockUser, contracts.listBlocks),
+  'user-settings': whole(
+    contracts.getConnectionSettings,
+    contracts.updateConnectionSettings,
+    contracts.getNotificationSettings,
+    contracts.updateNotificationSettings,
+  ),
   collections: whole(
     contracts.getRootCollection,
     contracts.createSubCollection,

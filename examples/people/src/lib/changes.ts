@@ -1,7 +1,13 @@
 /** What may have changed on the platform; whoever shows it asks for it anew. */
-export type Topic = 'connections' | 'folders' | 'notifications' | 'sessions';
+export type Topic = 'connections' | 'folders' | 'notifications' | 'sessions' | 'settings';
 
-const versions: Record<Topic, number> = { connections: 0, folders: 0, notifications: 0, sessions: 0 };
+const versions: Record<Topic, number> = {
+  connections: 0,
+  folders: 0,
+  notifications: 0,
+  sessions: 0,
+  settings: 0,
+};
 const listeners = new Set<() => void>();
 /** Other tabs show the same data. */
 const otherTabs = new BroadcastChannel('kith-people-changes');

@@ -1,6 +1,7 @@
 import { PageHeading } from '../components/page-heading.tsx';
 import { PasswordForm } from '../components/password-form.tsx';
 import { PictureEditor } from '../components/picture-editor.tsx';
+import { PrivacySettings } from '../components/privacy-settings.tsx';
 import { ProfileForm } from '../components/profile-form.tsx';
 import { SessionList } from '../components/session-list.tsx';
 import { YourData } from '../components/your-data.tsx';
@@ -23,6 +24,10 @@ export function AccountPage() {
           <PasswordForm />
         </section>
       )}
+      <section className="card panel" aria-labelledby="privacy">
+        <h2 id="privacy">Privacy</h2>
+        <PrivacySettings />
+      </section>
       <section className="card panel" aria-labelledby="sessions">
         <h2 id="sessions">Where you are signed in</h2>
         <SessionList />

@@ -8,9 +8,11 @@ import type {
   Collection,
   Connection,
   ConnectionRequest,
+  ConnectionSettings,
   Json,
   Jwks,
   Methods,
+  NotificationSettings,
   OwnUser,
   PublicUser,
   SavedEntity,
@@ -166,6 +168,7 @@ export interface UsersMethods {
       respondedAt: string;
     }>;
     blocks: Array<StandingBlock>;
+    connectionSettings: Array<ConnectionSettings>;
     collections: Array<Collection>;
     savedEntities: Array<{
       id: string;
@@ -174,6 +177,7 @@ export interface UsersMethods {
       collectionId: string;
     }>;
     notifications: Array<AppNotification>;
+    notificationSettings: Array<NotificationSettings>;
     files: Array<StoredImage | StoredFile>;
   }>;
 }
@@ -298,6 +302,21 @@ export interface ConnectionsMethods {
    * Errors of its own: `connection/server-error`, `connection/invalid-query`.
    */
   listBlocks(input?: Methods['connections.listBlocks']['input'], options?: CallOptions): List<StandingBlock>;
+  /**
+   * Who may ask the caller to connect, and who gets the caller's list.
+   *
+   * Errors of its own: `connection/server-error`.
+   */
+  getSettings(options?: CallOptions): Promise<ConnectionSettings>;
+  /**
+   * Changes what is given of them.
+   *
+   * Errors of its own: `connection/server-error`, `connection/invalid-body`.
+   */
+  updateSettings(
+    input?: Methods['connections.updateSettings']['input'],
+    options?: CallOptions,
+  ): Promise<ConnectionSettings>;
 }
 
 export interface CollectionsMethods {
@@ -400,6 +419,21 @@ export interface NotificationsMethods {
    * Errors of its own: `app-notification/server-error`.
    */
   markAllAsRead(options?: CallOptions): Promise<{ markedAsRead: number }>;
+  /**
+   * Which types of notifications the caller gets.
+   *
+   * Errors of its own: `app-notification/server-error`.
+   */
+  getSettings(options?: CallOptions): Promise<NotificationSettings>;
+  /**
+   * Turns the given types on or off.
+   *
+   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
+   */
+  updateSettings(
+    input?: Methods['notifications.updateSettings']['input'],
+    options?: CallOptions,
+  ): Promise<NotificationSettings>;
 }
 
 export interface StorageMethods {
@@ -588,6 +622,14 @@ export const operations = {
       takesInput: true,
     },
     listBlocks: { method: 'GET', path: '/blocks', auth: 'user', list: 'data', takesInput: true },
+    getSettings: { method: 'GET', path: '/connections/settings', auth: 'user' },
+    updateSettings: {
+      method: 'PATCH',
+      path: '/connections/settings',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
+    },
   },
   collections: {
     getRoot: { method: 'GET', path: '/collections/root', auth: 'user' },
@@ -657,6 +699,14 @@ export const operations = {
       path: '/app-notifications/mark-all-as-read',
       auth: 'user',
       takesKey: true,
+    },
+    getSettings: { method: 'GET', path: '/app-notifications/settings', auth: 'user' },
+    updateSettings: {
+      method: 'PATCH',
+      path: '/app-notifications/settings',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
     },
   },
   storage: {

@@ -190,6 +190,10 @@ export interface StoredImage {
   createdAt: string;
 }
 
+export interface NotificationSettings {
+  types: Record<string, boolean>;
+}
+
 export interface AppNotification {
   id: string;
   projectId: string;
@@ -218,6 +222,11 @@ export interface Collection {
   entityCount: number;
   createdAt: string;
   updatedAt: string;
+}
+
+export interface ConnectionSettings {
+  requestsFrom: 'everyone' | 'common' | 'nobody';
+  showsConnections: boolean;
 }
 
 export interface StandingBlock {
@@ -554,6 +563,7 @@ export interface Methods {
         respondedAt: string;
       }>;
       blocks: Array<StandingBlock>;
+      connectionSettings: Array<ConnectionSettings>;
       collections: Array<Collection>;
       savedEntities: Array<{
         id: string;
@@ -562,6 +572,7 @@ export interface Methods {
         collectionId: string;
       }>;
       notifications: Array<AppNotification>;
+      notificationSettings: Array<NotificationSettings>;
       files: Array<StoredImage | StoredFile>;
     };
     errors:
@@ -796,6 +807,33 @@ export interface Methods {
     input: undefined;
     output: { markedAsRead: number };
     errors: 'app-notification/server-error';
+  };
+  'connections.getSettings': {
+    operation: 'connections.get-settings';
+    input: undefined;
+    output: ConnectionSettings;
+    errors: 'connection/server-error';
+  };
+  'connections.updateSettings': {
+    operation: 'connections.update-settings';
+    input: {
+      requestsFrom?: 'everyone' | 'common' | 'nobody' | undefined;
+      showsConnections?: boolean | undefined;
+    };
+    output: ConnectionSettings;
+    errors: 'connection/server-error' | 'connection/invalid-body';
+  };
+  'notifications.getSettings': {
+    operation: 'notifications.get-settings';
+    input: undefined;
+    output: NotificationSettings;
+    errors: 'app-notification/server-error';
+  };
+  'notifications.updateSettings': {
+    operation: 'notifications.update-settings';
+    input: { types?: Record<string, boolean> | undefined };
+    output: NotificationSettings;
+    errors: 'app-notification/server-error' | 'app-notification/invalid-body';
   };
   'storage.createImage': {
     operation: 'storage.create-image';

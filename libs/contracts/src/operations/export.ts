@@ -10,6 +10,7 @@ import { connection } from './connections.ts';
 import { appNotification } from './notifications.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { storedFile, storedImage } from './storage.ts';
+import { connectionSettings, notificationSettings } from './user-settings.ts';
 import { ownUser } from './users.ts';
 
 /** Most items of a page. A page is also at most about `exportPageBytes`, of which one item may be more. */
@@ -63,6 +64,13 @@ export const exportDeclinedRequests = section('connections.export-declined', 'co
 /** Blocks that the user has made, newest first. */
 export const exportBlocks = section('connections.export-blocks', 'connection', standingBlock);
 
+/** What the user has decided about requests and the own list; nothing where it is as it was. */
+export const exportConnectionSettings = section(
+  'connections.export-settings',
+  'connection',
+  connectionSettings,
+);
+
 /** All collections, flat: `parentId` makes the tree of them. In no order. */
 export const exportCollections = section('collections.export-collections', 'collection', collection);
 
@@ -76,6 +84,13 @@ export const exportNotifications = section(
   appNotification,
 );
 
+/** Which notifications the user has turned off; nothing where none. */
+export const exportNotificationSettings = section(
+  'notifications.export-settings',
+  'app-notification',
+  notificationSettings,
+);
+
 /** Files and images, newest first, with the addresses of their bytes. */
 export const exportFiles = section('storage.export-files', 'storage', z.union([storedImage, storedFile]));
 
@@ -87,9 +102,11 @@ const sections = {
   receivedRequests: exportReceivedRequests,
   declinedRequests: exportDeclinedRequests,
   blocks: exportBlocks,
+  connectionSettings: exportConnectionSettings,
   collections: exportCollections,
   savedEntities: exportEntities,
   notifications: exportNotifications,
+  notificationSettings: exportNotificationSettings,
   files: exportFiles,
 } as const;
 

@@ -13,6 +13,7 @@ import { importOperations } from './imports.ts';
 import { notificationOperations } from './notifications.ts';
 import { projectOperations, projectUpkeepOperations } from './projects.ts';
 import { storageOperations } from './storage.ts';
+import { userSettingsOperations } from './user-settings.ts';
 import { userOperations } from './users.ts';
 
 export * from './admin-users.ts';
@@ -30,6 +31,7 @@ export * from './notifications.ts';
 export * from './project-erasure.ts';
 export * from './projects.ts';
 export * from './storage.ts';
+export * from './user-settings.ts';
 export * from './users.ts';
 
 const all = [
@@ -42,6 +44,7 @@ const all = [
   ...blockOperations,
   ...collectionOperations,
   ...notificationOperations,
+  ...userSettingsOperations,
   ...storageOperations,
   ...projectOperations,
   ...copyOperations,

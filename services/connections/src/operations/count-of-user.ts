@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import { countUserConnections } from '@kith/contracts';
 import { findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { hiddenFrom } from '../blocks.ts';
+import { hiddenInListOf } from '../hidden-lists.ts';
 import { hiddenKeys } from '../visible.ts';
 
 /**
@@ -14,7 +14,7 @@ export const countOfUserHandler = handler(countUserConnections, async (request, 
   const ownerId = request.params.userId;
   const users = await findUsers(app, { projectId, userIds: [ownerId] }, request);
   if (users.size === 0) throw new ApiError('connection/user-not-found');
-  const hidden = caller ? await hiddenFrom(app, { projectId, userId: caller.userId }) : new Set<string>();
+  const hidden = await hiddenInListOf(app, { projectId, ownerId, callerId: caller?.userId });
   if (hidden.has(ownerId)) return { count: 0 };
   const without = await hiddenKeys(app.store, { projectId, ownerId, list: 'established' }, hidden);
   const { established } = await app.store.totals(projectId, ownerId);

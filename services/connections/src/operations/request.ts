@@ -3,6 +3,9 @@ import { requestConnection } from '@kith/contracts';
 import { findUsers, handler } from '@kith/service';
 import { act } from '../act.ts';
 import type { AppContext } from '../app.ts';
+import { decide } from '../machine.ts';
+import { mayAsk } from '../may-ask.ts';
+import { partOf } from '../pair.ts';
 
 /** Asks another user to connect; the order of the checks is that of spec#connections-request-refused. */
 export const requestHandler = handler(requestConnection, async (request, app: AppContext) => {
@@ -12,7 +15,14 @@ export const requestHandler = handler(requestConnection, async (request, app: Ap
   // The caller too: the receiver's list is to show them at once.
   const users = await findUsers(app, { projectId, userIds: [receiverId, caller.userId] }, request);
   if (users.size < 2) throw new ApiError('connection/user-not-found');
+  const read = () => app.store.pairOf(projectId, caller.userId, receiverId);
+  if (!(await mayAsk(app, { projectId, requesterId: caller.userId, receiverId, deadline }))) {
+    // What is between the two is told first.
+    const pair = await read();
+    const refusal = decide(pair.state, partOf(pair, caller.userId), 'request', pair.blocks.length > 0);
+    throw new ApiError(typeof refusal === 'string' ? refusal : 'connection/not-allowed');
+  }
   const by = { userId: caller.userId, action: 'request', message: body.message, deadline } as const;
-  const { life } = await act(app, by, () => app.store.pairOf(projectId, caller.userId, receiverId));
+  const { life } = await act(app, by, read);
   return { id: life.connectionId, status: 'pending' as const, createdAt: life.requestedAt.toISOString() };
 });

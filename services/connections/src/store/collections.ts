@@ -1,5 +1,6 @@
 import { fold } from '@kith/base';
-import { endedUserCollection, profileCollection } from '@kith/service';
+import { connectionSettings } from '@kith/contracts';
+import { endedUserCollection, profileCollection, userSettingsCollection } from '@kith/service';
 import { type Collection, collection, counters, replyCollection } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
@@ -111,8 +112,11 @@ export const profiles: typeof profileCollection = collection({
   },
 });
 
+/** What users have decided about requests and their lists. */
+export const settings = userSettingsCollection(connectionSettings);
+
 /** All that connections stores. */
 export const declared: Declared = {
-  collections: [pairs, entries, declines, endedUserCollection, profiles, replyCollection],
+  collections: [pairs, entries, declines, settings, endedUserCollection, profiles, replyCollection],
   counters: [totals],
 };

@@ -1,11 +1,11 @@
-import type { EventEnvelope } from '@kith/contracts';
-import { eraseProject } from '@kith/service';
+import type { ConnectionSettings, EventEnvelope } from '@kith/contracts';
+import { eraseProject, UserSettings } from '@kith/service';
 import { type Documents, type Outbox, type Replies, replyCollection, type StoreConfig } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { type Entry, type ListName, listRange, noTotals, type Totals } from '../listing.ts';
 import { type LivePair, type Pair, strangers } from '../pair.ts';
 import { changeOf } from './change.ts';
-import { declared, declines, entries, pairs, profiles, totals } from './collections.ts';
+import { declared, declines, entries, pairs, profiles, settings, totals } from './collections.ts';
 import { Erasure } from './erasure.ts';
 import { pairId, rangeOf, totalsId } from './keys.ts';
 import { Profiles } from './profiles.ts';
@@ -40,6 +40,7 @@ export class ConnectionStore {
   readonly replies: Replies | undefined;
   readonly profiles: Profiles;
   readonly erasure: Erasure;
+  readonly settings: UserSettings<ConnectionSettings>;
   readonly #documents: Documents;
 
   constructor(documents: Documents) {
@@ -48,6 +49,10 @@ export class ConnectionStore {
     this.replies = documents.replies;
     this.profiles = new Profiles(documents);
     this.erasure = new Erasure(documents);
+    this.settings = new UserSettings(documents, settings, {
+      requestsFrom: 'everyone',
+      showsConnections: true,
+    });
   }
 
   /** Where two users stand; state `none` where nothing is stored. */
@@ -142,7 +147,7 @@ export class ConnectionStore {
   /** Erases what is left of a deleted project; `false` while each of its pairs has not gone with its users. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
-      awaited: [pairs, entries, declines],
+      awaited: [pairs, entries, declines, settings],
       cleared: [profiles, totals, replyCollection],
     });
   }

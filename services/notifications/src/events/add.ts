@@ -11,7 +11,8 @@ const askMs = 4_000;
 
 /**
  * Tells a user of an event, once however often it comes: the notification's id is the event's. What is not kept any
- * more is not made again, and neither is one of a request that was withdrawn, or for a user whose account has ended.
+ * more is not made again, and neither is one of a request that was withdrawn, for a user whose account has ended, or of a type
+ * that the user has turned off (spec#notifications-settings).
  */
 export async function addNotification(
   app: AppContext,
@@ -26,6 +27,7 @@ export async function addNotification(
   const owner = { projectId, userId };
   const ended = await app.store.profiles.forgotten(projectId, [userId, initiatorId]);
   if (ended.has(userId)) return;
+  if ((await app.store.settings.of(owner)).off.includes(type)) return;
   const about = ended.has(initiatorId) ? blankSnapshot : await snapshot(app, event, initiatorId);
   const metadata = { connectionId, ...about };
   const id = notificationIdOf(event);

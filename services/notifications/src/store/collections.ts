@@ -1,4 +1,4 @@
-import { endedUserCollection, profileCollection } from '@kith/service';
+import { endedUserCollection, profileCollection, userSettingsCollection } from '@kith/service';
 import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
@@ -62,7 +62,19 @@ export const withdrawn: Collection<{ until: number }> = collection<{ until: numb
   expires: ({ until }) => until,
 });
 
+/** The types of notifications that a user has turned off. */
+export interface StoredSettings {
+  /** Sorted. */
+  off: string[];
+}
+export const settings: Collection<StoredSettings> = userSettingsCollection<StoredSettings>(
+  z.object({ off: z.array(z.string()) }),
+);
+
 /** All that notifications stores. */
 export const declared: Declared = {
-  collections: [feeds, entries, withdrawn, endedUserCollection, profileCollection, replyCollection],
+  collections: [
+    ...[feeds, entries, withdrawn, settings],
+    ...[endedUserCollection, profileCollection, replyCollection],
+  ],
 };

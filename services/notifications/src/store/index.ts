@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@kith/contracts';
-import { eraseProject, ProfileCopy, profileCollection } from '@kith/service';
+import { eraseProject, ProfileCopy, profileCollection, UserSettings } from '@kith/service';
 import {
   type Documents,
   type Outbox,
@@ -11,7 +11,7 @@ import {
 } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { type Entry, emptyFeed, type Feed, type Owner } from '../feed.ts';
-import { declared, entries, feeds, withdrawn } from './collections.ts';
+import { declared, entries, feeds, type StoredSettings, settings, withdrawn } from './collections.ts';
 import { entryOf, storedOf } from './entry.ts';
 import { Erasure } from './erasure.ts';
 import { endOf, feedKey, placeOf } from './place.ts';
@@ -40,6 +40,7 @@ export class NotificationStore {
   /** The own copy of public users. */
   readonly profiles: ProfileCopy;
   readonly erasure: Erasure;
+  readonly settings: UserSettings<StoredSettings>;
   readonly #documents: Documents;
 
   constructor(documents: Documents) {
@@ -48,6 +49,7 @@ export class NotificationStore {
     this.replies = documents.replies;
     this.profiles = new ProfileCopy(documents);
     this.erasure = new Erasure(documents);
+    this.settings = new UserSettings(documents, settings, { off: [] });
   }
 
   /** A user's feed; an empty one where nothing is stored. */
@@ -130,7 +132,7 @@ export class NotificationStore {
   /** Erases what is left of a deleted project; `false` while each of its feeds has not gone with its users. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
-      awaited: [feeds, entries],
+      awaited: [feeds, entries, settings],
       cleared: [withdrawn, profileCollection, replyCollection],
     });
   }

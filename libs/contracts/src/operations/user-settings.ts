@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { sized } from '../scalars.ts';
+import { common } from './connection-shared.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+
+/** What a user decides about requests and the own list (spec#connections-settings). */
+export const connectionSettings = z.object({
+  /** Who may ask the user to connect: everyone, people with a connection in common, or nobody. */
+  requestsFrom: z.enum(['everyone', 'common', 'nobody']),
+  /** Whether others get the user's list of connections, and their count. */
+  showsConnections: z.boolean(),
+});
+export type ConnectionSettings = z.output<typeof connectionSettings>;
+
+/** Most types of notifications that a user may turn off. */
+export const maxTypesOff = 100;
+
+/**
+ * By type, whether a user gets notifications of it (spec#notifications-settings): Kith's own types, and others that the user has
+ * turned off.
+ */
+export const notificationSettings = z.object({
+  types: z.record(z.string().regex(/^[a-z0-9-]{1,64}$/), z.boolean()),
+});
+export type NotificationSettings = z.output<typeof notificationSettings>;
+
+const ofConnections = { ...common, path: '/connections/settings', params: nothing, query: nothing } as const;
+const ofNotifications = {
+  feature: 'app-notification',
+  scope: 'project',
+  auth: 'user',
+  path: '/app-notifications/settings',
+  params: nothing,
+  query: nothing,
+} as const;
+const get = { method: 'GET', limit: perFiveMinutes(100), body: nothing, status: 200, errors: [] } as const;
+const update = { method: 'PATCH', limit: perFiveMinutes(50), status: 200, errors: [] } as const;
+
+/** Who may ask the caller to connect, and who gets the caller's list (spec#connections-settings). */
+export const getConnectionSettings = operation({
+  ...ofConnections,
+  ...get,
+  name: 'connections.get-settings',
+  summary: "Get the caller's settings of connections",
+  output: connectionSettings,
+});
+
+/** Changes what is given of them (spec#connections-settings). */
+export const updateConnectionSettings = operation({
+  ...ofConnections,
+  ...update,
+  name: 'connections.update-settings',
+  summary: "Change the caller's settings of connections",
+  body: connectionSettings.partial(),
+  output: connectionSettings,
+});
+
+/** Which types of notifications the caller gets (spec#notifications-settings). */
+export const getNotificationSettings = operation({
+  ...ofNotifications,
+  ...get,
+  name: 'notifications.get-settings',
+  summary: "Get the caller's settings of notifications",
+  output: notificationSettings,
+});
+
+/** Turns the given types on or off (spec#notifications-settings). */
+export const updateNotificationSettings = operation({
+  ...ofNotifications,
+  ...update,
+  name: 'notifications.update-settings',
+  summary: "Change the caller's settings of notifications",
+  body: z.object({
+    types: sized(
+      z.record(
+        z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be a type: 1 to 64 of a-z, 0-9 and -.'),
+        z.boolean(),
+      ),
+      (types) =>
+        Object.keys(types).length > maxTypesOff ? `must name at most ${maxTypesOff} types.` : undefined,
+    ).optional(),
+  }),
+  output: notificationSettings,
+});
+
+export const userSettingsOperations = [
+  getConnectionSettings,
+  updateConnectionSettings,
+  getNotificationSettings,
+  updateNotificationSettings,
+] as const;

@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import { untilMade } from '@kith/base';
+import { type Collection, collection, type Documents } from '@kith/store';
+import type { z } from 'zod';
+
+interface UserKey {
+  projectId: string;
+  userId: string;
+}
+
+/** Declares what users have set of a service, by `<project>|<user>`. Those who have set nothing have no document. */
+export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): Collection<Settings> {
+  return collection<Settings>({ name: 'settings', kind: 'target', silent: true, version: 1, schema });
+}
+
+/** What users have set of a service. The service that goes by a setting owns it, so there is no copy that could be behind. */
+export class UserSettings<Settings> {
+  readonly #documents: Documents;
+  readonly #collection: Collection<Settings>;
+  readonly #defaults: Settings;
+
+  constructor(documents: Documents, of: Collection<Settings>, defaults: Settings) {
+    this.#documents = documents;
+    this.#collection = of;
+    this.#defaults = defaults;
+  }
+
+  /** A user's settings; the defaults for one who has set nothing. */
+  async of(user: UserKey): Promise<Settings> {
+    return (await this.stored(user)) ?? this.#defaults;
+  }
+
+  /** What a user has set; null for nothing. */
+  async stored(user: UserKey): Promise<Settings | null> {
+    return (await this.#read(user))?.doc ?? null;
+  }
+
+  /** Changes a user's settings and gives them as they are then. Throws as `untilMade` does, and what `change` throws. */
+  change(user: UserKey, change: (before: Settings) => Settings, deadline?: number): Promise<Settings> {
+    const attempt = async () => {
+      const read = await this.#read(user);
+      const before = read?.doc ?? this.#defaults;
+      const set = change(before);
+      if (isDeepStrictEqual(set, before)) return { result: before };
+      const target = read ?? idOf(user);
+      const [outcome] = await this.#documents.change([{ in: this.#collection, target, set }]);
+      return outcome === 'made' ? { result: set } : undefined;
+    };
+    return untilMade(attempt, { deadline });
+  }
+
+  /** Erases a user's settings. Repeatable. */
+  async erase(user: UserKey): Promise<void> {
+    await this.#documents.erase(this.#collection, idOf(user));
+  }
+
+  async #read(user: UserKey) {
+    const id = idOf(user);
+    return (await this.#documents.get(this.#collection, [id])).get(id);
+  }
+}
+
+function idOf({ projectId, userId }: UserKey): string {
+  return `${projectId}|${userId}`;
+}

@@ -1,0 +1,17 @@
+import { updateConnectionSettings } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Changes what is given of the caller's settings, which holds from the answer on (spec#connections-settings). */
+export const updateSettingsHandler = handler(updateConnectionSettings, (request, app: AppContext) => {
+  const { projectId, caller, body, deadline } = request;
+  const { requestsFrom, showsConnections } = body;
+  return app.store.settings.change(
+    { projectId, userId: caller.userId },
+    (before) => ({
+      requestsFrom: requestsFrom ?? before.requestsFrom,
+      showsConnections: showsConnections ?? before.showsConnections,
+    }),
+    deadline,
+  );
+});

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { updateConnectionSettings } from '@kith/contracts';
+import { Relay } from '@kith/service';
+import { availableEngines, createRuntime } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eraseUser } from '../src/eraser.ts';
+import { inOrder, type LivePair } from '../src/pair.ts';
+import { refusal } from './support/call.ts';
+import { World } from './support/world.ts';
+
+const notAllowed = refusal(403, 'connection/not-allowed');
+
+// spec#connections-settings, docs/adr/0049.
+describe.each(availableEngines())('what users decide about requests, %s', (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(engine);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const set = (userId: string, body: object) => world.call(updateConnectionSettings, userId, { body });
+
+  /** Connects a user with many, the first of them earliest. */
+  async function connectWith(userId: string, others: readonly string[]): Promise<void> {
+    const { projectId, store } = world;
+    const pairs = others.map((other, at): LivePair => {
+      const requestedAt = new Date(1_600_000_000_000 + at);
+      return {
+        ...{ projectId, ...inOrder(userId, other), seq: 0, state: 'accepted', blocks: [], message: null },
+        ...{ requesterId: userId, receiverId: other, connectionId: randomUUID() },
+        ...{ requestedAt, respondedAt: requestedAt },
+      };
+    });
+    const outcomes = await store.import(projectId, pairs);
+    expect(new Set(outcomes)).toEqual(new Set(['stored']));
+  }
+
+  it('somebody in common is found at the end of long lists, and nobody where there is none', async () => {
+    const [ada, grace] = (await world.newPeople(2)) as [string, string];
+    const [hers, theirs] = [1_200, 1_300].map((count) => Array.from({ length: count }, () => randomUUID()));
+    await Promise.all([connectWith(ada, hers ?? []), connectWith(grace, theirs ?? [])]);
+    expect((await set(grace, { requestsFrom: 'common' })).status).toBe(200);
+    expect(await world.request(ada, grace)).toMatchObject(notAllowed);
+    // The earliest of hers stands last in the list.
+    await connectWith(grace, [hers?.[0] ?? '']);
+    expect((await world.request(ada, grace)).status).toBe(201);
+  });
+
+  it('whom one does not want is told what is between the two before that', async () => {
+    const [ada, grace, alan] = (await world.newPeople(3)) as [string, string, string];
+    await set(ada, { requestsFrom: 'nobody' });
+    await world.connect(ada, grace);
+    expect(await world.request(grace, ada)).toMatchObject(refusal(409, 'connection/already-connected'));
+    expect(await world.request(alan, ada)).toMatchObject(notAllowed);
+    expect(await world.request(alan, alan)).toMatchObject(refusal(400, 'connection/self-request'));
+  });
+
+  it('changes at once are all kept', async () => {
+    const [ada] = (await world.newPeople(1)) as [string];
+    const changes = [{ requestsFrom: 'nobody' }, { showsConnections: false }];
+    const answers = await Promise.all(changes.map((body) => set(ada, body)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const { projectId, store } = world;
+    const both = { requestsFrom: 'nobody', showsConnections: false };
+    expect(await store.settings.stored({ projectId, userId: ada })).toEqual(both);
+  });
+
+  it('go with the account, also those of a request that was under way', async () => {
+    const [ada] = (await world.newPeople(1)) as [string];
+    const { projectId, store } = world;
+    const user = { projectId, userId: ada };
+    await using runtime = await createRuntime('embedded');
+    const { bus, log, metrics } = runtime;
+    const relay = new Relay({ bus, outbox: store.outbox, log, metrics });
+    for (const endedAt of [Date.now(), Date.now() - 61_000]) {
+      await set(ada, { showsConnections: false });
+      expect(await store.settings.stored(user)).not.toBeNull();
+      await eraseUser({ store, bus, relay }, { ...user, endedAt });
+      expect(await store.settings.stored(user)).toBeNull();
+    }
+    await relay.stop();
+  });
+});
