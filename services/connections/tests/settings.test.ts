@@ -46,6 +46,20 @@ describe.each(availableEngines())('what users decide about requests, %s', (engin
     expect((await world.request(ada, grace)).status).toBe(201);
   });
 
+  it.each([0, 2])('a request to somebody is nothing in common, beside %i connections', async (count) => {
+    const [ada, grace, both] = (await world.newPeople(3)) as [string, string, string];
+    await connectWith(grace, [both]);
+    await set(grace, { requestsFrom: 'common' });
+    if (count > 0) {
+      await connectWith(
+        ada,
+        Array.from({ length: count }, () => randomUUID()),
+      );
+    }
+    expect((await world.request(ada, both)).status).toBe(201);
+    expect(await world.request(ada, grace)).toMatchObject(notAllowed);
+  });
+
   it('whom one does not want is told what is between the two before that', async () => {
     const [ada, grace, alan] = (await world.newPeople(3)) as [string, string, string];
     await set(ada, { requestsFrom: 'nobody' });
