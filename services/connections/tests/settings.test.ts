@@ -10,7 +10,7 @@ import { World } from './support/world.ts';
 
 const notAllowed = refusal(403, 'connection/not-allowed');
 
-// spec#connections-settings, docs/adr/0049.
+// spec#connections-settings, docs/adr/0058.
 describe.each(availableEngines())('what users decide about requests, %s', (engine) => {
   let world: World;
   beforeAll(async () => {
