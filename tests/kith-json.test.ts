@@ -69,6 +69,7 @@ describe('--json', () => {
     expect(await call('operators list')).toMatchObject([{ id: operator!.id, name: 'Support' }]);
     const gone = await call('operators delete', [operator!.id]);
     expect(gone).toEqual([{ id: operator!.id, status: 'deleted' }]);
+    expect(await call('users remove-factors', about)).toEqual([{ id: userId, factors: 'removed' }]);
     const [key] = await call<{ kid: string }[]>('keys rotate');
     expect(await call('keys revoke', [key!.kid])).toHaveLength(1);
     await writeFile(join(folder, 'users.jsonl'), '{"foreignId":"1"}\n');

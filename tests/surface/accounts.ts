@@ -15,6 +15,7 @@ import { refusesStrangers } from '../support/surface/guards.ts';
 import { features } from '../support/surface/parts.ts';
 import { badProfile, profile } from '../support/surface/profiles.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
+import { userWithPasskey } from '../support/surface/user-with-passkey.ts';
 
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const password = 'correct horse battery';
@@ -122,6 +123,21 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.ok(suspendUser, { params: { projectId, userId: id }, token: operatorToken });
     await world.refused(signIn, { body: { email, password: right } }, 'auth/suspended');
     await world.refused(signIn, { body: { email, password } }, 'auth/invalid-credentials');
+  });
+
+  it('sign-in asks for a second factor after the password', async () => {
+    const { email, password: right, recoveryCodes, accessToken: token } = await userWithPasskey(world);
+    const body = { email, password: right };
+    for (const field of ['code', 'passkey']) {
+      await world.refused(signIn, { body: { ...body, [field]: 7 } }, 'auth/invalid-body', { field });
+    }
+    await world.refused(signIn, { body: { ...body, password } }, 'auth/invalid-credentials');
+    await world.refused(signIn, { body }, 'auth/second-factor-required', { field: 'code' });
+    const wrong = { body: { ...body, code: 'wrong' } };
+    await world.refused(signIn, wrong, 'auth/invalid-second-factor', { field: 'code' });
+    await world.ok(signIn, { body: { ...body, code: recoveryCodes[0] } });
+    const change = { token, body: { password: right, newPassword: 'another password' } };
+    await world.refused(changePassword, change, 'auth/step-up-required');
   });
 
   it('verify-external-user checks project, its key, and the token, and makes or updates the user', async () => {

@@ -4,6 +4,7 @@ import {
   changePassword,
   createFile,
   deleteUser,
+  enrolFactor,
   getConnectionStatus,
   listEntities,
   listNotifications,
@@ -17,13 +18,16 @@ import {
   type Session,
   signIn,
   signUp,
+  stepUp,
   takesKey,
 } from '@kith/contracts';
 import { type TestUser, waitFor } from '@kith/testing';
 import { expect, it } from 'vitest';
+import { Authenticator } from '../support/authenticator.ts';
 import { filePart } from '../support/multipart.ts';
 import { type SurfaceWorld, surfaceSuite } from '../support/surface/suite.ts';
 import type { Given } from '../support/surface/surface.ts';
+import { userWithPasskey } from '../support/surface/user-with-passkey.ts';
 
 const keyed = operations.filter(takesKey);
 const replayed = 'idempotency-replayed';
@@ -44,6 +48,33 @@ const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> =
     const { sid } = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString());
     expect(id).not.toBe(sid);
     return { token, params: { sessionId: sid } };
+  },
+  'identity.enrol-factor': async (world) => {
+    const { accessToken: token } = await world.user();
+    return { token, body: { type: 'totp' } };
+  },
+  'identity.confirm-factor': async (world) => {
+    const { accessToken: token } = await world.user();
+    const begun = (await world.ok(enrolFactor, { token, body: { type: 'totp' } })).body;
+    if (begun.type !== 'totp') throw new Error('A passkey was begun.');
+    const body = { code: new Authenticator(begun.secret).next() };
+    return { token, params: { factorId: begun.id }, body };
+  },
+  'identity.remove-factor': async (world) => {
+    const { token, factorId } = await proved(world);
+    return { token, params: { factorId } };
+  },
+  'identity.renew-recovery-codes': async (world) => {
+    const { token } = await proved(world);
+    return { token };
+  },
+  'identity.challenge-passkey': async (world) => {
+    const { token } = await proved(world);
+    return { token, body: { rpId: 'localhost' } };
+  },
+  'identity.step-up': async (world) => {
+    const { token, password } = await proved(world);
+    return { token, body: { password } };
   },
   'identity.update-user': async (world) => {
     const { id: userId, accessToken: token } = await world.user();
@@ -110,6 +141,13 @@ const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> =
 
 async function two(world: SurfaceWorld): Promise<[TestUser, TestUser]> {
   return [await world.user(), await world.user()];
+}
+
+/** Somebody with a passkey who has proved themselves. */
+async function proved(world: SurfaceWorld) {
+  const { accessToken: token, password, factorId } = await userWithPasskey(world);
+  await world.ok(stepUp, { token, body: { password } });
+  return { token, password, factorId };
 }
 
 async function connected(world: SurfaceWorld): Promise<[TestUser, TestUser, string]> {

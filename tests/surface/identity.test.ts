@@ -1,6 +1,7 @@
 import { describeSurface } from '../support/surface/suite.ts';
 import { accounts } from './accounts.ts';
 import { crypto } from './crypto.ts';
+import { factors } from './factors.ts';
 import { users } from './users.ts';
 
-describeSurface([accounts, users, crypto]);
+describeSurface([accounts, factors, users, crypto]);

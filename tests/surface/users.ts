@@ -26,6 +26,7 @@ import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
 import { features } from '../support/surface/parts.ts';
 import { badProfile, hiddenFromStrangers, profile } from '../support/surface/profiles.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
+import { userWithPasskey } from '../support/surface/user-with-passkey.ts';
 
 /** What others of the project see of a user, and what those without a token of it do. */
 const shown = (user: OwnUser) => publicUser.parse(user);
@@ -35,6 +36,13 @@ const self = ({ id: userId, accessToken: token }: TestUser) => ({ params: { user
 export const users = surfaceSuite('users', (world) => {
   it('asks for a token where one is needed, before all else', () =>
     refusesStrangers(world, features.users.operations));
+
+  it('a user with a second factor proves themselves before an export or the end of the account', async () => {
+    const ada = await userWithPasskey(world);
+    await world.refused(exportUser, self(ada), 'auth/step-up-required');
+    await world.refused(deleteUser, self(ada), 'auth/step-up-required');
+    await world.ok(getUser, self(ada));
+  });
 
   it('a user is shown to others of the project, as a card to strangers, and whole to itself', async () => {
     const ada = await world.user({ ...profile, username: 'shown.ada' });

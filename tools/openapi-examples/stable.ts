@@ -14,9 +14,21 @@ const replaced: Readonly<Record<string, (value: string) => string>> = {
       .join('')
       .slice(0, value.length),
   privateKey: () => 'LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2Z0lCQURBTkJna3Foa2lHOXcwQkFRRUZBQVNDQktn…',
-  publicKey: () =>
-    '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…\n-----END PUBLIC KEY-----\n',
+  publicKey: (value) =>
+    value.startsWith('-----')
+      ? '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…\n-----END PUBLIC KEY-----\n'
+      : opaque('public key'),
+  // Of passkeys, whose ids are no UUIDs.
+  id: (value) =>
+    /^(.{22}|.{43})$/.test(value) ? opaque(`id ${value.length}`).slice(0, value.length) : value,
+  challenge: () => opaque('challenge'),
+  clientDataJSON: () => opaque('client'),
+  authenticatorData: () => opaque('authenticator'),
+  signature: () => opaque('signature'),
 };
+
+/** Shown once, and secret. */
+const recoveryCodes = [...'ABCDEFGHIJ'].map((letter) => Array(4).fill(letter.repeat(6)).join('-'));
 
 /**
  * Makes recorded JSON the same in every recording: ids by the order in which they come, instants by their order in time,
@@ -25,6 +37,7 @@ const replaced: Readonly<Record<string, (value: string) => string>> = {
 export function makeStable(value: unknown): unknown {
   const refreshTokens: string[] = [];
   const text = JSON.stringify(value, (key, inner) => {
+    if (key === 'recoveryCodes') return recoveryCodes;
     if (typeof inner !== 'string') return inner;
     if (key !== 'refreshToken') return replaced[key]?.(inner) ?? inner;
     if (!refreshTokens.includes(inner)) refreshTokens.push(inner);

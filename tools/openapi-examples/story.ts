@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { waitFor } from '@kith/testing';
+import { SoftwarePasskey, waitFor } from '@kith/testing';
+import { Secret, TOTP } from 'otpauth';
 import type { Recorder } from './recorder.ts';
 
 const password = 'correct horse battery staple';
@@ -21,6 +22,7 @@ export async function tellStory(recorder: Recorder, operatorToken: string): Prom
   await operators(recorder, operatorToken, people.alan.id);
   await imports(recorder, operatorToken);
   await endings(recorder, people);
+  await secondFactors(recorder, operatorToken);
 }
 
 interface Person {
@@ -89,6 +91,37 @@ async function accounts(recorder: Recorder): Promise<People> {
   await recorder.send('identity.get-user-by-username', { query: { username: 'grace' } });
   await recorder.send('identity.suggest-users', { query: { query: 'gr' } });
   return { ada, grace, alan };
+}
+
+async function secondFactors(recorder: Recorder, operatorToken: string): Promise<void> {
+  const credentials = { email: 'hedy@example.com', password };
+  const { id: userId, token } = await signUp(recorder, { ...credentials, username: 'hedy', name: 'Hedy' });
+  const rpId = 'app.example.org';
+  const passkey = new SoftwarePasskey(`https://${rpId}`);
+  const begun = await recorder.send('identity.enrol-factor', {
+    token,
+    body: { type: 'passkey', name: 'Laptop', rpId },
+  });
+  await recorder.send('identity.confirm-factor', {
+    token,
+    params: { factorId: begun.id },
+    body: { passkey: passkey.create(begun.options) },
+  });
+  const request = await recorder.send('identity.challenge-sign-in', { body: { ...credentials, rpId } });
+  await recorder.send('identity.sign-in', { body: { ...credentials, passkey: passkey.get(request) } });
+  await recorder.send('identity.challenge-passkey', { token, body: { rpId } });
+  await recorder.send('identity.step-up', { token, body: { password } });
+  await recorder.send('identity.renew-recovery-codes', { token });
+  const app = await recorder.send('identity.enrol-factor', { token, body: { type: 'totp', name: 'Phone' } });
+  const code = new TOTP({ secret: Secret.fromBase32(app.secret) }).generate();
+  await recorder.send('identity.confirm-factor', { token, params: { factorId: app.id }, body: { code } });
+  await recorder.send('identity.list-factors', { token });
+  await recorder.send('identity.remove-factor', { token, params: { factorId: app.id } });
+  const { projectId } = recorder;
+  await recorder.send('identity.remove-user-factors', {
+    token: operatorToken,
+    params: { projectId, userId },
+  });
 }
 
 async function signUp(recorder: Recorder, body: Record<string, unknown>): Promise<Person> {

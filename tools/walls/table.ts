@@ -179,8 +179,9 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   'services/identity': {
     store: [''],
     tokens: ['', 'store'],
-    operations: ['', 'store', 'tokens'],
-    '': ['store', 'tokens', 'operations'],
+    factors: ['', 'store'],
+    operations: ['', 'store', 'tokens', 'factors'],
+    '': ['store', 'tokens', 'factors', 'operations'],
   },
   'services/storage': {
     store: [''],

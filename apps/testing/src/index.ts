@@ -42,6 +42,7 @@ export { readSection } from './read-section.ts';
 export { hasS3, prepareS3, type S3Server, startS3 } from './s3-server.ts';
 export { serveAlone } from './serve-alone.ts';
 export { type SharedPlatform, sharedEnv, sharedPlatform } from './shared-platform.ts';
+export { type Bent, SoftwarePasskey } from './software-passkey.ts';
 export { createUploads, smallPng, type Uploads } from './uploads.ts';
 export { waitFor } from './wait-for.ts';
 export { type Read, type WatchedStore, watchReads } from './watch-reads.ts';

@@ -13,6 +13,15 @@ export type * from './generated/types.ts';
 export type { List, Page } from './list.ts';
 export type { NotificationEvent, StreamOptions, StreamStatus } from './notification-stream.ts';
 export type { CallOptions } from './operation.ts';
+export {
+  createPasskey,
+  getPasskey,
+  hasPasskeys,
+  type NewPasskey,
+  type PasskeyCreation,
+  type PasskeyRequest,
+  type ShownPasskey,
+} from './passkeys.ts';
 export type { Session, SessionChange, SessionListener } from './session.ts';
 export { localStorageSession, memorySession, type SessionStore } from './session-store.ts';
 export type { UploadOptions, UploadProgress, UploadSource } from './upload-options.ts';

@@ -157,8 +157,32 @@ export const errorMeanings = {
     remedy: 'Ask for another one; `field` says which input it was, and `error` what is wrong with it.',
   },
   'auth/not-password-user': {
-    when: 'A password is to be set for an account that has no e-mail address: its user is signed in by the application’s own backend.',
-    remedy: 'Nothing to do: this user needs no password here.',
+    when: 'A password or a second factor is to be set for an account that has no password: its user is signed in by the application’s own backend.',
+    remedy: 'Nothing to do: this user needs neither here.',
+  },
+  'auth/second-factor-required': {
+    when: 'The password is right, and the account has a second factor. `field` is `code`.',
+    remedy: 'Ask for the code, or for a passkey, and send sign-in again with it.',
+  },
+  'auth/invalid-second-factor': {
+    when: 'A code is wrong, over or was used before; or a passkey is not one of the user’s, its challenge is over or was used before, it comes from an origin that is not the project’s, or its signature is wrong. `field` says which of the two.',
+    remedy: 'Ask for the next code, or for the passkey again with a new challenge.',
+  },
+  'auth/step-up-required': {
+    when: 'The user has a second factor, and has not proved themselves in this session within the last 5 minutes.',
+    remedy: 'Call `POST /auth/step-up` with the password, a code or a passkey, then repeat the request.',
+  },
+  'auth/factor-not-found': {
+    when: 'The caller has no second factor of this id, its enrolment is over, or there is none of the kind that is asked for.',
+    remedy: 'List the factors again, or begin a new enrolment.',
+  },
+  'auth/too-many-factors': {
+    when: 'The caller has 10 second factors.',
+    remedy: 'Ask which one to remove.',
+  },
+  'auth/invalid-rp-id': {
+    when: 'A passkey is enrolled without `rpId`, or its `rpId` is neither the host of one of the project’s web origins nor a domain above one. A project without web origins takes `localhost` alone.',
+    remedy: 'Send the host of the page, and set the project’s web origins.',
   },
   'auth/suspended': {
     when: 'An operator has suspended this account. Its tokens have stopped at once.',

@@ -51,6 +51,27 @@ export const errors = {
   'auth/invalid-query': { status: 400, message: 'The query is not valid.' },
   'auth/weak-password': { status: 400, message: 'The password needs at least 8 characters.' },
   'auth/not-password-user': { status: 400, message: 'This account has no e-mail address to sign in with.' },
+  'auth/second-factor-required': {
+    status: 401,
+    message: 'This account has a second factor. Send its code, or a passkey, as well.',
+  },
+  'auth/invalid-second-factor': {
+    status: 401,
+    message: 'The code or the passkey is wrong, is over, or was used before.',
+  },
+  'auth/step-up-required': {
+    status: 403,
+    message: 'Prove that it is you with POST /auth/step-up, then repeat this request.',
+  },
+  'auth/factor-not-found': { status: 404, message: 'No such second factor.' },
+  'auth/too-many-factors': {
+    status: 409,
+    message: 'An account has at most 10 second factors. Remove one first.',
+  },
+  'auth/invalid-rp-id': {
+    status: 400,
+    message: 'rpId must be the host of one of the project’s web origins, or a domain above it.',
+  },
   'auth/suspended': { status: 403, message: 'This account is suspended.' },
   'auth/server-error': { status: 500, message: 'Something went wrong.' },
   'user/not-found': { status: 404, message: 'No such user.' },

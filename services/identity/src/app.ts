@@ -33,6 +33,8 @@ export interface AppContext {
   passwords: Passwords;
   /** Limits failed attempts at an account. */
   attempts: Attempts;
+  /** The time by which second factors count. */
+  now(): Date;
   /** Kicked after each commit that stored an event. */
   relay: Relay;
 }

@@ -71,6 +71,7 @@ export const identityBackup: ServiceBackup = {
     apiKeys: () => null,
     keyUses: () => null,
     sessions: () => null,
+    factors: () => null,
     hashKinds: () => null,
     attempts: () => null,
     erasedExternals: () => null,

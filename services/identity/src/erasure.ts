@@ -31,6 +31,7 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   await endSessionsOf(app, deleted, 'deleted');
   await app.store.replies?.forget(deleted);
   await app.attempts.forget({ projectId: deleted.projectId, userId: deleted.userId });
+  await app.store.factors.forget(deleted);
   const { range, last } = userEvents(deleted);
   await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;

@@ -63,7 +63,7 @@ export interface IdentityOptions {
   sweepEveryMs?: number;
   /** Times of erasure, where they are to differ. */
   erasureTimes?: Partial<ErasureTimes>;
-  /** Tells the time that failed attempts are counted by, Unix ms; the machine's clock by default. */
+  /** Tells the time that failed attempts and second factors are judged by, Unix ms; the machine's clock by default. */
   now?: () => number;
 }
 
@@ -136,6 +136,7 @@ export async function startIdentity(
     erasedExternals: new ErasedExternals(store.erasure, secrets),
     passwords,
     attempts: new Attempts({ store: store.attempts, secrets, now: options.now }),
+    now: () => new Date(options.now?.() ?? Date.now()),
     relay,
   };
   const { everyMs, settleMs } = { ...erasureTimes, ...options.erasureTimes };

@@ -20,6 +20,17 @@ export const features = {
     outcomes: (spec) => [...outcomesOf(spec), 'crypto/server-error'],
   },
   accounts: whole(contracts.signUp, contracts.signIn, contracts.verifyExternalUser, contracts.changePassword),
+  factors: whole(
+    contracts.listFactors,
+    contracts.enrolFactor,
+    contracts.confirmFactor,
+    contracts.removeFactor,
+    contracts.renewRecoveryCodes,
+    contracts.challengePasskey,
+    contracts.challengeSignIn,
+    contracts.stepUp,
+    contracts.removeUserFactors,
+  ),
   sessions: whole(
     contracts.signOut,
     contracts.requestNewAccessToken,

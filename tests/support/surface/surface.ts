@@ -81,11 +81,16 @@ export class Surface {
   }
 
   /** Calls an operation eight times at once: each is to succeed or to be refused with `code`. Gives how many were refused. */
-  async eightAtOnce(spec: OperationSpec, given: Given, code: ErrorCode): Promise<number> {
+  async eightAtOnce(
+    spec: OperationSpec,
+    given: Given,
+    code: ErrorCode,
+    refusal: Refusal = {},
+  ): Promise<number> {
     const answers = await Promise.all(Array.from({ length: 8 }, () => this.#send(spec, given)));
     const refused = answers.filter(({ status }) => status !== spec.status);
     for (const answer of answers) {
-      if (refused.includes(answer)) this.#refuse(spec, answer, code);
+      if (refused.includes(answer)) this.#refuse(spec, answer, code, refusal);
       else this.#accept(spec, given, answer);
     }
     return refused.length;

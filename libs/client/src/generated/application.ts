@@ -9,6 +9,8 @@ import type {
   Connection,
   ConnectionRequest,
   ConnectionSettings,
+  Factor,
+  FactorList,
   Json,
   Jwks,
   Methods,
@@ -44,7 +46,7 @@ export interface AuthMethods {
   /**
    * Opens a session with e-mail address and password.
    *
-   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/second-factor-required`, `auth/invalid-second-factor`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
@@ -59,7 +61,7 @@ export interface AuthMethods {
   /**
    * Changes the caller's password and ends the other sessions.
    *
-   * Errors of its own: `auth/weak-password`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/weak-password`, `auth/step-up-required`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   changePassword(
     input: Methods['auth.changePassword']['input'],
@@ -83,6 +85,99 @@ export interface AuthMethods {
    * Errors of its own: `auth/server-error`.
    */
   jwks(options?: CallOptions): Promise<Jwks>;
+  /**
+   * Lists the caller's second factors.
+   *
+   * Errors of its own: `auth/server-error`.
+   */
+  listFactors(options?: CallOptions): Promise<FactorList>;
+  /**
+   * Begins to enrol a second factor. It counts once it is confirmed, within 10 minutes. The secret is shown here alone.
+   *
+   * Errors of its own: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   */
+  enrolFactor(
+    input: Methods['auth.enrolFactor']['input'],
+    options?: CallOptions,
+  ): Promise<
+    | { id: string; name: string | null; expiresAt: string; type: 'totp'; secret: string; url: string }
+    | {
+        id: string;
+        name: string | null;
+        expiresAt: string;
+        type: 'passkey';
+        options: {
+          rp: { id: string; name: string };
+          user: { id: string; name: string; displayName: string };
+          challenge: string;
+          pubKeyCredParams: Array<{ type: 'public-key'; alg: number }>;
+          timeout: number;
+          excludeCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
+          authenticatorSelection: { residentKey: 'preferred'; userVerification: 'required' };
+          attestation: 'none';
+        };
+      }
+  >;
+  /**
+   * Makes new recovery codes in place of the old ones.
+   *
+   * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
+   */
+  renewRecoveryCodes(options?: CallOptions): Promise<{ recoveryCodes: Array<string> }>;
+  /**
+   * Makes a challenge for a passkey of the caller's, for a step-up in this session.
+   *
+   * Errors of its own: `auth/factor-not-found`, `auth/server-error`, `auth/invalid-body`.
+   */
+  challengePasskey(
+    input: Methods['auth.challengePasskey']['input'],
+    options?: CallOptions,
+  ): Promise<{
+    challenge: string;
+    rpId: string;
+    timeout: number;
+    userVerification: 'required';
+    allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
+  }>;
+  /**
+   * Confirms a second factor with its first code, or with the passkey that was made. With the first factor come the recovery codes, which are shown here alone.
+   *
+   * Errors of its own: `auth/factor-not-found`, `auth/invalid-second-factor`, `auth/step-up-required`, `auth/too-many-factors`, `auth/server-error`, `auth/invalid-body`.
+   */
+  confirmFactor(
+    input: Methods['auth.confirmFactor']['input'],
+    options?: CallOptions,
+  ): Promise<{ factor: Factor; recoveryCodes: Array<string> | null }>;
+  /**
+   * Removes a second factor. The recovery codes go with the last one.
+   *
+   * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
+   */
+  removeFactor(input: Methods['auth.removeFactor']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * Makes a challenge for a passkey to sign in with, for who knows the password: nobody else learns whether an account has second factors.
+   *
+   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/factor-not-found`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   */
+  challengeSignIn(
+    input: Methods['auth.challengeSignIn']['input'],
+    options?: CallOptions,
+  ): Promise<{
+    challenge: string;
+    rpId: string;
+    timeout: number;
+    userVerification: 'required';
+    allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
+  }>;
+  /**
+   * Proves the caller again, for 5 minutes in this session, by one of the three.
+   *
+   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   */
+  stepUp(
+    input?: Methods['auth.stepUp']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true; expiresAt: string }>;
 }
 
 export interface UsersMethods {
@@ -134,13 +229,13 @@ export interface UsersMethods {
   /**
    * Erases the caller's account and, by event, what every service holds of it.
    *
-   * Errors of its own: `user/not-found`, `auth/forbidden`, `user/server-error`.
+   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
    */
   delete(input: Methods['users.delete']['input'], options?: CallOptions): Promise<void>;
   /**
    * All that the services hold of the caller, as one JSON document to be saved as a file. It is sent as it is read: a connection that ends before the document does means that it failed.
    *
-   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
+   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
    */
   export(
     input: Methods['users.export']['input'],
@@ -148,6 +243,8 @@ export interface UsersMethods {
   ): Promise<{
     exportedAt: string;
     user: OwnUser;
+    factors: Array<Factor>;
+    recoveryCodesLeft: number;
     sessions: Array<{
       id: string;
       createdAt: string;
@@ -536,6 +633,42 @@ export const operations = {
       takesInput: true,
     },
     jwks: { method: 'GET', path: '/.well-known/jwks.json', auth: 'none', isGlobal: true },
+    listFactors: { method: 'GET', path: '/auth/factors', auth: 'user' },
+    enrolFactor: { method: 'POST', path: '/auth/factors', auth: 'user', takesKey: true, takesInput: true },
+    renewRecoveryCodes: {
+      method: 'POST',
+      path: '/auth/factors/recovery-codes',
+      auth: 'user',
+      takesKey: true,
+    },
+    challengePasskey: {
+      method: 'POST',
+      path: '/auth/factors/passkey-challenge',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
+    },
+    confirmFactor: {
+      method: 'POST',
+      path: '/auth/factors/:factorId/confirm',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
+    },
+    removeFactor: {
+      method: 'DELETE',
+      path: '/auth/factors/:factorId',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
+    },
+    challengeSignIn: {
+      method: 'POST',
+      path: '/auth/sign-in/passkey-challenge',
+      auth: 'none',
+      takesInput: true,
+    },
+    stepUp: { method: 'POST', path: '/auth/step-up', auth: 'user', takesKey: true, takesInput: true },
   },
   users: {
     get: { method: 'GET', path: '/users/:userId', auth: 'optional', takesInput: true },

@@ -140,6 +140,12 @@ export interface AuthMethods {
    */
   endUserSessions(input: Methods['auth.endUserSessions']['input'], options?: CallOptions): Promise<void>;
   /**
+   * Removes all second factors and recovery codes of a user who has lost them.
+   *
+   * Errors of its own: `user/not-found`, `auth/server-error`.
+   */
+  removeUserFactors(input: Methods['auth.removeUserFactors']['input'], options?: CallOptions): Promise<void>;
+  /**
    * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is answered as it is. Nothing that was signed before stops holding.
    *
    * Errors of its own: `auth/server-error`.
@@ -346,6 +352,13 @@ export const operations = {
     endUserSessions: {
       method: 'DELETE',
       path: '/admin/projects/:projectId/users/:userId/sessions',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    removeUserFactors: {
+      method: 'DELETE',
+      path: '/admin/projects/:projectId/users/:userId/factors',
       auth: 'operator',
       isGlobal: true,
       takesInput: true,

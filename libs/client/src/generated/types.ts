@@ -46,6 +46,12 @@ export type ErrorCode =
   | 'auth/invalid-query'
   | 'auth/weak-password'
   | 'auth/not-password-user'
+  | 'auth/second-factor-required'
+  | 'auth/invalid-second-factor'
+  | 'auth/step-up-required'
+  | 'auth/factor-not-found'
+  | 'auth/too-many-factors'
+  | 'auth/invalid-rp-id'
   | 'auth/server-error'
   | 'user/not-found'
   | 'user/invalid-body'
@@ -138,6 +144,19 @@ export interface SessionInfo {
 
 export interface Jwks {
   keys: Array<{ kty: string; kid: string; [key: string]: unknown }>;
+}
+
+export interface FactorList {
+  factors: Array<Factor>;
+  recoveryCodesLeft: number;
+}
+
+export interface Factor {
+  id: string;
+  type: 'totp' | 'passkey';
+  name: string | null;
+  createdAt: string;
+  lastUsedAt: string | null;
 }
 
 export interface PublicUser {
@@ -427,12 +446,26 @@ export interface Methods {
   };
   'auth.signIn': {
     operation: 'identity.sign-in';
-    input: { email: string; password: string };
+    input: {
+      email: string;
+      password: string;
+      code?: string | null | undefined;
+      passkey?:
+        | {
+            id: string;
+            type: 'public-key';
+            response: { clientDataJSON: string; authenticatorData: string; signature: string };
+          }
+        | null
+        | undefined;
+    };
     output: SessionAnswer;
     errors:
       | 'auth/too-many-attempts'
       | 'auth/invalid-credentials'
       | 'auth/suspended'
+      | 'auth/second-factor-required'
+      | 'auth/invalid-second-factor'
       | 'project/not-found'
       | 'auth/server-error'
       | 'auth/invalid-body';
@@ -455,6 +488,7 @@ export interface Methods {
     output: { success: true; message: string };
     errors:
       | 'auth/weak-password'
+      | 'auth/step-up-required'
       | 'auth/too-many-attempts'
       | 'auth/invalid-credentials'
       | 'auth/unauthorized'
@@ -478,6 +512,137 @@ export interface Methods {
     input: undefined;
     output: Jwks;
     errors: 'auth/server-error';
+  };
+  'auth.listFactors': {
+    operation: 'identity.list-factors';
+    input: undefined;
+    output: FactorList;
+    errors: 'auth/server-error';
+  };
+  'auth.enrolFactor': {
+    operation: 'identity.enrol-factor';
+    input: { type: 'totp' | 'passkey'; name?: string | null | undefined; rpId?: string | undefined };
+    output:
+      | { id: string; name: string | null; expiresAt: string; type: 'totp'; secret: string; url: string }
+      | {
+          id: string;
+          name: string | null;
+          expiresAt: string;
+          type: 'passkey';
+          options: {
+            rp: { id: string; name: string };
+            user: { id: string; name: string; displayName: string };
+            challenge: string;
+            pubKeyCredParams: Array<{ type: 'public-key'; alg: number }>;
+            timeout: number;
+            excludeCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
+            authenticatorSelection: { residentKey: 'preferred'; userVerification: 'required' };
+            attestation: 'none';
+          };
+        };
+    errors:
+      | 'auth/invalid-rp-id'
+      | 'auth/not-password-user'
+      | 'auth/step-up-required'
+      | 'auth/too-many-factors'
+      | 'auth/unauthorized'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.renewRecoveryCodes': {
+    operation: 'identity.renew-recovery-codes';
+    input: undefined;
+    output: { recoveryCodes: Array<string> };
+    errors: 'auth/factor-not-found' | 'auth/step-up-required' | 'auth/server-error';
+  };
+  'auth.challengePasskey': {
+    operation: 'identity.challenge-passkey';
+    input: { rpId: string };
+    output: {
+      challenge: string;
+      rpId: string;
+      timeout: number;
+      userVerification: 'required';
+      allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
+    };
+    errors: 'auth/factor-not-found' | 'auth/server-error' | 'auth/invalid-body';
+  };
+  'auth.confirmFactor': {
+    operation: 'identity.confirm-factor';
+    input: {
+      factorId: string;
+      code?: string | null | undefined;
+      passkey?:
+        | {
+            id: string;
+            type: 'public-key';
+            response: {
+              clientDataJSON: string;
+              authenticatorData: string;
+              publicKey: string;
+              publicKeyAlgorithm: number;
+              transports?: Array<string> | undefined;
+            };
+          }
+        | null
+        | undefined;
+    };
+    output: { factor: Factor; recoveryCodes: Array<string> | null };
+    errors:
+      | 'auth/factor-not-found'
+      | 'auth/invalid-second-factor'
+      | 'auth/step-up-required'
+      | 'auth/too-many-factors'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.removeFactor': {
+    operation: 'identity.remove-factor';
+    input: { factorId: string };
+    output: undefined;
+    errors: 'auth/factor-not-found' | 'auth/step-up-required' | 'auth/server-error';
+  };
+  'auth.challengeSignIn': {
+    operation: 'identity.challenge-sign-in';
+    input: { email: string; password: string; rpId: string };
+    output: {
+      challenge: string;
+      rpId: string;
+      timeout: number;
+      userVerification: 'required';
+      allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
+    };
+    errors:
+      | 'auth/too-many-attempts'
+      | 'auth/invalid-credentials'
+      | 'auth/suspended'
+      | 'auth/factor-not-found'
+      | 'project/not-found'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.stepUp': {
+    operation: 'identity.step-up';
+    input: {
+      password?: string | null | undefined;
+      code?: string | null | undefined;
+      passkey?:
+        | {
+            id: string;
+            type: 'public-key';
+            response: { clientDataJSON: string; authenticatorData: string; signature: string };
+          }
+        | null
+        | undefined;
+    };
+    output: { success: true; expiresAt: string };
+    errors:
+      | 'auth/too-many-attempts'
+      | 'auth/invalid-credentials'
+      | 'auth/invalid-second-factor'
+      | 'auth/unauthorized'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
   };
   'users.get': {
     operation: 'identity.get-user';
@@ -535,7 +700,7 @@ export interface Methods {
     operation: 'identity.delete-user';
     input: { userId: string };
     output: undefined;
-    errors: 'user/not-found' | 'auth/forbidden' | 'user/server-error';
+    errors: 'user/not-found' | 'auth/forbidden' | 'auth/step-up-required' | 'user/server-error';
   };
   'users.export': {
     operation: 'identity.export-user';
@@ -543,6 +708,8 @@ export interface Methods {
     output: {
       exportedAt: string;
       user: OwnUser;
+      factors: Array<Factor>;
+      recoveryCodesLeft: number;
       sessions: Array<{
         id: string;
         createdAt: string;
@@ -578,6 +745,7 @@ export interface Methods {
     errors:
       | 'user/not-found'
       | 'auth/forbidden'
+      | 'auth/step-up-required'
       | 'auth/server-error'
       | 'connection/server-error'
       | 'collection/server-error'
@@ -1035,6 +1203,12 @@ export interface Methods {
   };
   'auth.endUserSessions': {
     operation: 'identity.end-user-sessions';
+    input: { projectId: string; userId: string };
+    output: undefined;
+    errors: 'user/not-found' | 'auth/server-error';
+  };
+  'auth.removeUserFactors': {
+    operation: 'identity.remove-user-factors';
     input: { projectId: string; userId: string };
     output: undefined;
     errors: 'user/not-found' | 'auth/server-error';

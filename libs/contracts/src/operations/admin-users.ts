@@ -116,6 +116,18 @@ export const endUserSessions = operation({
   status: 204,
 });
 
+/** Removes all second factors and recovery codes of a user who has lost them (spec#admin-users-remove-factors). */
+export const removeUserFactors = operation({
+  ...account,
+  name: 'identity.remove-user-factors',
+  summary: "Remove a user's second factors",
+  method: 'DELETE',
+  path: '/admin/projects/:projectId/users/:userId/factors',
+  body: nothing,
+  output: z.undefined(),
+  status: 204,
+});
+
 export const adminUserOperations = [
   changeUser,
   suspendUser,
@@ -123,4 +135,5 @@ export const adminUserOperations = [
   setPassword,
   listUserSessions,
   endUserSessions,
+  removeUserFactors,
 ] as const;

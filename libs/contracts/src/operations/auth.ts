@@ -4,6 +4,8 @@ import { revocations } from '../notices.ts';
 import { internalOperation, operation } from '../operation.ts';
 import { codePoints, shownText, timestamp, uuid } from '../scalars.ts';
 import { email } from './email.ts';
+import { password } from './password.ts';
+import { secondFactor } from './second-factor.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { ownUser, profileFields } from './users.ts';
 
@@ -16,19 +18,6 @@ export const session = z.object({
 });
 export type Session = z.output<typeof session>;
 
-/**
- * Longest password, in code points (spec#accounts-long-password). Checked before anything else is done with one: to
- * normalize Unicode takes time that grows with the square of a run of combining marks.
- */
-const longestPassword = 256;
-const password = z
-  .string()
-  .refine(
-    (value) => codePoints(value) <= longestPassword,
-    `must be at most ${longestPassword} characters long.`,
-  )
-  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')
-  .meta({ format: 'password', maxLength: longestPassword });
 const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
 const tooShort = 'must have at least 8 characters.';
 /** A body with nothing but a new password. */
@@ -72,10 +61,17 @@ export const signIn = operation({
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
-  body: z.object({ email, password }),
+  body: z.object({ email, password, ...secondFactor }),
   output: session,
   status: 200,
-  errors: ['auth/too-many-attempts', 'auth/invalid-credentials', 'auth/suspended', 'project/not-found'],
+  errors: [
+    'auth/too-many-attempts',
+    'auth/invalid-credentials',
+    'auth/suspended',
+    'auth/second-factor-required',
+    'auth/invalid-second-factor',
+    'project/not-found',
+  ],
 });
 
 /** A refresh token of a client that may have none. */
@@ -162,7 +158,13 @@ export const changePassword = operation({
     }),
   output: z.object({ success: z.literal(true), message: shownText(200) }),
   status: 200,
-  errors: ['auth/weak-password', 'auth/too-many-attempts', 'auth/invalid-credentials', 'auth/unauthorized'],
+  errors: [
+    'auth/weak-password',
+    'auth/step-up-required',
+    'auth/too-many-attempts',
+    'auth/invalid-credentials',
+    'auth/unauthorized',
+  ],
 });
 
 /** One of the caller's sessions; `current` is the one the access token belongs to. */

@@ -7,6 +7,7 @@ import { standingBlock } from './blocks.ts';
 import { collection, savedEntity } from './collections.ts';
 import { connectionRequest } from './connection-requests.ts';
 import { connection } from './connections.ts';
+import { factorList } from './factors.ts';
 import { appNotification } from './notifications.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { storedFile, storedImage } from './storage.ts';
@@ -94,7 +95,7 @@ export const exportNotificationSettings = section(
 /** Files and images, newest first, with the addresses of their bytes. */
 export const exportFiles = section('storage.export-files', 'storage', z.union([storedImage, storedFile]));
 
-const head = z.object({ exportedAt: timestamp, user: ownUser });
+const head = z.object({ exportedAt: timestamp, user: ownUser, ...factorList.shape });
 const sections = {
   sessions: exportSessions,
   connections: exportConnections,
@@ -133,6 +134,7 @@ export const exportUser = operation({
   errors: [
     'user/not-found',
     'auth/forbidden',
+    'auth/step-up-required',
     'auth/server-error',
     'connection/server-error',
     'collection/server-error',

@@ -9,6 +9,7 @@ import { connectionOperations } from './connections.ts';
 import { copyOperations } from './copies.ts';
 import { cryptoOperations } from './crypto.ts';
 import { exportOperations } from './export.ts';
+import { factorOperations } from './factors.ts';
 import { importOperations } from './imports.ts';
 import { notificationOperations } from './notifications.ts';
 import { projectOperations, projectUpkeepOperations } from './projects.ts';
@@ -26,8 +27,15 @@ export * from './connections.ts';
 export * from './copies.ts';
 export * from './crypto.ts';
 export * from './export.ts';
+export * from './factors.ts';
 export * from './imports.ts';
 export * from './notifications.ts';
+export type {
+  PasskeyAssertion,
+  PasskeyCreation,
+  PasskeyRegistration,
+  PasskeyRequest,
+} from './passkey-json.ts';
 export * from './project-erasure.ts';
 export * from './projects.ts';
 export * from './storage.ts';
@@ -37,6 +45,7 @@ export * from './users.ts';
 const all = [
   ...cryptoOperations,
   ...authOperations,
+  ...factorOperations,
   ...userOperations,
   ...exportOperations,
   ...connectionOperations,

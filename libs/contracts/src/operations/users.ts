@@ -181,7 +181,7 @@ export const deleteUser = operation({
   body: nothing,
   output: z.undefined(),
   status: 204,
-  errors: ['user/not-found', 'auth/forbidden'],
+  errors: ['user/not-found', 'auth/forbidden', 'auth/step-up-required'],
   invalid: { params: 'user/not-found' },
 });
 

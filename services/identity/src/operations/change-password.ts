@@ -3,6 +3,7 @@ import { changePassword } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
+import { requireStepUp } from '../factors/step-up.ts';
 import { refuseWeak } from '../password-rules.ts';
 import { finishEnding } from '../sessions.ts';
 import type { User } from '../store/index.ts';
@@ -12,6 +13,7 @@ export const changePasswordHandler = handler(
   changePassword,
   async (request, app: AppContext) => {
     const { projectId, caller, body, deadline } = request;
+    await requireStepUp(app, projectId, caller);
     let verified: string | null = null;
     let passwordHash: string | undefined;
     const attempt = async () => {

@@ -2,14 +2,18 @@ import { ApiError } from '@kith/base';
 import { exportUser } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { factorListOf } from '../factors/show.ts';
+import { requireStepUp } from '../factors/step-up.ts';
 import { ownUserOf } from '../user-views.ts';
 
 /** Answers the head of the caller's export; the lists that follow are asked of their services (docs/adr/0012). */
 export const exportUserHandler = handler(exportUser, async (request, app: AppContext) => {
   const { projectId, caller, params } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');
+  await requireStepUp(app, projectId, caller);
   const user = await app.store.users.find(projectId, params.userId);
   if (!user) throw new ApiError('user/not-found');
   request.setHeader('Content-Disposition', `attachment; filename="kith-export-${user.id}.json"`);
-  return { exportedAt: new Date().toISOString(), user: ownUserOf(user) };
+  const factors = await app.store.factors.find({ projectId, userId: user.id });
+  return { exportedAt: new Date().toISOString(), user: ownUserOf(user), ...factorListOf(factors) };
 });

@@ -1,36 +1,23 @@
-import { ApiError, DeadlinePassed } from '@kith/base';
+import { DeadlinePassed } from '@kith/base';
 import { signIn } from '@kith/contracts';
 import { handler, type OperationRequest } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { attemptOf } from '../attempts.ts';
+import { checkCredentials } from '../check-credentials.ts';
+import { checkSecondFactor } from '../factors/second-factor.ts';
 import { importedHash } from '../imported-hash.ts';
 import { openSession } from '../open-session.ts';
 import type { User } from '../store/index.ts';
-import { notSuspended } from '../suspension.ts';
 
-/** Opens a session; an unknown address gets the answer of a wrong password, after the same time (spec#accounts-sign-in). */
+/** Opens a session with a password, and a second factor where the user has one (spec#accounts-sign-in). */
 export const signInHandler = handler(
   signIn,
   async (request, app: AppContext) => {
     const { projectId, body, deadline } = request;
-    if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
-    const found = await app.store.users.findByEmail(projectId, body.email);
-    const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
-    const right = await app.attempts.check(attempt, async () => {
-      const hash = found?.passwordHash ?? null;
-      if (await app.passwords.verify(body.password, hash, deadline)) return true;
-      const kinds = await app.store.imports.hashKinds(projectId);
-      await app.passwords.spendOthers(body.password, hash, { kinds, deadline });
-      return false;
-    });
-    if (!found || !right) throw new ApiError('auth/invalid-credentials');
-    const user = await notSuspended(app, found, deadline);
+    const { user, project, attempt } = await checkCredentials(app, request);
+    await checkSecondFactor(app, user, body, { project, attempt, deadline });
     await replaceImportedHash(app, user, request);
     const now = new Date();
-    await Promise.all([
-      app.store.users.touch(projectId, user.id, now),
-      app.attempts.signedIn({ ...attempt, userId: user.id }),
-    ]);
+    await Promise.all([app.store.users.touch(projectId, user.id, now), app.attempts.signedIn(attempt)]);
     return openSession(app, { ...user, lastActive: now }, request, now, 'auth/invalid-credentials');
   },
   { places: 'own' },

@@ -4,6 +4,7 @@ import { type Collection, collection, replyCollection, timeKey } from '@kith/sto
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import { placeOf } from '../listing.ts';
+import { type FactorBook, factorBook } from './factor-book.ts';
 import { lastIn, nameKey, projectIn, revokedPlace } from './keys-of.ts';
 import {
   type ApiKey,
@@ -216,6 +217,15 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
   expires: ({ expiresAt }) => expiresAt,
 });
 
+/** Second factors of users, by `userKey`: each user's are one document, which decides every use of them. */
+export const factors: Collection<FactorBook> = collection<FactorBook>({
+  name: 'factors',
+  kind: 'target',
+  silent: true,
+  version: 1,
+  schema: factorBook,
+});
+
 /** Signing keys of access tokens, by padded ordinal. */
 export const keys: Collection<StoredKey> = collection<StoredKey>({
   name: 'keys',
@@ -347,6 +357,7 @@ export const declared: Declared = {
       endedUsers,
       sessions,
     ],
+    factors,
     ...[keys, hashKeys, revokedKeys, apiKeys, keyUses, blocks, hashKinds, replyCollection],
     ...[attempts, erasedExternals],
   ],

@@ -2,7 +2,7 @@ import type { Documents } from '@kith/store';
 import { hashKeys } from './collections.ts';
 
 /** What is sealed in identity's database, by its purpose (docs/adr/0048). */
-export const sealedFor = { signing: 'signing key', hashing: 'key of keyed hashes' } as const;
+export const sealedFor = { signing: 'signing key', hashing: 'key of keyed hashes', totp: 'totp' } as const;
 
 const id = 'current';
 

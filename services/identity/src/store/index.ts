@@ -7,6 +7,7 @@ import { Attempts } from './attempts.ts';
 import { Blocks } from './blocks.ts';
 import { declared } from './collections.ts';
 import { Erasure } from './erasure.ts';
+import { Factors } from './factors.ts';
 import { HashKeys } from './hash-keys.ts';
 import { Imports } from './imports.ts';
 import { Keys } from './keys.ts';
@@ -21,6 +22,14 @@ export type { ListedApiKey } from './api-keys.ts';
 export { type Attempts, addressPlace, clientPlace } from './attempts.ts';
 export type { Block } from './blocks.ts';
 export { type DeletedUser, type Erasure, keepEndedMs } from './erasure.ts';
+export type {
+  Challenge,
+  Enrolment,
+  FactorBook,
+  PasskeyFactor,
+  StoredFactor,
+  TotpFactor,
+} from './factor-book.ts';
 export { HashKeys, sealedFor } from './hash-keys.ts';
 export type { ImportOutcome } from './imports.ts';
 export { revokedPlace } from './keys-of.ts';
@@ -52,6 +61,7 @@ export interface IdentityStore {
   readonly blocks: Blocks;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
+  readonly factors: Factors;
   readonly keys: Keys;
   readonly hashKeys: HashKeys;
   readonly apiKeys: ApiKeys;
@@ -81,6 +91,7 @@ export async function openStore(config: StoreConfig): Promise<IdentityStore> {
     blocks: new Blocks(documents),
     accounts: new Accounts(documents),
     sessions: new Sessions(documents),
+    factors: new Factors(documents),
     keys: new Keys(documents),
     hashKeys: new HashKeys(documents),
     apiKeys: new ApiKeys(documents),

@@ -1,9 +1,15 @@
 import type { Sealed } from '@kith/store';
-import { hashKeys, keys } from './collections.ts';
+import { factors, hashKeys, keys } from './collections.ts';
+import { resealedBook } from './factor-book.ts';
 import { sealedFor } from './hash-keys.ts';
+import { lastIn } from './keys-of.ts';
 
 /** All that identity seals: what is not listed here cannot be read any more once KITH_SECRET has changed. */
 export const sealed: readonly Sealed[] = [
   { in: keys, anew: ({ doc }, anew) => ({ ...doc, sealed: anew(sealedFor.signing, doc.sealed, doc.kid) }) },
+  {
+    in: factors,
+    anew: ({ id, doc }, anew) => resealedBook(doc, (text) => anew(sealedFor.totp, text, lastIn(id))),
+  },
   { in: hashKeys, anew: ({ id, doc }, anew) => ({ sealed: anew(sealedFor.hashing, doc.sealed, id) }) },
 ];

@@ -23,7 +23,10 @@ describe.each(handlerEngines())('what identity holds of a user (%s)', (engine) =
       caller: callerOf(user),
       params: { userId: user.id },
     });
-    expect([answer.status, answer.body]).toEqual([200, { exportedAt: expect.any(String), user }]);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { exportedAt: expect.any(String), user, factors: [], recoveryCodesLeft: 0 },
+    ]);
     expect(Date.parse(answer.body.exportedAt)).toBeGreaterThanOrEqual(before);
     expect(answer.headers['Content-Disposition']).toBe(`attachment; filename="kith-export-${user.id}.json"`);
   });

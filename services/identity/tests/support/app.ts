@@ -31,6 +31,7 @@ export async function makeApp(
     secrets: testSecrets,
     relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),
     passwords: new Passwords(),
+    now: () => new Date(),
     notices: new Notices(bus, log),
     attempts: new Attempts({ store: store.attempts, secrets: testSecrets }),
     erasures: new ErasureList(),

@@ -26,6 +26,7 @@ import { statusCommand } from './status.ts';
 import { stopCommand } from './stop.ts';
 import { endUserSessionsCommand } from './users-end-sessions.ts';
 import { listUsersCommand } from './users-list.ts';
+import { removeUserFactorsCommand } from './users-remove-factors.ts';
 import { restoreUserCommand } from './users-restore.ts';
 import { listUserSessionsCommand } from './users-sessions.ts';
 import { setPasswordCommand } from './users-set-password.ts';
@@ -54,6 +55,7 @@ export const commands: readonly Command[] = [
   createOperatorCommand,
   listOperatorsCommand,
   deleteOperatorCommand,
+  removeUserFactorsCommand,
   rotateKeysCommand,
   revokeKeyCommand,
   importCommand,

@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { optionalText, shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
+import { email } from './email.ts';
+import { host, passkeyCreation, passkeyRegistration, passkeyRequest } from './passkey-json.ts';
+import { password } from './password.ts';
+import { secondFactor } from './second-factor.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+
+/** Most second factors of a user. */
+export const mostFactors = 10;
+/** Codes of a set of recovery codes. */
+export const recoveryCodeCount = 10;
+
+const type = z.enum(['totp', 'passkey']);
+
+/** A second factor as its user sees it (spec#accounts-factors-kinds). */
+export const factor = z.object({
+  id: uuid,
+  type,
+  name: shownText(60).nullable(),
+  createdAt: timestamp,
+  lastUsedAt: timestamp.nullable(),
+});
+export type Factor = z.output<typeof factor>;
+
+/** What a user has: its second factors, oldest first, and how many recovery codes are left. */
+export const factorList = z.object({
+  factors: z.array(factor).max(mostFactors),
+  recoveryCodesLeft: wholeNumber,
+});
+
+const common = {
+  feature: 'auth',
+  scope: 'project',
+  auth: 'user',
+  params: nothing,
+  query: nothing,
+  status: 200,
+} as const;
+const byId = z.object({ factorId: uuid });
+const recoveryCodes = z.array(shownText(32)).max(recoveryCodeCount);
+const rpId = host;
+
+/** Lists the caller's second factors (spec#accounts-factors-list). */
+export const listFactors = operation({
+  ...common,
+  name: 'identity.list-factors',
+  summary: "List the caller's second factors",
+  method: 'GET',
+  path: '/auth/factors',
+  limit: perFiveMinutes(50),
+  body: nothing,
+  output: factorList,
+  errors: [],
+});
+
+const begun = { id: uuid, name: shownText(60).nullable(), expiresAt: timestamp };
+
+/**
+ * Begins to enrol a second factor. It counts once it is confirmed, within 10 minutes. The secret is shown here alone
+ * (spec#accounts-factors-enrol).
+ */
+export const enrolFactor = operation({
+  ...common,
+  name: 'identity.enrol-factor',
+  summary: 'Begin to enrol a second factor',
+  method: 'POST',
+  path: '/auth/factors',
+  limit: perFiveMinutes(20),
+  body: z.object({
+    type,
+    name: optionalText(60),
+    /** Of a passkey: the page's host, or a domain above it. */
+    rpId: rpId.optional(),
+  }),
+  output: z.union([
+    z.object({ ...begun, type: z.literal('totp'), secret: shownText(64), url: shownText(2048) }),
+    z.object({ ...begun, type: z.literal('passkey'), options: passkeyCreation }),
+  ]),
+  status: 201,
+  errors: [
+    'auth/invalid-rp-id',
+    'auth/not-password-user',
+    'auth/step-up-required',
+    'auth/too-many-factors',
+    'auth/unauthorized',
+  ],
+});
+
+/**
+ * Confirms a second factor with its first code, or with the passkey that was made. With the first factor come the recovery
+ * codes, which are shown here alone (spec#accounts-factors-confirm).
+ */
+export const confirmFactor = operation({
+  ...common,
+  name: 'identity.confirm-factor',
+  summary: 'Confirm a second factor',
+  method: 'POST',
+  path: '/auth/factors/:factorId/confirm',
+  limit: perFiveMinutes(20),
+  params: byId,
+  body: z.object({ code: secondFactor.code, passkey: passkeyRegistration.nullish() }),
+  output: z.object({ factor, recoveryCodes: recoveryCodes.nullable() }),
+  errors: [
+    'auth/factor-not-found',
+    'auth/invalid-second-factor',
+    'auth/step-up-required',
+    'auth/too-many-factors',
+  ],
+  invalid: { params: 'auth/factor-not-found' },
+});
+
+/** Removes a second factor. The recovery codes go with the last one (spec#accounts-factors-remove). */
+export const removeFactor = operation({
+  ...common,
+  name: 'identity.remove-factor',
+  summary: 'Remove a second factor',
+  method: 'DELETE',
+  path: '/auth/factors/:factorId',
+  limit: perFiveMinutes(20),
+  params: byId,
+  body: nothing,
+  output: z.undefined(),
+  status: 204,
+  errors: ['auth/factor-not-found', 'auth/step-up-required'],
+  invalid: { params: 'auth/factor-not-found' },
+});
+
+/** Makes new recovery codes in place of the old ones (spec#accounts-factors-recovery-codes). */
+export const renewRecoveryCodes = operation({
+  ...common,
+  name: 'identity.renew-recovery-codes',
+  summary: 'Make new recovery codes',
+  method: 'POST',
+  path: '/auth/factors/recovery-codes',
+  limit: perFiveMinutes(10),
+  body: nothing,
+  output: z.object({ recoveryCodes }),
+  errors: ['auth/factor-not-found', 'auth/step-up-required'],
+});
+
+const challenge = {
+  ...common,
+  method: 'POST',
+  limit: perFiveMinutes(20),
+  output: passkeyRequest,
+} as const;
+
+/** Makes a challenge for a passkey of the caller's, for a step-up in this session (spec#accounts-factors-challenge). */
+export const challengePasskey = operation({
+  ...challenge,
+  name: 'identity.challenge-passkey',
+  summary: 'Make a challenge for a passkey, to prove the caller again',
+  path: '/auth/factors/passkey-challenge',
+  body: z.object({ rpId }),
+  errors: ['auth/factor-not-found'],
+});
+
+/**
+ * Makes a challenge for a passkey to sign in with, for who knows the password: nobody else learns whether an account has
+ * second factors (spec#accounts-factors-sign-in-challenge).
+ */
+export const challengeSignIn = operation({
+  ...challenge,
+  name: 'identity.challenge-sign-in',
+  summary: 'Make a challenge for a passkey, to sign in with',
+  auth: 'none',
+  path: '/auth/sign-in/passkey-challenge',
+  body: z.object({ email, password, rpId }),
+  errors: [
+    'auth/too-many-attempts',
+    'auth/invalid-credentials',
+    'auth/suspended',
+    'auth/factor-not-found',
+    'project/not-found',
+  ],
+});
+
+/** Proves the caller again, for 5 minutes in this session, by one of the three (spec#accounts-step-up). */
+export const stepUp = operation({
+  ...common,
+  name: 'identity.step-up',
+  summary: 'Prove the caller again',
+  method: 'POST',
+  path: '/auth/step-up',
+  limit: perFiveMinutes(20),
+  body: z.object({ password: password.nullish(), ...secondFactor }),
+  output: z.object({ success: z.literal(true), expiresAt: timestamp }),
+  errors: [
+    'auth/too-many-attempts',
+    'auth/invalid-credentials',
+    'auth/invalid-second-factor',
+    'auth/unauthorized',
+  ],
+});
+
+export const factorOperations = [
+  listFactors,
+  enrolFactor,
+  renewRecoveryCodes,
+  challengePasskey,
+  confirmFactor,
+  removeFactor,
+  challengeSignIn,
+  stepUp,
+] as const;

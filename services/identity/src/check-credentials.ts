@@ -1,0 +1,39 @@
+import { ApiError } from '@kith/base';
+import type { AppContext } from './app.ts';
+import { type Attempt, attemptOf } from './attempts.ts';
+import type { Project, User } from './store/index.ts';
+import { notSuspended } from './suspension.ts';
+
+/** Who asks, and by which password. */
+export interface CredentialsRequest {
+  projectId: string;
+  body: { email: string; password: string };
+  clientIp: string;
+  deadline: number;
+}
+
+/**
+ * Finds the user of an e-mail address and its password. An unknown address gets the answer of a wrong password, after the
+ * same time (spec#accounts-sign-in). Throws `project/not-found`, `auth/too-many-attempts`, `auth/invalid-credentials` and
+ * `auth/suspended`.
+ */
+export async function checkCredentials(
+  app: AppContext,
+  request: CredentialsRequest,
+): Promise<{ user: User; project: Project; attempt: Attempt & { userId: string } }> {
+  const { projectId, body, deadline } = request;
+  const project = await app.store.projects.find(projectId);
+  if (!project) throw new ApiError('project/not-found');
+  const found = await app.store.users.findByEmail(projectId, body.email);
+  const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
+  const right = await app.attempts.check(attempt, async () => {
+    const hash = found?.passwordHash ?? null;
+    if (await app.passwords.verify(body.password, hash, deadline)) return true;
+    const kinds = await app.store.imports.hashKinds(projectId);
+    await app.passwords.spendOthers(body.password, hash, { kinds, deadline });
+    return false;
+  });
+  if (!found || !right) throw new ApiError('auth/invalid-credentials');
+  const user = await notSuspended(app, found, deadline);
+  return { user, project, attempt: { ...attempt, userId: user.id } };
+}

@@ -1,0 +1,23 @@
+import { ApiError } from '@kith/base';
+import type { PasskeyRequest } from '@kith/contracts';
+import type { AppContext } from '../app.ts';
+import { challengeMs, makeChallenge, requestOptions } from './passkeys.ts';
+
+/**
+ * Makes a challenge for the passkeys that a user has for a relying party, which counts once. Throws `auth/factor-not-found`.
+ * @param given.sessionId The session that it is to prove; null for a sign-in.
+ */
+export async function challengeUser(
+  app: AppContext,
+  given: { projectId: string; userId: string; rpId: string; sessionId: string | null; deadline: number },
+): Promise<PasskeyRequest> {
+  const { projectId, userId, rpId, sessionId, deadline } = given;
+  const at = app.now();
+  const { challenge, hash } = makeChallenge();
+  return app.store.factors.change({ projectId, userId, at, deadline }, async (book) => {
+    const options = requestOptions(challenge, rpId, book.factors);
+    if (!options) throw new ApiError('auth/factor-not-found');
+    const stored = { hash, rpId, sessionId, expiresAt: at.getTime() + challengeMs };
+    return { book: { ...book, challenges: [...book.challenges, stored] }, result: options };
+  });
+}

@@ -1,0 +1,28 @@
+const numberBytes = 32;
+
+/**
+ * Writes the two numbers of an ECDSA signature (DER) with all their leading zeros: the library that verifies it looks for them
+ * at the places that they have then. Returns what is no such signature as it is.
+ */
+export function evenSignature(signature: string): string {
+  const bytes = Buffer.from(signature, 'base64url');
+  if (bytes[0] !== 0x30) return signature;
+  const r = numberAt(bytes, 2);
+  const s = r && numberAt(bytes, r.end);
+  if (!r || !s || s.end !== bytes.length) return signature;
+  const body = Buffer.concat([r, s].flatMap(({ number }) => [head, number]));
+  return Buffer.concat([Buffer.from([0x30, body.length]), body]).toString('base64url');
+}
+
+/** The head of a number of 33 bytes, of which the first is its sign. */
+const head = Buffer.from([0x02, numberBytes + 1, 0]);
+
+function numberAt(bytes: Buffer, at: number): { number: Buffer; end: number } | undefined {
+  const length = bytes[at + 1] ?? 0;
+  const end = at + 2 + length;
+  if (bytes[at] !== 0x02 || length === 0 || end > bytes.length) return undefined;
+  const given = bytes.subarray(at + 2, end);
+  const number = given[0] === 0 ? given.subarray(1) : given;
+  if (number.length > numberBytes) return undefined;
+  return { number: Buffer.concat([Buffer.alloc(numberBytes - number.length), number]), end };
+}

@@ -1,0 +1,24 @@
+import { ApiError } from '@kith/base';
+import type { AppContext } from '../app.ts';
+import type { Project, User } from '../store/index.ts';
+
+/** The account of a caller, whose token outlives it for a moment. Throws `auth/unauthorized`. */
+export async function accountOf(app: AppContext, projectId: string, userId: string): Promise<User> {
+  const user = await app.store.users.account(projectId, userId);
+  if (user) return user;
+  throw new ApiError('auth/unauthorized', { message: 'The account of this access token was deleted.' });
+}
+
+/** The same with its project, which is gone as soon as the account is to go. */
+export async function accountAndProjectOf(
+  app: AppContext,
+  projectId: string,
+  userId: string,
+): Promise<{ user: User; project: Project }> {
+  const [user, project] = await Promise.all([
+    accountOf(app, projectId, userId),
+    app.store.projects.find(projectId),
+  ]);
+  if (project) return { user, project };
+  throw new ApiError('auth/unauthorized', { message: 'The project of this access token was deleted.' });
+}

@@ -1,0 +1,24 @@
+import { SoftwarePasskey } from '@kith/testing';
+import { expect, it } from 'vitest';
+import { challengeHashOf, makeChallenge, verifyNewPasskey, verifyPasskey } from './passkeys.ts';
+
+const rpId = 'app.example.com';
+const webOrigins = [`https://${rpId}`];
+
+it('takes every signature of a passkey, whatever zeros its numbers begin with', async () => {
+  const passkey = new SoftwarePasskey(`https://${rpId}`);
+  const { challenge, hash: challengeHash } = makeChallenge();
+  const expected = { challengeHash, rpId, webOrigins };
+  const made = await verifyNewPasskey(passkey.create({ challenge, rp: { id: rpId, name: 'App' } }), expected);
+  if (!made) throw new Error('The passkey was refused.');
+  let { counter } = made;
+  const factor = { ...made, id: '1', type: 'passkey' as const, name: null, createdAt: 0, lastUsedAt: null };
+  // One number in 256 begins with a zero.
+  for (let count = 0; count < 300; count++) {
+    const shown = passkey.get({ challenge, rpId });
+    expect(challengeHashOf(shown)).toBe(challengeHash);
+    const next = await verifyPasskey(shown, { ...factor, counter }, expected);
+    expect([count, next]).toEqual([count, counter + 1]);
+    counter += 1;
+  }
+});

@@ -1,0 +1,139 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { PasskeyAssertion, PasskeyCreation, PasskeyRegistration, PasskeyRequest } from '@kith/contracts';
+import { parsers, server } from '@passwordless-id/webauthn';
+import type { PasskeyFactor, StoredFactor } from '../store/index.ts';
+import { evenSignature } from './even-signature.ts';
+import { mayUsePasskey } from './web-origins.ts';
+
+/** COSE numbers of the algorithms that are verified: ES256, which every authenticator has, and RS256, which Windows' have. */
+const algorithms = { ES256: -7, RS256: -257 } as const;
+/** How long a challenge counts, which is what a browser is told to wait at most. */
+export const challengeMs = 5 * 60_000;
+const challengeBytes = 32;
+
+/** Of a page that shows a passkey: which challenge it was given, and which pages may. */
+export interface Expected {
+  challengeHash: string;
+  rpId: string;
+  webOrigins: readonly string[];
+}
+
+export function makeChallenge(): { challenge: string; hash: string } {
+  const challenge = randomBytes(challengeBytes).toString('base64url');
+  return { challenge, hash: hashChallenge(challenge) };
+}
+
+function hashChallenge(challenge: string): string {
+  return hash('sha256', challenge, 'base64url');
+}
+
+/** What a page makes a passkey by. */
+export function creationOptions(given: {
+  challenge: string;
+  rp: { id: string; name: string };
+  user: { id: string; email: string; name: string | null };
+  factors: readonly StoredFactor[];
+}): PasskeyCreation {
+  const { challenge, rp, user, factors } = given;
+  return {
+    rp,
+    user: {
+      id: Buffer.from(user.id.replaceAll('-', ''), 'hex').toString('base64url'),
+      name: user.email,
+      displayName: user.name ?? user.email,
+    },
+    challenge,
+    pubKeyCredParams: Object.values(algorithms).map((alg) => ({ type: 'public-key', alg })),
+    timeout: challengeMs,
+    excludeCredentials: descriptors(factors, rp.id),
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+    attestation: 'none',
+  };
+}
+
+/** What a page asks for a passkey by; null where the user has none for it. */
+export function requestOptions(
+  challenge: string,
+  rpId: string,
+  factors: readonly StoredFactor[],
+): PasskeyRequest | null {
+  const allowCredentials = descriptors(factors, rpId);
+  if (allowCredentials.length === 0) return null;
+  return { challenge, rpId, timeout: challengeMs, userVerification: 'required', allowCredentials };
+}
+
+function descriptors(factors: readonly StoredFactor[], rpId: string) {
+  return factors
+    .filter((one): one is PasskeyFactor => one.type === 'passkey' && one.rpId === rpId)
+    .map(({ credentialId: id, transports }) => ({ type: 'public-key' as const, id, transports }));
+}
+
+/** Verifies a new passkey (WebAuthn Level 3, 7.1). Null where anything of it does not hold. */
+export async function verifyNewPasskey(
+  given: PasskeyRegistration,
+  expected: Expected,
+): Promise<Pick<
+  PasskeyFactor,
+  'credentialId' | 'publicKey' | 'algorithm' | 'counter' | 'transports' | 'rpId'
+> | null> {
+  const algorithm = Object.entries(algorithms).find(([, alg]) => alg === given.response.publicKeyAlgorithm);
+  if (!algorithm) return null;
+  return orNull(async () => {
+    const registration = given as unknown as Parameters<typeof server.verifyRegistration>[0];
+    const { authenticator, userVerified } = await server.verifyRegistration(registration, checks(expected));
+    const name = algorithm[0] as keyof typeof algorithms;
+    // A key that cannot be read would refuse its user for ever.
+    await server.parseCryptoKey(name, given.response.publicKey);
+    if (!userVerified) return null;
+    const { publicKey, transports } = given.response;
+    const { rpId } = expected;
+    const { counter } = authenticator;
+    return { credentialId: given.id, publicKey, algorithm: name, counter, transports, rpId };
+  });
+}
+
+/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2); gives its new counter, null where it does not hold. */
+export async function verifyPasskey(
+  given: PasskeyAssertion,
+  { credentialId: id, publicKey, algorithm, counter, transports }: PasskeyFactor,
+  expected: Expected,
+): Promise<number | null> {
+  const { response } = given;
+  const signature = algorithm === 'ES256' ? evenSignature(response.signature) : response.signature;
+  return orNull(async () => {
+    const assertion = { ...given, response: { ...response, signature } };
+    const { counter: next } = await server.verifyAuthentication(
+      assertion as unknown as Parameters<typeof server.verifyAuthentication>[0],
+      { id, publicKey, algorithm, transports: transports as never[] },
+      { ...checks(expected), counter },
+    );
+    return next;
+  });
+}
+
+/** The hash of the challenge that a passkey answers; null where that cannot be read. */
+export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>): string | null {
+  try {
+    return hashChallenge(String(parsers.parseClient(response.clientDataJSON).challenge));
+  } catch {
+    return null;
+  }
+}
+
+function checks({ challengeHash, rpId, webOrigins }: Expected) {
+  return {
+    challenge: (challenge: string) => hashChallenge(challenge) === challengeHash,
+    origin: (origin: string) => mayUsePasskey(origin, rpId, webOrigins),
+    domain: rpId,
+    userVerified: true,
+  };
+}
+
+/** The library throws what it was given: nothing of that may reach a log. */
+async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
+  try {
+    return await verify();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,18 @@
+import { hash } from 'node:crypto';
+import { recoveryCodeCount } from '@kith/contracts';
+import { Secret } from 'otpauth';
+
+/** 120 bits are 24 characters. With over 112 a plain hash is enough (OWASP ASVS 5 6.5.2). */
+const bytes = 15;
+
+/** Makes a set of recovery codes, to be shown once, and their hashes, to be stored. */
+export function makeRecoveryCodes(): { codes: string[]; hashes: string[] } {
+  const texts = Array.from({ length: recoveryCodeCount }, () => new Secret({ size: bytes }).base32);
+  const codes = texts.map((text) => text.replaceAll(/(?<=.)(?=(?:.{6})+$)/g, '-'));
+  return { codes, hashes: codes.map(hashRecoveryCode) };
+}
+
+/** The hash of a recovery code, however its user has typed it. */
+export function hashRecoveryCode(code: string): string {
+  return hash('sha256', code.replaceAll(/[\s-]/g, '').toUpperCase(), 'base64url');
+}

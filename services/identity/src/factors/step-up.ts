@@ -1,0 +1,29 @@
+import { ApiError } from '@kith/base';
+import type { Caller } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import type { FactorBook } from '../store/index.ts';
+
+/** How long a proof counts (spec#accounts-step-up). */
+export const proofMs = 5 * 60_000;
+
+/**
+ * Asks a caller who has a second factor for a proof of the last minutes (spec#accounts-step-up-required). Throws
+ * `auth/step-up-required`.
+ */
+export async function requireStepUp(app: AppContext, projectId: string, caller: Caller): Promise<void> {
+  const book = await app.store.factors.find({ projectId, userId: caller.userId });
+  requireProof(book, caller.sessionId, app.now());
+}
+
+/** The same, of a book that was read. */
+export function requireProof(book: FactorBook, sessionId: string, at: Date): void {
+  if (book.factors.length === 0) return;
+  const isProved = book.proofs.some((one) => one.sessionId === sessionId && one.until > at.getTime());
+  if (!isProved) throw new ApiError('auth/step-up-required');
+}
+
+/** A book with a proof of a session, instead of an older one. */
+export function withProof(book: FactorBook, sessionId: string, at: Date): FactorBook {
+  const others = book.proofs.filter((one) => one.sessionId !== sessionId);
+  return { ...book, proofs: [...others, { sessionId, until: at.getTime() + proofMs }] };
+}

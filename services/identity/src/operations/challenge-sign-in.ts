@@ -1,0 +1,16 @@
+import { challengeSignIn } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { checkCredentials } from '../check-credentials.ts';
+import { challengeUser } from '../factors/challenge.ts';
+
+/** Makes a challenge for a sign-in, for who knows the password (spec#accounts-factors-sign-in-challenge). */
+export const challengeSignInHandler = handler(
+  challengeSignIn,
+  async (request, app: AppContext) => {
+    const { user } = await checkCredentials(app, request);
+    const { projectId, body, deadline } = request;
+    return challengeUser(app, { projectId, userId: user.id, rpId: body.rpId, sessionId: null, deadline });
+  },
+  { places: 'own' },
+);

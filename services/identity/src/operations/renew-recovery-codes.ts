@@ -1,0 +1,23 @@
+import { ApiError } from '@kith/base';
+import { renewRecoveryCodes } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { makeRecoveryCodes } from '../factors/recovery-codes.ts';
+import { requireProof } from '../factors/step-up.ts';
+
+/** Makes new recovery codes; the old ones stop to count with the same write (spec#accounts-factors-recovery-codes). */
+export const renewRecoveryCodesHandler = handler(renewRecoveryCodes, async (request, app: AppContext) => {
+  const { projectId, caller, deadline } = request;
+  const at = app.now();
+  const answer = await app.store.factors.change(
+    { projectId, userId: caller.userId, at, deadline },
+    async (book) => {
+      requireProof(book, caller.sessionId, at);
+      if (book.factors.length === 0) throw new ApiError('auth/factor-not-found');
+      const { codes, hashes } = makeRecoveryCodes();
+      return { book: { ...book, recoveryHashes: hashes }, result: { recoveryCodes: codes } };
+    },
+  );
+  request.setHeader('Cache-Control', 'no-store');
+  return answer;
+});

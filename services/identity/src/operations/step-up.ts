@@ -1,0 +1,38 @@
+import { ApiError } from '@kith/base';
+import { stepUp } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { attemptOf } from '../attempts.ts';
+import { accountAndProjectOf } from '../factors/factor-user.ts';
+import { invalidFactor } from '../factors/second-factor.ts';
+import { proofMs, withProof } from '../factors/step-up.ts';
+import { useFactor } from '../factors/use-factor.ts';
+
+/** Proves the caller again in this session (spec#accounts-step-up). */
+export const stepUpHandler = handler(
+  stepUp,
+  async (request, app: AppContext) => {
+    const { projectId, caller, body, deadline } = request;
+    const { userId, sessionId } = caller;
+    const { password, code, passkey } = body;
+    const given = [password, code, passkey].filter((one) => one != null);
+    if (given.length !== 1) {
+      throw new ApiError('auth/invalid-body', { message: 'Send one of password, code and passkey.' });
+    }
+    const { user, project } = await accountAndProjectOf(app, projectId, userId);
+    const at = app.now();
+    const showing = { userId, sessionId, webOrigins: project.webOrigins, at };
+    const attempt = attemptOf(request, { address: user.email ?? userId, userId });
+    const right = await app.attempts.check(attempt, async () => {
+      if (password != null && !(await app.passwords.verify(password, user.passwordHash, deadline)))
+        return false;
+      return app.store.factors.change({ projectId, userId, at, deadline }, async (book) => {
+        const used = password == null ? await useFactor(app, book, { code, passkey }, showing) : book;
+        return { book: used && withProof(used, sessionId, at), result: used !== null };
+      });
+    });
+    if (!right) throw password == null ? invalidFactor(body) : new ApiError('auth/invalid-credentials');
+    return { success: true as const, expiresAt: new Date(at.getTime() + proofMs).toISOString() };
+  },
+  { places: 'own' },
+);

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import {
+  confirmFactor,
+  deleteUser,
+  enrolFactor,
+  exportUser,
+  listFactors,
+  removeFactor,
+  setPassword,
+  signIn,
+  stepUp,
+} from '@kith/contracts';
+import { handlerEngines, SoftwarePasskey, waitFor } from '@kith/testing';
+import { Secret, TOTP } from 'otpauth';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
+import { callerOfSession, makeProject, password, signUpUser } from '../support/people.ts';
+import { dumpStore } from '../support/raw-store.ts';
+
+const stepMs = 30_000;
+
+describe.each(handlerEngines())('second factors on %s', (engine) => {
+  let identity: TestIdentity;
+  let projectId: string;
+  let now = Date.parse('2026-03-04T05:06:00.000Z');
+
+  beforeAll(async () => {
+    const erasureTimes = { everyMs: 50, settleMs: 100 };
+    identity = await startTestIdentity(engine, { now: () => now, erasureTimes });
+    projectId = await makeProject(identity.bus);
+  });
+  afterAll(() => identity[Symbol.asyncDispose]());
+
+  const begin = async (ada: Awaited<ReturnType<typeof signUpUser>>, body: object = { type: 'totp' }) =>
+    (await call(identity.bus, enrolFactor, { projectId, caller: callerOfSession(ada), body })).body as {
+      id: string;
+      secret: string;
+      options: Parameters<SoftwarePasskey['create']>[0];
+    };
+  const withTotp = async () => {
+    const ada = await signUpUser(identity.bus, projectId);
+    const { id, secret } = await begin(ada);
+    const app = new TOTP({ secret: Secret.fromBase32(secret) });
+    const codeAt = (steps: number) => app.generate({ timestamp: now + steps * stepMs });
+    const caller = callerOfSession(ada);
+    const confirmed = await call(identity.bus, confirmFactor, {
+      ...{ projectId, caller },
+      params: { factorId: id },
+      body: { code: codeAt(0) },
+    });
+    expect(confirmed.status).toBe(200);
+    const { email } = ada.user;
+    const enter = async (code?: string) => {
+      const body = { email, password, ...(code !== undefined && { code }) };
+      const answer = await call(identity.bus, signIn, { projectId, body });
+      return answer.body.code ?? answer.status;
+    };
+    return { ada, caller, secret, codeAt, enter, recoveryCodes: confirmed.body.recoveryCodes as string[] };
+  };
+
+  test('a code counts once, a step early or late, and none after a later one', async () => {
+    const { codeAt, enter } = await withTotp();
+    const invalid = 'auth/invalid-second-factor';
+    expect(await enter()).toBe('auth/second-factor-required');
+    now += 10 * stepMs;
+    expect(await enter(codeAt(-2))).toBe(invalid);
+    expect(await enter(codeAt(2))).toBe(invalid);
+    expect(await enter(codeAt(-1))).toBe(200);
+    expect(await enter(codeAt(-1))).toBe(invalid);
+    expect(await enter(codeAt(1))).toBe(200);
+    expect(await enter(codeAt(0))).toBe(invalid);
+    now += stepMs;
+    expect(await enter(codeAt(0))).toBe(invalid);
+    expect(await enter(codeAt(1))).toBe(200);
+  });
+
+  test('a proof counts for five minutes', async () => {
+    const { caller, enter, codeAt } = await withTotp();
+    const begun = async () => {
+      const answer = await call(identity.bus, enrolFactor, { projectId, caller, body: { type: 'totp' } });
+      return answer.body.code ?? answer.status;
+    };
+    expect(await begun()).toBe('auth/step-up-required');
+    await call(identity.bus, stepUp, { projectId, caller, body: { password } });
+    expect(await begun()).toBe(201);
+    now += 5 * 60_000 - 1;
+    expect(await begun()).toBe(201);
+    now += 1;
+    expect(await begun()).toBe('auth/step-up-required');
+    expect(await enter(codeAt(0))).toBe(200);
+  });
+
+  test('an enrolment is over after ten minutes, and the oldest of more than five is', async () => {
+    const ada = await signUpUser(identity.bus, projectId);
+    const caller = callerOfSession(ada);
+    const confirm = async ({ id, secret }: { id: string; secret: string }) => {
+      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now });
+      const of = { projectId, caller, params: { factorId: id } };
+      const answer = await call(identity.bus, confirmFactor, { ...of, body: { code } });
+      return answer.body.code ?? answer.status;
+    };
+    const early = await begin(ada);
+    now += 10 * 60_000;
+    expect(await confirm(early)).toBe('auth/factor-not-found');
+    const some = [];
+    for (let count = 0; count < 6; count++) some.push(await begin(ada));
+    expect(await confirm(some[0]!)).toBe('auth/factor-not-found');
+    expect(await confirm(some[1]!)).toBe(200);
+  });
+
+  test('another password keeps the factors', async () => {
+    const { ada, enter, recoveryCodes } = await withTotp();
+    const params = { projectId, userId: ada.user.id };
+    const set = await call(identity.bus, setPassword, { params, body: { password } });
+    expect(set.status).toBe(200);
+    expect(await enter()).toBe('auth/second-factor-required');
+    expect(await enter(recoveryCodes[9])).toBe(200);
+  });
+
+  test('no secret is stored that is not sealed or hashed, none is exported, and all goes with the account', async () => {
+    const { ada, caller, secret, recoveryCodes } = await withTotp();
+    await call(identity.bus, stepUp, { projectId, caller, body: { password } });
+    const { id, options } = await begin(ada, { type: 'passkey', rpId: 'localhost' });
+    const passkey = new SoftwarePasskey('http://localhost:5173').create(options);
+    const of = { projectId, caller };
+    const confirm = { ...of, params: { factorId: id }, body: { passkey } };
+    expect((await call(identity.bus, confirmFactor, confirm)).status).toBe(200);
+    const userId = ada.user.id;
+    const exported = await call(identity.bus, exportUser, { ...of, params: { userId } });
+    expect(exported.body).toMatchObject({ factors: [{ type: 'totp' }, { type: 'passkey' }] });
+    const stored = async () => JSON.stringify((await dumpStore(identity.store)).factors);
+    const kept = await stored();
+    expect(kept).toContain(passkey.id);
+    for (const one of [secret, ...recoveryCodes, options.challenge]) {
+      expect(kept).not.toContain(one);
+      expect(exported.text).not.toContain(one);
+    }
+    expect(exported.text).not.toContain(passkey.id);
+    expect((await call(identity.bus, deleteUser, { ...of, params: { userId } })).status).toBe(204);
+    await waitFor(async () => !(await stored()).includes(userId) && !(await stored()).includes(passkey.id));
+  });
+
+  test('a factor that is begun is none, and one that is removed asks for nothing', async () => {
+    const ada = await signUpUser(identity.bus, projectId);
+    const caller = callerOfSession(ada);
+    await begin(ada);
+    const list = async () => (await call(identity.bus, listFactors, { projectId, caller })).body;
+    expect(await list()).toEqual({ factors: [], recoveryCodesLeft: 0 });
+    const params = { factorId: randomBytes(16).toString('hex') };
+    const removed = await call(identity.bus, removeFactor, { projectId, caller, params });
+    expect(removed.body.code).toBe('auth/factor-not-found');
+  });
+});
