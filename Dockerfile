@@ -9,7 +9,7 @@ LABEL org.opencontainers.image.licenses="Apache-2.0" \
 WORKDIR /app
 COPY . .
 # Named volumes take the owner of the folder they are mounted on.
-RUN for user in server mongo redis ca databases operator $(ls services); do \
+RUN for user in server mongo redis ca databases keeper operator $(ls services); do \
       install -d -o node -g node -m 700 /etc/kith/$user; done
 RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
 ENV NODE_COMPILE_CACHE=/var/cache/kith

@@ -20,7 +20,9 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 describe.runIf(availableEngines().includes('containers'))('docker-compose', () => {
   let project: ComposeProject;
   beforeAll(async () => {
-    project = await startComposeProject();
+    // In production the reference is shown where it is asked for.
+    const services = { gateway: { environment: { API_REFERENCE: 'all' } } };
+    project = await startComposeProject({ version: '2.4', services });
   }, 600_000);
   afterAll(() => project?.[Symbol.asyncDispose](), 120_000);
 

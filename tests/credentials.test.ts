@@ -2,12 +2,15 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLogger } from '@kith/base';
 import { streamNames } from '@kith/bus';
+import { keepStreams, type NatsKeeper } from '@kith/bus/nats';
 import type { Connection } from '@kith/contracts';
 import { type Engines, provideEngines, startContainers } from '@kith/engines';
 import {
   type Credentials,
   caller,
+  consumersOf,
   engineOwner,
   ensureCredentials,
   ensureDatabaseUsers,
@@ -40,6 +43,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
   let credentials: Credentials;
   let engines: Engines;
   let at: Record<'nats' | 'mongo' | 'redis', string>;
+  let keeper: NatsKeeper;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-credentials-'));
@@ -57,8 +61,13 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     // As each start does: what is there already stays.
     for (let start = 0; start < 2; start++)
       await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
+    keeper = await keepStreams({
+      ...{ name: 'keeper', prefix, ca, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
+      ...{ log: createLogger({ name: 'keeper', level: 'silent' }), consumers: consumersOf(prefix) },
+    });
   }, 120_000);
   afterAll(async () => {
+    await keeper?.stop();
     await engines?.[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
@@ -192,6 +201,18 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
+    // The server would deliver to any subject that these name.
+    ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
+    ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
+    ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
+    ['connections', `$JS.API.STREAM.UPDATE.${prefix.toUpperCase()}_EVENTS`],
+    ['connections', `$JS.API.STREAM.CREATE.${prefix.toUpperCase()}_EVENTS`],
+    ['connections', `$JS.API.DIRECT.GET.${prefix.toUpperCase()}_EVENTS`],
+    ['connections', `$JS.API.CONSUMER.MSG.NEXT.${prefix.toUpperCase()}_EVENTS.collections-users`],
+    ['keeper', `${prefix}.rpc.identity.sign-up`],
+    ['keeper', `${prefix}.event.p.user.created`],
+    ['keeper', `$JS.API.CONSUMER.MSG.NEXT.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
+    ['keeper', `$JS.API.STREAM.DELETE.${prefix.toUpperCase()}_EVENTS`],
   ] as const)('%s may not publish to %s', async (user, subject) => {
     const connection = await as(user);
     const refusals: unknown[] = [];
@@ -222,6 +243,22 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       });
     });
     expect(String(await refused)).toMatch(/permissions violation for subscription/i);
+    await connection.close();
+  });
+
+  it('the keeper makes a consumer again that is gone', async () => {
+    const connection = await as('connections');
+    const { consumers } = await jetstreamManager(connection, { checkAPI: false });
+    const [stream, durable] = [streamNames(prefix).events, 'connections-profiles'];
+    const before = (await consumers.info(stream, durable)).created;
+    expect(await consumers.delete(stream, durable)).toBe(true);
+    await waitFor(
+      async () => {
+        const there = await consumers.info(stream, durable).catch(() => undefined);
+        return there !== undefined && there.created !== before;
+      },
+      { what: 'the consumer to be there again' },
+    );
     await connection.close();
   });
 

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/start.test.ts
-// Starts at most 0 platforms and 20 processes.
+// Starts at most 0 platforms and 30 processes.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -19,8 +19,8 @@ const reachesOut = new Set(
   services.filter(({ config }) => outward.some((name) => name in config.shape)).map(({ name }) => name),
 );
 
-const entries = services.map(({ name, stores, streams }) => {
-  const needed = ['nats: { condition: service_healthy }'];
+const entries = services.map(({ name, stores, streams, subscriptions, emits }) => {
+  const needed = [`${subscriptions || emits ? 'keeper' : 'nats'}: { condition: service_healthy }`];
   if (stores) needed.push('database-users: { condition: service_completed_successfully }');
   const networks = ['bus', ...(stores ? ['databases'] : []), ...(streams ? ['files'] : [])];
   if (reachesOut.has(name)) networks.push('outside');

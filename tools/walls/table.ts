@@ -170,9 +170,10 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   'apps/kith': {
     forms: [''],
     credentials: [''],
+    keeper: [''],
     demo: ['forms'],
-    cli: ['', 'forms', 'credentials', 'demo'],
-    '': ['forms', 'credentials', 'demo', 'cli'],
+    cli: ['', 'forms', 'credentials', 'keeper', 'demo'],
+    '': ['forms', 'credentials', 'keeper', 'demo', 'cli'],
   },
   ...each(parts),
   'services/crypto': { operations: [''], '': ['operations'] },

@@ -25,6 +25,7 @@ export { nodeFlags } from './forms/node-flags.ts';
 export { operatorToken } from './forms/operator-token.ts';
 export { refuseTakenPort } from './forms/port-taken.ts';
 export { type ServiceProcess, startServiceProcess } from './forms/processes.ts';
+export { consumersOf } from './keeper/consumers.ts';
 export {
   type ProcessName,
   secretNames,

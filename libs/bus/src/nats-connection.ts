@@ -11,6 +11,8 @@ export interface NatsBusOptions {
   url: string;
   /** Seed of this service's NKey user; its rights stand in the server's configuration (docs/adr/0003). */
   nkeySeed?: string | undefined;
+  /** The authority of the server's certificate, PEM, where it is not one that this process trusts by itself. */
+  ca?: string | undefined;
   /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
   name: string;
   prefix: string;
@@ -39,6 +41,7 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     // Without it, a server that is replaced by one with the same users would end the client for good.
     ignoreAuthErrorAbort: true,
   };
+  if (options.ca) settings.tls = { ca: options.ca };
   if (options.nkeySeed)
     settings.authenticator = nkeyAuthenticator(new TextEncoder().encode(options.nkeySeed));
   for (;;) {

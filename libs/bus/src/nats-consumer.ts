@@ -1,16 +1,13 @@
 import { traceFields, traceparentHeader } from '@kith/base';
 import {
-  AckPolicy,
   type Consumer,
   type ConsumerMessages,
-  DeliverPolicy,
-  JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
   type JsMsg,
   PubHeaders,
 } from '@nats-io/jetstream';
-import { headers as createHeaders, nanos, type Subscription } from '@nats-io/transport-node';
+import { headers as createHeaders, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import {
   backoffAfter,
@@ -20,6 +17,7 @@ import {
   defaultDelivery,
 } from './bus.ts';
 import { InFlight } from './in-flight.ts';
+import { ensureConsumer, MayNotMake } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 interface Connection {
@@ -44,6 +42,8 @@ export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
 /** Few enough events that the last one fetched is worked on well within `ack_wait`. */
 const batch = 50;
+/** How long a start waits for what another process makes (docs/adr/0056). */
+const keeperMs = 15_000;
 /** How long a fetch waits for events: the shortest that NATS clients allow. */
 const fetchMs = 1_000;
 
@@ -73,7 +73,7 @@ export class NatsConsumer {
   }
 
   async start(): Promise<void> {
-    await this.#open();
+    await this.#firstOpen();
     // What takes long, or is held while a store is away, is not another's yet.
     this.#heartbeat = setInterval(() => {
       for (const one of this.#held) void this.#tell(one, (message) => message.working());
@@ -88,6 +88,20 @@ export class NatsConsumer {
     await this.#loop;
     await this.#working.idle();
     clearInterval(this.#heartbeat);
+  }
+
+  /** Who keeps the consumers may be making this one just now. */
+  async #firstOpen(): Promise<void> {
+    const until = performance.now() + keeperMs;
+    for (;;) {
+      try {
+        await this.#open();
+        return;
+      } catch (error) {
+        if (!(error instanceof MayNotMake) || performance.now() > until) throw error;
+        await pause(250, this.#stopped.signal);
+      }
+    }
   }
 
   async #open(): Promise<Consumer> {
@@ -227,46 +241,8 @@ export class NatsConsumer {
   }
 }
 
-/**
- * Makes a durable consumer, or widens the one that is there to further subjects. It never takes a subject away: while one
- * version replaces another both run, and each needs its own.
- */
-async function ensureConsumer(
-  jsm: JetStreamManager,
-  stream: string,
-  { durable, subjects, ackWaitMs }: Pick<Required<ConsumeOptions>, 'durable' | 'subjects' | 'ackWaitMs'>,
-): Promise<void> {
-  try {
-    await jsm.consumers.add(stream, {
-      durable_name: durable,
-      filter_subjects: [...subjects],
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(ackWaitMs),
-      deliver_policy: DeliverPolicy.All,
-      max_ack_pending: unlimited,
-    });
-  } catch (error) {
-    if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
-    const { config } = await jsm.consumers.info(stream, durable);
-    const { filter_subjects = [], filter_subject, max_ack_pending } = config;
-    const there = filter_subject ? [filter_subject] : filter_subjects;
-    const all = [...new Set([...there, ...subjects])];
-    if (all.length === there.length && max_ack_pending === unlimited) return;
-    await jsm.consumers.update(stream, durable, { filter_subjects: all, max_ack_pending: unlimited });
-  }
-}
-
-/**
- * Events that wait for their next attempt count as pending. Under a limit so many that cannot be applied stop all others for
- * a quarter of an hour (docs/adr/0029). What a process works on is bounded by what it fetches.
- */
-const unlimited = -1;
-
 /** The client's error for a fetch in which nothing has come for two heartbeats, which it counts until its last event is taken. */
 const heartbeatsMissed = 'heartbeats missed';
-
-/** JetStream's error for a consumer that is there with other settings. */
-const consumerExists = 10148;
 
 /**
  * Ends a fetch when the signal is aborted, and gives what takes that back. Its subscription is drained: all that the

@@ -1,6 +1,7 @@
 import { StartError } from '@kith/base';
 import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
+import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
@@ -17,9 +18,12 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
     const there = await jsm.streams.info(config.name).catch(() => undefined);
     try {
       if (!there) {
-        await jsm.streams.add({ ...config, num_replicas: replicas, duplicate_window: nanos(120_000) });
+        const { name } = config;
+        const settings = { ...config, num_replicas: replicas, duplicate_window: nanos(120_000) };
+        await made(`The stream ${name}`, () => jsm.streams.add(settings));
       } else if (there.config.num_replicas < replicas) {
-        await jsm.streams.update(config.name, { num_replicas: replicas });
+        const { name } = config;
+        await made(`The stream ${name}`, () => jsm.streams.update(name, { num_replicas: replicas }));
       }
     } catch (error) {
       if (replicas === 1 || !(error instanceof JetStreamApiError)) throw error;

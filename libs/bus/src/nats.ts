@@ -34,6 +34,7 @@ import { checkedMessage } from './message.ts';
 import { firstConnection, inboxPrefix, type NatsBusOptions } from './nats-connection.ts';
 import { NatsConsumer } from './nats-consumer.ts';
 import { readBacklog, readDeadLetters, replayMark } from './nats-dead-letters.ts';
+import { consumerNotFound } from './nats-durables.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
 import { NatsRequests } from './nats-requests.ts';
 import { ensureStreams, removeMessage } from './nats-streams.ts';
@@ -42,8 +43,11 @@ import { NatsWrites } from './nats-writes.ts';
 import { receivedAt, watchAbsence } from './received-at.ts';
 import { streamNames } from './stream-names.ts';
 
-/** JetStream's error for a consumer that is not there. */
-const consumerNotFound = 10014;
+/**
+ * Tells a request from what the server has delivered. Whoever may fetch events may have them delivered to any subject, where they would
+ * pass for requests or notices: only then their reply is none of a client's inboxes, and notices have none (docs/adr/0056).
+ */
+const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
 
 /** The bus of the distributed form: requests over core NATS, events on JetStream. */
 export class NatsBus implements Bus {
@@ -54,7 +58,6 @@ export class NatsBus implements Bus {
   readonly #js: JetStreamClient;
   readonly #jsm: JetStreamManager;
   readonly #log: Logger;
-  readonly #name: string;
   readonly #replicas: number;
   #withdrawing: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -75,7 +78,6 @@ export class NatsBus implements Bus {
     this.#js = jetstream(nc, { timeout: 5_000 });
     this.#jsm = jsm;
     this.#log = options.log;
-    this.#name = options.name;
     this.#replicas = options.replicas ?? 1;
     void this.#watch();
   }
@@ -133,7 +135,7 @@ export class NatsBus implements Bus {
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
         // Tracked and caught here: the client awaits no callback (measured in STYLE's traps).
-        else
+        else if (isAsked(msg))
           inFlight.track(
             respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),
           );
@@ -189,8 +191,8 @@ export class NatsBus implements Bus {
   async withdraw(events: readonly Withdrawal[]): Promise<void> {
     if (events.length === 0) return;
     await this.#ensureStreams();
-    const parts = { js: this.#js, jsm: this.#jsm, prefix: this.prefix, reader: `${this.#name}-withdrawals` };
-    // One after the other: they share a reader.
+    const parts = { jsm: this.#jsm, prefix: this.prefix };
+    // One after the other: each asks for many messages at once.
     const done = this.#withdrawing.then(() => withdrawEvents(parts, events));
     this.#withdrawing = done.catch(() => undefined);
     await done;
@@ -272,7 +274,7 @@ export class NatsBus implements Bus {
     const subscription = this.#nc.subscribe(subject, {
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
-        else hearSafely(hear, { subject: msg.subject, body: msg.data }, this.#log);
+        else if (!msg.reply) hearSafely(hear, { subject: msg.subject, body: msg.data }, this.#log);
       },
     });
     await this.#nc.flush();

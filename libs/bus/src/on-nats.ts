@@ -2,3 +2,4 @@
 export { type ExaminedNats, examineNats } from './examine-nats.ts';
 export { NatsBus } from './nats.ts';
 export type { NatsBusOptions } from './nats-connection.ts';
+export { keepStreams, type NatsKeeper } from './nats-keeper.ts';

@@ -80,7 +80,8 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   writePrivate(join(redis, 'users.acl'), redisAcl(prefix, { gateway, health }), owner);
   writePrivate(join(redis, 'redis.conf'), redisConfig(serverFolder), owner);
   // Each process trusts the authority from a folder of its own.
-  for (const name of ['gateway', 'operator', ...serviceNames]) writePrivate(join(folder, name, 'ca.pem'), ca);
+  for (const name of ['gateway', 'keeper', 'operator', ...serviceNames])
+    writePrivate(join(folder, name, 'ca.pem'), ca);
 
   const passwordOf = (user: string) => readFileSync(passwordFile(user), 'utf8');
   const databased = new Set(databaseUsers(prefix).map(({ name }) => name));

@@ -5,7 +5,7 @@ import type { BusUses } from '@kith/service';
 import { type ProcessName, services } from '../services.ts';
 
 /** A process with a NATS user of its own. */
-export type NatsUser = ProcessName | 'operator';
+export type NatsUser = ProcessName | 'keeper' | 'operator';
 
 /** What a user may publish and subscribe to. */
 export interface NatsRights {
@@ -16,27 +16,32 @@ export interface NatsRights {
 /**
  * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). Context headers can be believed
  * because of them: only the gateway publishes `<prefix>.rpc.>`, a service asks only what is listed, publishes only its own
- * features' events, and nobody can read another's inbox.
+ * features' events, and nobody can read another's inbox. Nobody but the keeper makes streams and consumers, which the server
+ * delivers to any subject they name (docs/adr/0056).
  */
 export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
   const processes: readonly BusUses[] = [gatewayUses, ...services];
   const rights = processes.map((uses) => [uses.name, rightsOf(uses, prefix)] as const);
-  return { ...Object.fromEntries(rights), operator: operatorRights(prefix) } as Record<NatsUser, NatsRights>;
+  return {
+    ...(Object.fromEntries(rights) as Record<ProcessName, NatsRights>),
+    keeper: keeperRights(prefix),
+    operator: operatorRights(prefix),
+  };
 }
 
 function rightsOf(uses: BusUses, prefix: string): NatsRights {
   const { name, asks = [], emits = [], subscriptions = [], tells = [], hears = [] } = uses;
   return {
-    publish: [
+    publish: distinct([
       ...(uses.forwards ? [`${prefix}.rpc.>`] : []),
       ...asks.map((operation) => internalSubject(prefix, operation)),
       ...emits.map((feature) => `${prefix}.event.*.${feature}.>`),
       ...tells.map((notice) => noticeFilter(prefix, notice)),
-      ...(emits.length + subscriptions.length > 0 ? streamRights(prefix) : []),
+      ...(emits.length + subscriptions.length > 0 ? streamInfo(prefix) : []),
       ...subscriptions.flatMap(({ durable }) => consumerRights(prefix, durable)),
       ...(subscriptions.length > 0 ? burialRights(prefix) : []),
-      ...(emits.length > 0 ? withdrawalRights(prefix, name) : []),
-    ],
+      ...(emits.length > 0 ? withdrawalRights(prefix) : []),
+    ]),
     subscribe: [
       ...(uses.operations ? [`${prefix}.rpc.${name}.>`, `${prefix}.svc.${name}.>`] : []),
       `_INBOX_${name}.>`,
@@ -45,13 +50,15 @@ function rightsOf(uses: BusUses, prefix: string): NatsRights {
   };
 }
 
+const distinct = (subjects: string[]) => [...new Set(subjects)];
+
 /** For commands: lists and replays dead letters, whichever consumer's they are. */
 function operatorRights(prefix: string): NatsRights {
   return {
     publish: [
       `${prefix}.event.>`,
       `${prefix}.dead.*.*.replayed`,
-      ...streamRights(prefix),
+      ...streamInfo(prefix),
       ...Object.values(streamNames(prefix)).flatMap((stream) => [
         `$JS.API.STREAM.MSG.GET.${stream}`,
         `$JS.API.STREAM.MSG.DELETE.${stream}`,
@@ -64,20 +71,32 @@ function operatorRights(prefix: string): NatsRights {
   };
 }
 
-function streamRights(prefix: string): string[] {
-  return Object.values(streamNames(prefix)).flatMap((stream) => [
-    `$JS.API.STREAM.INFO.${stream}`,
-    `$JS.API.STREAM.CREATE.${stream}`,
-    `$JS.API.STREAM.UPDATE.${stream}`,
-  ]);
+/** Makes streams and consumers, and makes them again. */
+function keeperRights(prefix: string): NatsRights {
+  const { events, dead } = streamNames(prefix);
+  return {
+    publish: [
+      ...streamInfo(prefix),
+      ...[events, dead].flatMap((stream) => [
+        `$JS.API.STREAM.CREATE.${stream}`,
+        `$JS.API.STREAM.UPDATE.${stream}`,
+      ]),
+      `$JS.API.CONSUMER.LIST.${events}`,
+      `$JS.API.CONSUMER.INFO.${events}.*`,
+      `$JS.API.CONSUMER.CREATE.${events}.>`,
+      `$JS.API.CONSUMER.DURABLE.CREATE.${events}.*`,
+    ],
+    subscribe: ['_INBOX_keeper.>'],
+  };
+}
+
+function streamInfo(prefix: string): string[] {
+  return Object.values(streamNames(prefix)).map((stream) => `$JS.API.STREAM.INFO.${stream}`);
 }
 
 function consumerRights(prefix: string, durable: string): string[] {
   const stream = streamNames(prefix).events;
   return [
-    `$JS.API.CONSUMER.CREATE.${stream}.${durable}`,
-    `$JS.API.CONSUMER.CREATE.${stream}.${durable}.>`,
-    `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
     `$JS.API.CONSUMER.DELETE.${stream}.${durable}`,
     `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
@@ -92,14 +111,10 @@ function burialRights(prefix: string): string[] {
   return [`$JS.API.STREAM.MSG.GET.${events}`, `$JS.API.STREAM.PURGE.${dead}`];
 }
 
-/** To take out what was published of an erased user: a reader of its own, and deleting (docs/adr/0014). */
-function withdrawalRights(prefix: string, service: string): string[] {
+/** To take out what was published of an erased user: reading and deleting (docs/adr/0014). */
+function withdrawalRights(prefix: string): string[] {
   const { events, dead } = streamNames(prefix);
-  const reader = `${events}.${service}-withdrawals`;
   return [
-    ...['DURABLE.CREATE', 'INFO', 'MSG.NEXT', 'DELETE'].map(
-      (action) => `$JS.API.CONSUMER.${action}.${reader}`,
-    ),
     `$JS.API.STREAM.MSG.GET.${events}`,
     `$JS.API.STREAM.MSG.DELETE.${events}`,
     `$JS.API.STREAM.PURGE.${dead}`,

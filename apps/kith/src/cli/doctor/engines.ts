@@ -52,7 +52,7 @@ async function checkNats(url: string, { NATS_NKEY, KITH_PREFIX: prefix }: Doctor
     if (found.missing.length > 0)
       check.warn(
         `The streams ${found.missing.join(' and ')} are not there.`,
-        'Start the services, which make them; see whether KITH_PREFIX is theirs.',
+        'Start the keeper or the services, which make them; see whether KITH_PREFIX is theirs.',
       );
     if (!found.asksWho)
       check.warn(

@@ -29,7 +29,8 @@ export async function startOnEngines(
   const provided = await provideEngines({ env, progress, confirm });
   if (provided.kind === 'none') throw new StartError(provided.reason);
   const { KITH_PREFIX: prefix, ENGINE_CERTIFICATES: certificates } = config;
-  const engines = await reachEngines({ provided, folder, env, prefix, certificates, isPlain, progress });
+  const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
+  const engines = await reachEngines({ provided, folder, env, prefix, certificates, isPlain, progress, log });
   try {
     const platform = await startDistributed({
       env: {
@@ -58,7 +59,7 @@ export async function startOnEngines(
     record.url = url;
     return {
       told: await introduce({ config, folder, record: { ...record, url }, operatorToken: token }),
-      log: createLogger({ name: 'kith', level: config.LOG_LEVEL }),
+      log,
       async stop() {
         await platform.stop();
         await engines.stop();

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import type { Logger } from '@kith/base';
 import { type EngineAvailability, type Engines, startNamedEngines } from '@kith/engines';
 import { type Credentials, engineOwner, ensureCredentials } from '../../credentials/credentials.ts';
 import { ensureDatabaseUsers } from '../../credentials/database-users.ts';
 import { writePrivate } from '../../credentials/private-files.ts';
 import type { DataFolder } from '../../forms/data-folder.ts';
+import { consumersOf } from '../../keeper/consumers.ts';
 import type { ProcessName } from '../../services.ts';
 
 /** The engines of a platform, and how each of its processes reaches them. */
@@ -23,6 +25,7 @@ interface Options {
   /** Without passwords and encryption. */
   isPlain: boolean;
   progress: (line: string) => void;
+  log: Logger;
 }
 
 /** Takes the engines that are given, or starts them: with passwords and encrypted connections, unless it is to be without. */
@@ -53,11 +56,11 @@ function plainly(
   return { envOf: () => urls, stop };
 }
 
-/** Makes the users of the databases; each process then gets its own credentials alone. */
+/** Makes the users of the databases, and keeps the streams as long as the platform runs; each process then gets its own credentials alone. */
 async function securely(
   engines: Engines,
   credentials: Credentials,
-  { folder, env, prefix }: Options,
+  { folder, env, prefix, log }: Options,
 ): Promise<ReachedEngines> {
   const hostOf = (url: string) => new URL(url).host;
   const at = {
@@ -67,6 +70,12 @@ async function securely(
   };
   const { ca, passwordOf } = credentials;
   await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
+  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  const { keepStreams } = await import('@kith/bus/nats');
+  const keeper = await keepStreams({
+    ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
+    consumers: consumersOf(prefix),
+  });
   // Authorities that the environment names stay trusted.
   const others = env.NODE_EXTRA_CA_CERTS ? readFileSync(env.NODE_EXTRA_CA_CERTS, 'utf8') : '';
   const trusted = folder.file('credentials/trusted.pem');
@@ -77,7 +86,10 @@ async function securely(
       NATS_NKEY: credentials.seedOf(name),
       NODE_EXTRA_CA_CERTS: trusted,
     }),
-    stop: () => engines.stop(),
+    async stop() {
+      await keeper.stop();
+      await engines.stop();
+    },
   };
 }
 

@@ -1,0 +1,12 @@
+import { eventFilter } from '@kith/contracts';
+import { services } from '../services.ts';
+
+/** The durable consumers of all services, with the subjects that each takes, from the manifests. */
+export function consumersOf(prefix: string): { durable: string; subjects: string[] }[] {
+  return services.flatMap(({ subscriptions = [] }) =>
+    subscriptions.map(({ durable, events }) => ({
+      durable,
+      subjects: events.map((spec) => eventFilter(prefix, spec)),
+    })),
+  );
+}

@@ -1,0 +1,80 @@
+import { StartError } from '@kith/base';
+import { AckPolicy, DeliverPolicy, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import { nanos, PermissionViolationError } from '@nats-io/transport-node';
+import type { ConsumeOptions } from './bus.ts';
+
+/** A stream or consumer is missing that this process may not make: another one keeps them (docs/adr/0056). */
+export class MayNotMake extends StartError {
+  override name = 'MayNotMake';
+}
+
+/** Makes a stream or consumer; throws `MayNotMake` where the NATS user has no right to. */
+export async function made(what: string, make: () => Promise<unknown>): Promise<void> {
+  try {
+    await make();
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    throw new MayNotMake(
+      `${what} is not there as this version needs it: start the keeper of this version first.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return (
+    error instanceof PermissionViolationError || (error as Error).cause instanceof PermissionViolationError
+  );
+}
+
+/**
+ * Makes a durable consumer where it is missing, or widens the one that is there to further subjects. It never takes a subject away:
+ * while one version replaces another both run, and each needs its own.
+ */
+export async function ensureConsumer(
+  jsm: JetStreamManager,
+  stream: string,
+  { durable, subjects, ackWaitMs }: Pick<Required<ConsumeOptions>, 'durable' | 'subjects' | 'ackWaitMs'>,
+): Promise<void> {
+  const config = await configOf(jsm, stream, durable);
+  if (!config) {
+    await made(`The consumer ${durable}`, () =>
+      jsm.consumers.add(stream, {
+        durable_name: durable,
+        filter_subjects: [...subjects],
+        ack_policy: AckPolicy.Explicit,
+        ack_wait: nanos(ackWaitMs),
+        deliver_policy: DeliverPolicy.All,
+        max_ack_pending: unlimited,
+      }),
+    );
+    return;
+  }
+  const { filter_subjects = [], filter_subject, max_ack_pending } = config;
+  const there = filter_subject ? [filter_subject] : filter_subjects;
+  const all = [...new Set([...there, ...subjects])];
+  if (all.length === there.length && max_ack_pending === unlimited) return;
+  await made(`The consumer ${durable}`, () =>
+    jsm.consumers.update(stream, durable, { filter_subjects: all, max_ack_pending: unlimited }),
+  );
+}
+
+async function configOf(jsm: JetStreamManager, stream: string, durable: string) {
+  try {
+    return (await jsm.consumers.info(stream, durable)).config;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === consumerNotFound) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Events that wait for their next attempt count as pending. Under a limit so many that cannot be applied stop all others for
+ * a quarter of an hour (docs/adr/0029). What a process works on is bounded by what it fetches.
+ */
+const unlimited = -1;
+
+/** JetStream's error for a consumer that is not there. */
+export const consumerNotFound = 10014;

@@ -1,0 +1,66 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { type ConsumeOptions, defaultDelivery } from './bus.ts';
+import { firstConnection, type NatsBusOptions } from './nats-connection.ts';
+import { ensureConsumer } from './nats-durables.ts';
+import { ensureStreams } from './nats-streams.ts';
+import { streamNames } from './stream-names.ts';
+
+/** Keeps the streams and consumers of a platform. */
+export interface NatsKeeper extends AsyncDisposable {
+  /** Whether all of them were there when it last looked. */
+  isKept(): boolean;
+  stop(): Promise<void>;
+}
+
+/** How often it looks. Whoever misses a consumer waits for about as long. */
+const everyMs = 1_000;
+
+/**
+ * Makes the streams and consumers of a platform, and makes them again when the broker has lost them. Services need no right to
+ * (docs/adr/0056). Resolves when all are there. Throws `StartError`.
+ */
+export async function keepStreams(
+  options: NatsBusOptions & { consumers: readonly Pick<ConsumeOptions, 'durable' | 'subjects'>[] },
+): Promise<NatsKeeper> {
+  const { prefix, replicas = 1, consumers, log } = options;
+  const nc = await firstConnection(options);
+  const jsm = await jetstreamManager(nc, { checkAPI: false, timeout: 5_000 });
+  const stream = streamNames(prefix).events;
+  const { ackWaitMs } = defaultDelivery;
+  const ensure = async (wanted: typeof consumers) => {
+    for (const one of wanted) await ensureConsumer(jsm, stream, { ...one, ackWaitMs });
+  };
+  const look = async () => {
+    await ensureStreams(jsm, prefix, replicas);
+    const there = new Set<string>();
+    for await (const { name } of jsm.consumers.list(stream)) there.add(name);
+    await ensure(consumers.filter(({ durable }) => !there.has(durable)));
+  };
+  let [isKept, isLooking] = [true, false];
+  try {
+    await ensureStreams(jsm, prefix, replicas);
+    // All of them: one that is there may take fewer subjects than this version needs.
+    await ensure(consumers);
+  } catch (error) {
+    await nc.close();
+    throw error;
+  }
+  const timer = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      await look();
+      isKept = true;
+    } catch (error) {
+      if (isKept) log.warn({ err: error }, 'streams and consumers are not kept');
+      isKept = false;
+    } finally {
+      isLooking = false;
+    }
+  }, everyMs);
+  const stop = async () => {
+    clearInterval(timer);
+    await nc.close();
+  };
+  return { isKept: () => isKept, stop, [Symbol.asyncDispose]: stop };
+}
