@@ -3,7 +3,8 @@ import { isKithError, type KithErrorCode, KithNetworkError } from '@kith/client'
 /** What people read for a code. Codes are stable, the platform's own texts are for developers. */
 const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/invalid-credentials': 'This e-mail address and password do not belong together.',
-  'auth/weak-password': 'Choose a password of at least 8 characters.',
+  'auth/weak-password': 'Choose a password of at least 8 characters that is not one of the most used ones.',
+  'auth/too-many-attempts': 'There were too many attempts. Wait a while and try again.',
   'auth/suspended': 'This account is suspended.',
   'auth/unauthorized': 'Your session has ended. Sign in again.',
   'auth/token-reuse-detected': 'Your session was ended, to be safe. Sign in again.',
