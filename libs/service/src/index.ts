@@ -11,6 +11,7 @@ export {
   storingServiceConfig,
   tokenConfig,
 } from './config/common.ts';
+export { refusePlainEngines } from './config/plain-engines.ts';
 export { makeEvent } from './events/make-event.ts';
 export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';

@@ -30,6 +30,20 @@ export async function imageId(image: string): Promise<string> {
   return code === 0 ? stdout.trim() : '';
 }
 
+/** Names an image by the digest that a registry has given it; `undefined` for one that was built here. */
+export async function byDigest(image: string): Promise<string | undefined> {
+  const format = '{{range .RepoDigests}}{{println .}}{{end}}';
+  const { code, stdout } = await docker(['image', 'inspect', '--format', format, image]);
+  return code === 0 ? digestOf(image, stdout.split('\n')) : undefined;
+}
+
+/** Of the digests of an image that has several names, the one under its own. Its tag stays, for who reads it. */
+export function digestOf(image: string, digests: readonly string[]): string | undefined {
+  const [name = ''] = image.replace(/@.*/, '').split(/:(?!.*\/)/);
+  const digest = digests.find((one) => one.startsWith(`${name}@`))?.slice(name.length);
+  return digest && `${image.replace(/@.*/, '')}${digest}`;
+}
+
 /** Reads one label of an image; an empty string where image or label are missing. */
 export async function imageLabel(image: string, label: string): Promise<string> {
   const format = `{{with .Config.Labels}}{{index . "${label}"}}{{end}}`;

@@ -1,4 +1,5 @@
-// Gets the engines onto this machine and prints the *_IMAGE lines that docker-compose reads from .env.
+// Gets the engines onto this machine and prints the *_IMAGE lines that docker-compose reads from .env, by digest where an image has one.
+import { byDigest } from './docker.ts';
 import { imageVariables } from './images.ts';
 import { provideEngines } from './provide.ts';
 
@@ -6,7 +7,15 @@ import { provideEngines } from './provide.ts';
 const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
 const found = await provideEngines({ env, progress: (line) => process.stderr.write(`${line}\n`) });
 if (found.kind === 'docker') {
-  process.stdout.write(`${imageVariables(found.images)}\n`);
+  const { mongo, redis, nats, node } = found.images;
+  const [ofMongo, ofRedis, ofNats, ofNode] = await Promise.all([mongo, redis, nats, node].map(byDigest));
+  const images = {
+    mongo: ofMongo ?? mongo,
+    redis: ofRedis ?? redis,
+    nats: ofNats ?? nats,
+    node: ofNode ?? node,
+  };
+  process.stdout.write(`${imageVariables(images)}\n`);
 } else {
   process.stderr.write(`${found.kind === 'none' ? found.reason : 'The engines are given by URLs'}\n`);
   process.exitCode = 1;

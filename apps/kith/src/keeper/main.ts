@@ -1,12 +1,13 @@
 // Makes the streams and consumers of NATS, and makes them again when they are lost: no service has the right to.
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
-import { runProcess, serviceConfig } from '@kith/service';
+import { refusePlainEngines, runProcess, serviceConfig } from '@kith/service';
 import { consumersOf } from './consumers.ts';
 
 const name = 'keeper';
 
 await runProcess(name, async (env) => {
   const config = readConfig(serviceConfig, env);
+  refusePlainEngines(config);
   const log = createLogger({ name, level: config.LOG_LEVEL });
   const prefix = config.KITH_PREFIX;
   const { keepStreams } = await import('@kith/bus/nats');

@@ -1,5 +1,5 @@
 import { Secrets } from '@kith/base';
-import { wholeNumber } from '@kith/base/config';
+import { flag, wholeNumber } from '@kith/base/config';
 import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
@@ -48,6 +48,11 @@ export const natsConfig = z.object({
     .string({ error: 'a NATS address is needed, nats://host:4222' })
     .describe('NATS server with JetStream, or several of a cluster, separated by commas; `tls://` for TLS'),
   NATS_NKEY: z.string().optional().describe("seed of the service's NATS user"),
+  ALLOW_PLAIN_ENGINES: flag
+    .default(false)
+    .describe(
+      'whether NATS, MongoDB and Redis are reached in production without TLS or without credentials, when they are not on this machine',
+    ),
   NATS_STREAM_REPLICAS: z
     .enum(['1', '3', '5'])
     .default('1')

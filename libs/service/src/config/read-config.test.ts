@@ -81,6 +81,7 @@ test('a service names the engine it lacks', () => {
     INTERNAL_PORT: 9090,
     OPERATIONS_AT_ONCE: 64,
     NATS_URL: 'nats://x',
+    ALLOW_PLAIN_ENGINES: false,
     NATS_STREAM_REPLICAS: 1,
   });
 });

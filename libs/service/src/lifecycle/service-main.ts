@@ -8,6 +8,7 @@ import {
   storeOf,
   type storingServiceConfig,
 } from '../config/common.ts';
+import { refusePlainEngines } from '../config/plain-engines.ts';
 import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { runProcess } from './run-process.ts';
@@ -35,6 +36,7 @@ export function runOnBus<Schema extends typeof serviceConfig>(
 ): Promise<void> {
   return runProcess(name, async (env) => {
     const config = readConfig(schema, env) as z.output<typeof serviceConfig>;
+    refusePlainEngines(config);
     const log = createLogger({ name, level: config.LOG_LEVEL });
     const metrics = new Metrics({ process: true });
     const { NatsBus } = await import('@kith/bus/nats');
