@@ -1,4 +1,4 @@
-import { getUser } from '@kith/contracts';
+import { signIn } from '@kith/contracts';
 import { successReply } from '@kith/service';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,6 +30,7 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
   let test: TestGateway;
   const get = (path: string, headers: Record<string, string> = {}) =>
     send(test.gateway.port, { path, headers });
+  const signedIn = () => send(test.gateway.port, { method: 'POST', path: `/v7/${projectId}/auth/sign-in` });
   const namesOf = ({ headers }: Answer, others: readonly string[]) =>
     Object.keys(headers)
       .filter((name) => !others.includes(name) && !/ratelimit/.test(name))
@@ -40,13 +41,21 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
   afterAll(() => test[Symbol.asyncDispose]());
 
   it('an answer of the API has these and no others (spec#edges-headers)', async () => {
-    const service = await serveEcho(test.bus, getUser);
-    for (const path of [`/v7/${projectId}/users/u`, '/nothing', '/v7/x/y']) {
-      const answer = await get(path);
+    const service = await serveEcho(test.bus, signIn);
+    for (const answer of [await signedIn(), await get('/nothing'), await get('/v7/x/y')]) {
       expect(answer.headers).toMatchObject(ofAnswers);
       expect(namesOf(answer, plain)).toEqual(Object.keys(ofAnswers).sort());
     }
     await service.stop();
+  });
+
+  it('no address takes TRACE, and none echoes what it was sent', async () => {
+    for (const path of ['/', '/docs', `/v7/${projectId}/users/u`]) {
+      const headers = { 'x-secret': 'echoed' };
+      const answer = await send(test.gateway.port, { path, method: 'TRACE', headers });
+      expect([404, 405]).toContain(answer.status);
+      expect(answer.text).not.toContain('echoed');
+    }
   });
 
   it('a page has the whole set, and keeps it with the answer that it has not changed (spec#edges-page-headers)', async () => {
@@ -68,8 +77,8 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
   it('a page of a service has it, too, with the policy that the service says', async () => {
     const policy = { 'Content-Security-Policy': "default-src 'self'" };
     const answered = () => successReply(200, '<!doctype html>', policy, 'text/html; charset=utf-8');
-    const service = await serveEcho(test.bus, getUser, answered);
-    const page = await get(`/v7/${projectId}/users/u`);
+    const service = await serveEcho(test.bus, signIn, answered);
+    const page = await signedIn();
     expect(namesOf(page, plain)).toEqual([...ofPages].sort());
     expect(page.headers['content-security-policy']).toBe("default-src 'self'");
     await service.stop();

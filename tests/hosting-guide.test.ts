@@ -1,0 +1,128 @@
+// Starts at most 1 platforms and 12 processes.
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freePort } from '@kith/engines';
+import { compileCache } from '@kith/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { main } from './support/command.ts';
+import { followGuide } from './support/follow-guide.ts';
+import { type Block, readBlocks } from './support/guide.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** What stands for the machine's own programs: no user is made, and services are started as their units say. */
+const programs: Readonly<Record<string, string>> = {
+  useradd: 'true',
+  chown: 'true',
+  chgrp: 'true',
+  sudo: 'shift 2; exec "$@"',
+  npx: `shift; exec '${process.execPath}' '${main}' "$@"`,
+  systemctl: `
+for word; do case "$word" in
+  *.timer|caddy|daemon-reload) exit 0 ;;
+  kith) unit=kith.service; mode=background ;;
+  *.service) unit="$word"; mode=wait ;;
+esac; done
+file="$UNITS/$unit"
+value() { sed -n "s/^$1=//p" "$file"; }
+cd "$(value WorkingDirectory)"
+set -a; . "$(value EnvironmentFile)"; set +a
+if [ $mode = wait ]; then eval "$(value ExecStart)"; else eval "$(value ExecStart)" > "$UNITS/$unit.log" 2>&1 & fi`,
+};
+
+let folder: string;
+const ending = new AsyncDisposableStack();
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-hosting-'));
+  ending.defer(() => rm(folder, { recursive: true, force: true }));
+});
+afterAll(() => ending.disposeAsync());
+
+it('the page of hosting leads from nothing to an installation behind TLS, with a key, a project and a backup', async () => {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const { address, authority } = await startFront(port);
+  const places: [string, string][] = [
+    ['/srv/kith', root.replace(/\/$/, '')],
+    ['/etc/', `${folder}/etc/`],
+    ['/var/', `${folder}/var/`],
+    ['https://api.example.org', address],
+    ['api.example.org', 'localhost'],
+    ['install -d -m 700', `mkdir -p ${folder}/etc ${folder}/var; install -d -m 700`],
+    ['NODE_ENV=production\n', `NODE_ENV=production\nPORT=${port}\nINTERNAL_PORT=${internalPort}\n`],
+  ];
+  const here = (text: string) => places.reduce((made, [from, to]) => made.replaceAll(from, to), text);
+  const steps = (await readBlocks('hosting.md')).filter(
+    ({ language, file }) => /^(bash|text)$/.test(language) || file !== undefined,
+  );
+  const blocks = steps.map((block): Block => {
+    // `change` writes below the folder.
+    return { ...block, text: here(block.text), file: block.file?.slice(1) };
+  });
+  expect(blocks.filter(({ file }) => file)).toHaveLength(6);
+
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  for (const [name, script] of Object.entries(programs)) {
+    await writeFile(join(bin, name), `#!/bin/bash\n${script}\n`);
+    await chmod(join(bin, name), 0o755);
+  }
+  const env = {
+    PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
+    UNITS: join(folder, 'etc/systemd/system'),
+    NODE_EXTRA_CA_CERTS: authority,
+    CURL_CA_BUNDLE: authority,
+    NODE_COMPILE_CACHE: compileCache(),
+    NODE_ENV: '',
+  };
+  await followGuide('hosting.md', blocks, { folder, env });
+
+  const said = await readFile(join(folder, 'var/lib/kith/doctor.txt'), 'utf8');
+  expect(said).toContain(`ok       address: Kith answers at ${address}.`);
+  expect(said).toMatch(/^ok {7}certificate: /m);
+  expect(said).not.toMatch(/^wrong/m);
+  expect(await readFile(join(folder, 'var/lib/kith/ada-key'), 'utf8')).toMatch(/^\S{30,}\n$/);
+  expect(await readdir(join(folder, 'var/backups/kith'))).toHaveLength(1);
+}, 120_000);
+
+/** A proxy that ends TLS, with a certificate that its own authority stands for. */
+async function startFront(to: number): Promise<{ address: string; authority: string }> {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
+  const words = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '90',
+  ];
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  await run('openssl', [...words, '-keyout', key, '-out', cert, ...names]);
+  const credentials = { key: await readFile(key), cert: await readFile(cert) };
+  const server = createServer(credentials, (incoming, outgoing) => {
+    const headers = { ...incoming.headers, 'x-forwarded-for': incoming.socket.remoteAddress };
+    const options = { host: '127.0.0.1', port: to, method: incoming.method, path: incoming.url, headers };
+    const forwarded = request(options, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    forwarded.on('error', () => outgoing.writeHead(502).end());
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  ending.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { address: `https://localhost:${(server.address() as AddressInfo).port}`, authority: cert };
+}
