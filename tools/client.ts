@@ -102,7 +102,9 @@ function printSignature(of: ClientMethod): string {
   const { group, method, operation, doc, input, output, list, startsSession, errors: codes } = of;
   const optional = input.every(([key]) => key.endsWith('?')) ? '?' : '';
   const taken = input.length > 0 ? `input${optional}: Methods['${group}.${method}']['input'], ` : '';
-  const given = list ? `List<${list.item}>` : `Promise<${startsSession ? 'Session' : (output ?? 'void')}>`;
+  const plain = output ?? 'void';
+  const answer = startsSession ? (startsSession === 'perhaps' ? `${plain} | Session` : 'Session') : plain;
+  const given = list ? `List<${list.item}>` : `Promise<${answer}>`;
   return `/**
    * ${doc}
    *

@@ -19,7 +19,19 @@ const reachesOut = new Set(
   services.filter(({ config }) => outward.some((name) => name in config.shape)).map(({ name }) => name),
 );
 
-const entries = services.map(({ name, stores, streams, subscriptions, emits }) => {
+/** Settings of the caller's environment that some services read, each given to those alone. */
+const passed = ['PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM'];
+
+function environmentOf(name: string, config: object): string {
+  const own = [
+    ...(withSecret.has(name) ? ['KITH_SECRET_FILE: /etc/kith/self/secret'] : []),
+    ...passed.filter((one) => one in config).map((one) => `${one}: '\${${one}:-}'`),
+    ...('MAIL_FOLDER' in config ? ['MAIL_FOLDER: /tmp/mail'] : []),
+  ];
+  return own.length > 0 ? `\n    environment: { <<: *environment, ${own.join(', ')} }` : '';
+}
+
+const entries = services.map(({ name, stores, streams, subscriptions, emits, config }) => {
   const needed = [`${subscriptions || emits ? 'keeper' : 'nats'}: { condition: service_healthy }`];
   if (stores) needed.push('database-users: { condition: service_completed_successfully }');
   const networks = ['bus', ...(stores ? ['databases'] : []), ...(streams ? ['files'] : [])];
@@ -28,7 +40,7 @@ const entries = services.map(({ name, stores, streams, subscriptions, emits }) =
     <<: *service
     build: { context: ., target: ${name}, args: *args }
     image: \${IMAGE_PREFIX:-kith}-${name}:\${IMAGE_TAG:-latest}
-    depends_on: { ${needed.join(', ')} }${withSecret.has(name) ? '\n    environment: { <<: *environment, KITH_SECRET_FILE: /etc/kith/self/secret }' : ''}
+    depends_on: { ${needed.join(', ')} }${environmentOf(name, config.shape)}
     networks: [${networks.join(', ')}]${streams ? '\n    # What is being uploaded lies here; it may be more than memory holds.\n    tmpfs: []' : ''}
     volumes: ['nats-${name}:/etc/kith/self:ro'${streams ? ", '/tmp'" : ''}]
 `;

@@ -9,7 +9,7 @@ import { tellStory } from './openapi-examples/story.ts';
 
 await using platform = await startPlatform();
 const recorder = new Recorder(platform.url);
-await tellStory(recorder, platform.operatorToken);
+await tellStory(recorder, platform.operatorToken, platform);
 
 const missing = operations.filter(({ name, kind }) => kind !== 'stream' && !recorder.examples[name]);
 for (const { name } of missing) console.error(`The story does not call ${name}`);

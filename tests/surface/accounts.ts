@@ -1,16 +1,19 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import {
   changePassword,
+  type SignedUp,
   signIn,
   signUp,
   suspendUser,
   updateProject,
+  verifyEmail,
   verifyExternalUser,
 } from '@kith/contracts';
 import { waitFor } from '@kith/testing';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { expect, it } from 'vitest';
 import { keyPair } from '../support/keys.ts';
+import { mailTo, tokenIn } from '../support/mails.ts';
 import { refusesStrangers } from '../support/surface/guards.ts';
 import { features } from '../support/surface/parts.ts';
 import { badProfile, profile } from '../support/surface/profiles.ts';
@@ -55,8 +58,11 @@ export const accounts = surfaceSuite('accounts', (world) => {
       lastActive: createdAt,
       updatedAt: createdAt,
     });
-    expect(decodeProtectedHeader(body.accessToken)).toMatchObject({ alg: 'RS256', kid: expect.any(String) });
-    const { iat = 0, exp = 0, ...claims } = decodeJwt(body.accessToken);
+    expect(decodeProtectedHeader(body.accessToken ?? '')).toMatchObject({
+      alg: 'RS256',
+      kid: expect.any(String),
+    });
+    const { iat = 0, exp = 0, ...claims } = decodeJwt(body.accessToken ?? '');
     expect(exp - iat).toBe(30 * 60);
     expect(claims).toEqual({
       sub: id,
@@ -229,5 +235,27 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.refused(signIn, { body: { email, password: right } }, 'auth/too-many-attempts');
     const body = { password: right, newPassword: 'another password' };
     await world.refused(changePassword, { token, body }, 'auth/too-many-attempts');
+  });
+
+  it('a project that asks for verified addresses gives sessions to those alone', async () => {
+    const { id: projectId } = await world.platform.createProject('Verified');
+    const set = (body: unknown) =>
+      world.ok(updateProject, { params: { projectId }, token: world.operatorToken, body });
+    await set({ requireVerifiedEmail: true });
+    const email = `${randomUUID()}@example.com`;
+    const made = await world.ok(signUp, { projectId, body: { email, password } });
+    const { accessToken, refreshToken, user }: SignedUp = made.body;
+    expect([accessToken, refreshToken, user.isVerified]).toEqual([null, null, false]);
+    await mailTo(world.platform, email, 'verificationLink');
+    const given = { projectId, body: { email, password } };
+    await world.refused(signIn, given, 'auth/email-not-verified');
+    const wrong = { projectId, body: { email, password: 'wrong' } };
+    await world.refused(signIn, wrong, 'auth/invalid-credentials');
+    const token = tokenIn(await mailTo(world.platform, email, 'verificationLink', 1));
+    await world.ok(verifyEmail, { projectId, body: { token } });
+    await world.ok(signIn, given);
+    await set({ signUp: 'closed' });
+    const another = { projectId, body: { email: address(), password } };
+    await world.refused(signUp, another, 'auth/sign-up-closed');
   });
 });

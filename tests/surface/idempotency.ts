@@ -16,6 +16,7 @@ import {
   requestConnection,
   requestNewAccessToken,
   type Session,
+  sendVerificationEmail,
   signIn,
   signUp,
   stepUp,
@@ -24,6 +25,7 @@ import {
 import { type TestUser, waitFor } from '@kith/testing';
 import { expect, it } from 'vitest';
 import { Authenticator } from '../support/authenticator.ts';
+import { mailTo, tokenIn } from '../support/mails.ts';
 import { filePart } from '../support/multipart.ts';
 import { type SurfaceWorld, surfaceSuite } from '../support/surface/suite.ts';
 import type { Given } from '../support/surface/surface.ts';
@@ -40,6 +42,17 @@ const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> =
   'identity.change-password': async (world) => {
     const { accessToken: token, password } = await world.user();
     return { token, body: { password, newPassword: randomUUID() } };
+  },
+  'identity.send-verification-email': async (world) => ({ token: (await world.user()).accessToken }),
+  'identity.verify-email': async (world) => {
+    const { accessToken: token, email } = await world.user();
+    await world.ok(sendVerificationEmail, { token });
+    const code = tokenIn(await mailTo(world.platform, email, 'verificationCode'));
+    return { token, body: { token: code } };
+  },
+  'identity.change-email': async (world) => {
+    const { accessToken: token, password } = await world.user();
+    return { token, body: { password, newEmail: `${randomUUID()}@example.com` } };
   },
   'identity.delete-session': async (world) => {
     const { id, projectId, email, password, accessToken: token } = await world.user();

@@ -2,6 +2,7 @@ import { describeSurface } from '../support/surface/suite.ts';
 import { accounts } from './accounts.ts';
 import { crypto } from './crypto.ts';
 import { factors } from './factors.ts';
+import { mails } from './mails.ts';
 import { users } from './users.ts';
 
-describeSurface([accounts, factors, users, crypto]);
+describeSurface([accounts, mails, factors, users, crypto]);

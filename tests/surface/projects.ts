@@ -34,11 +34,29 @@ const bad: [field: string, value: unknown][] = [
   ['storageMib', -1],
   ['externalTokenMaxAge', 3599],
   ['externalTokenMaxAge', 86_401],
+  ['signUp', 'maybe'],
+  ['requireVerifiedEmail', 'yes'],
+  ['mailLinkBase', 'app.example.org'],
+  ['mailLinkBase', 'javascript:alert(1)'],
+  ['mailTexts', 'Hello'],
 ];
 /** The same, inside: the field is the path to what is wrong. */
 const badInside: [field: string, body: unknown][] = [
   ['limits.identity.sign-in.max', { limits: { 'identity.sign-in': { max: 0, windowSeconds: 1 } } }],
   ['webOrigins.0', { webOrigins: ['https://app.example.org/path'] }],
+  ...(
+    [
+      ['subject', { subject: 'Two\nlines', text: '{link}' }],
+      ['subject', { subject: '{token}', text: '{link}' }],
+      ['subject', { subject: 'Hello {nobody}', text: '{link}' }],
+      ['text', { subject: 'Hello', text: 'There is no way to go on.' }],
+      ['text', { subject: 'Hello', text: '{link} {nobody}' }],
+      ['text', { subject: 'Hello', text: '{link}\u0000' }],
+    ] as const
+  ).map(([field, passwordReset]): [string, unknown] => [
+    `mailTexts.passwordReset.${field}`,
+    { mailTexts: { passwordReset } },
+  ]),
 ];
 
 export const projects = surfaceSuite('projects', (world) => {
@@ -63,6 +81,10 @@ export const projects = surfaceSuite('projects', (world) => {
       publicConnections: true,
       storageMib: null,
       externalTokenMaxAge: 3600,
+      signUp: 'open',
+      requireVerifiedEmail: false,
+      mailLinkBase: null,
+      mailTexts: {},
       createdAt: expect.any(String),
       updatedAt: made.createdAt,
       deletion: null,
@@ -75,6 +97,12 @@ export const projects = surfaceSuite('projects', (world) => {
       publicConnections: false,
       storageMib: 7,
       externalTokenMaxAge: 7200,
+      signUp: 'closed',
+      requireVerifiedEmail: true,
+      mailLinkBase: 'https://app.example.org/#/mail',
+      mailTexts: {
+        verificationCode: { subject: 'Dein Code', text: 'Hallo {address},\n\n{code} ist dein Code.' },
+      },
     };
     const jwk = publicKey.export({ format: 'jwk' });
     expect(await create({ ...given, publicKey: jwk })).toMatchObject({ ...given, publicKey: pem });

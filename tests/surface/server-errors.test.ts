@@ -87,6 +87,8 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       password,
       refreshToken,
       newPassword: password,
+      newEmail: 'new@example.com',
+      token: 'x',
       userJwt: 'a.b.c',
       name: 'x',
       collectionName: 'x',
@@ -102,7 +104,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       // Rows that are looked for by an id need not be there: nothing can be looked for.
       params: Object.fromEntries(names.map((name) => [name, ids[name] ?? world.projectId])),
       ...(spec.upload ? { parts: [...fieldsOf(spec), filePart(smallPng)] } : {}),
-      query: 'username=ada&foreignId=x&query=ada&entityId=x'
+      query: 'username=ada&foreignId=x&query=ada&entityId=x&token=x'
         .split('&')
         .filter((one) => isKnown(spec, one))
         .join('&'),

@@ -15,7 +15,8 @@ export interface ClientMethod {
   output: string | undefined;
   /** Of a list: the key its items stand under, none for a bare array, and their type. */
   list: { key: string; item: string } | undefined;
-  startsSession: boolean;
+  /** What starts a session if it is one; `perhaps` where an answer may have no tokens yet. */
+  startsSession: boolean | 'perhaps';
   errors: string[];
 }
 
@@ -75,7 +76,8 @@ function methodOf(printer: TypePrinter, operation: contracts.OperationSpec): Cli
     input: inputOf(printer, operation, at),
     output: list || status === 204 ? undefined : outputOf(printer, operation, at),
     list,
-    startsSession: operation.output === contracts.session,
+    startsSession:
+      operation.output === contracts.signedUp ? 'perhaps' : operation.output === contracts.session,
     errors: errorsOf(operation),
   };
 }

@@ -1,12 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { SoftwarePasskey, waitFor } from '@kith/testing';
+import { SoftwarePasskey, type TestPlatform, waitFor } from '@kith/testing';
 import { Secret, TOTP } from 'otpauth';
+import { mailTo, tokenIn } from '../../tests/support/mails.ts';
 import type { Recorder } from './recorder.ts';
 
 const password = 'correct horse battery staple';
 
 /** Meets every operation once, in an order in which each has something to answer. */
-export async function tellStory(recorder: Recorder, operatorToken: string): Promise<void> {
+export async function tellStory(
+  recorder: Recorder,
+  operatorToken: string,
+  platform: Pick<TestPlatform, 'dataFolder'>,
+): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { format: 'pem', type: 'spki' },
@@ -15,6 +20,7 @@ export async function tellStory(recorder: Recorder, operatorToken: string): Prom
   await project(recorder, operatorToken, publicKey);
   await testTokens(recorder, Buffer.from(privateKey).toString('base64'));
   const people = await accounts(recorder);
+  await mails(recorder, platform);
   await connections(recorder, people);
   await collections(recorder, people.ada.token);
   await notifications(recorder, people);
@@ -122,6 +128,24 @@ async function secondFactors(recorder: Recorder, operatorToken: string): Promise
     token: operatorToken,
     params: { projectId, userId },
   });
+}
+
+async function mails(recorder: Recorder, platform: Pick<TestPlatform, 'dataFolder'>): Promise<void> {
+  const email = 'katherine@example.com';
+  const { accessToken: token } = await recorder.peek('identity.sign-up', { body: { email, password } });
+  await recorder.send('identity.send-verification-email', { token, body: { mode: 'link' } });
+  const link = tokenIn(await mailTo(platform, email, 'verificationLink'));
+  const redirect = 'https://app.example.org/welcome';
+  await recorder.send('identity.verify-email-link', {
+    query: { token: 'Zk3qX0c8m1vB7tYw5uPz2rLd9sNaHf4eGjKoTiVxQbM', redirect },
+  });
+  await recorder.send('identity.verify-email', { body: { token: link } });
+  const newEmail = 'katherine.j@example.com';
+  await recorder.send('identity.change-email', { token, body: { password, newEmail } });
+  await recorder.send('identity.request-password-reset', { body: { email } });
+  const reset = tokenIn(await mailTo(platform, email, 'passwordReset'));
+  const newPassword = 'a longer pass phrase';
+  await recorder.send('identity.reset-password', { body: { token: reset, newPassword } });
 }
 
 async function signUp(recorder: Recorder, body: Record<string, unknown>): Promise<Person> {

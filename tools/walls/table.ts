@@ -181,8 +181,9 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     store: [''],
     tokens: ['', 'store'],
     factors: ['', 'store'],
-    operations: ['', 'store', 'tokens', 'factors'],
-    '': ['store', 'tokens', 'factors', 'operations'],
+    mails: ['', 'store'],
+    operations: ['', 'store', 'tokens', 'factors', 'mails'],
+    '': ['store', 'tokens', 'factors', 'mails', 'operations'],
   },
   'services/storage': {
     store: [''],

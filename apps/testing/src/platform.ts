@@ -186,14 +186,20 @@ async function embedded(place: Place, starting: AsyncDisposableStack): Promise<P
 }
 
 async function onContainers(place: Place, starting: AsyncDisposableStack): Promise<Parts> {
-  const { env, prefix, logFolder, record } = place;
+  const { env, prefix, folder, logFolder, record } = place;
   const { PATH } = process.env;
   const engines = starting.use(await startEngines());
   await removeLeftFolders((left) => eraseEngines(engines, left));
   starting.defer(() => eraseEngines(engines, prefix));
   const urls = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl };
   const processes = starting.use(
-    await startDistributed({ env: { PATH, NODE_COMPILE_CACHE: compileCache(), ...urls, ...env }, logFolder }),
+    await startDistributed({
+      env: {
+        ...{ PATH, NODE_COMPILE_CACHE: compileCache(), MAIL_FOLDER: join(folder, 'data', 'mail') },
+        ...{ ...urls, ...env },
+      },
+      logFolder,
+    }),
   );
   starting.use(await watchNats(engines.natsUrl, prefix, record));
   return { platform: processes, engines, processes };

@@ -2,7 +2,7 @@ import { buildRequest } from './build-request.ts';
 import { authorized, type CallSettings, call } from './call.ts';
 import { openStream } from './exchange.ts';
 import { type MethodGroups, managed, operations } from './generated/application.ts';
-import type { SessionAnswer } from './generated/types.ts';
+import type { SessionAnswer, SignedUp } from './generated/types.ts';
 import { methodsOf } from './methods.ts';
 import { type NotificationEvent, type StreamOptions, streamNotifications } from './notification-stream.ts';
 import type { CallOptions, Operation } from './operation.ts';
@@ -69,7 +69,11 @@ export function createClient(options: ClientOptions): KithClient {
   });
   const settings: CallSettings = { ...connection, tokens: keeper };
   if (options.onSession) keeper.listen(options.onSession);
-  const start = (answer: unknown) => keeper.start(answer as SessionAnswer);
+  const start = async (answer: unknown) => {
+    const session = answer as SessionAnswer | SignedUp;
+    // The e-mail address has to be verified first.
+    return isSession(session) ? keeper.start(session) : session;
+  };
   const methods = methodsOf(settings, operations, start) as unknown as MethodGroups;
 
   return {
@@ -119,4 +123,8 @@ export function createClient(options: ClientOptions): KithClient {
 
 function storeOf(given: ClientOptions['session']): SessionStore {
   return given && 'get' in given ? given : memorySession(given ?? null);
+}
+
+function isSession(answer: SessionAnswer | SignedUp): answer is SessionAnswer {
+  return answer.accessToken !== null;
 }

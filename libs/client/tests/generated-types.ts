@@ -18,7 +18,8 @@ type Apart =
   | 'identity.sign-out'
   | 'identity.request-new-access-token'
   | 'notifications.stream'
-  | 'crypto.sign-testing-jwt-v2';
+  | 'crypto.sign-testing-jwt-v2'
+  | 'identity.verify-email-link';
 
 type Generated = { [Key in keyof Methods as Methods[Key]['operation']]: Methods[Key] };
 

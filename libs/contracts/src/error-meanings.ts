@@ -184,6 +184,30 @@ export const errorMeanings = {
     when: 'A passkey is enrolled without `rpId`, or its `rpId` is neither the host of one of the project’s web origins nor a domain above one. A project without web origins takes `localhost` alone.',
     remedy: 'Send the host of the page, and set the project’s web origins.',
   },
+  'auth/mail-unavailable': {
+    when: 'The installation is in production and has no `SMTP_URL`, or runs on a backup that was not adopted. Nothing was done.',
+    remedy: 'Have an operator set `SMTP_URL` and `MAIL_FROM`.',
+  },
+  'auth/sign-up-closed': {
+    when: 'The project’s setting `signUp` is `"closed"`.',
+    remedy: 'Do not offer sign-up. Accounts come by `verify-external-user` or by an import.',
+  },
+  'auth/email-not-verified': {
+    when: 'The password is right, the project asks for verified addresses (`requireVerifiedEmail`), and this one is not verified. A mail with a link was sent again.',
+    remedy: 'Ask the user to open the link in the mail, then sign in again.',
+  },
+  'auth/invalid-reset-token': {
+    when: 'The token of a password reset is unknown, was used, is older than 1 hour, or a newer mail has replaced it.',
+    remedy: 'Let the user ask for another mail.',
+  },
+  'auth/invalid-or-expired-token': {
+    when: 'The token or code of a mail is wrong, was used, has expired, or a newer mail has replaced it; a code also after 5 wrong ones, and without the access token of its user.',
+    remedy: 'Let the user type the code again, or ask for another mail.',
+  },
+  'auth/invalid-redirect': {
+    when: 'The origin of the address to go back to is not exactly one of the project’s `webOrigins`.',
+    remedy: 'Have an operator add the origin to `webOrigins`, or leave the address out.',
+  },
   'auth/suspended': {
     when: 'An operator has suspended this account. Its tokens have stopped at once.',
     remedy: 'Sign out here and say so. Trying again changes nothing.',

@@ -72,6 +72,24 @@ export const errors = {
     status: 400,
     message: 'rpId must be the host of one of the project’s web origins, or a domain above it.',
   },
+  'auth/mail-unavailable': { status: 503, message: 'This installation cannot send mails.' },
+  'auth/sign-up-closed': { status: 403, message: 'This project takes no new accounts.' },
+  'auth/email-not-verified': {
+    status: 403,
+    message: 'Confirm your e-mail address first; a mail with a link was sent to it.',
+  },
+  'auth/invalid-reset-token': {
+    status: 400,
+    message: 'This token has expired or was used. Ask for another mail.',
+  },
+  'auth/invalid-or-expired-token': {
+    status: 400,
+    message: 'This token or code is wrong, has expired or was used. Ask for another mail.',
+  },
+  'auth/invalid-redirect': {
+    status: 400,
+    message: 'The address to go back to must be at one of the web origins of the project.',
+  },
   'auth/suspended': { status: 403, message: 'This account is suspended.' },
   'auth/server-error': { status: 500, message: 'Something went wrong.' },
   'user/not-found': { status: 404, message: 'No such user.' },

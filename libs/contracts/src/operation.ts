@@ -93,8 +93,8 @@ export interface OperationSpec {
    * (spec#projects-public-profiles, spec#projects-public-connections).
    */
   visibility?: Visibility;
-  /** What a text output is sent as; JSON otherwise. */
-  contentType?: 'text/plain; charset=utf-8';
+  /** What a text output is sent as, a page for browsers among it; JSON otherwise. */
+  contentType?: 'text/plain; charset=utf-8' | 'text/html; charset=utf-8';
   /** Answers for a project that is deleted, too; every other operation is refused for it (spec#projects-deleting). */
   answersDeleted?: true;
   /** Takes an Idempotency-Key without a token; the project is the caller, and the answer tells whose the record is (spec#idempotency-scope). */

@@ -4,6 +4,8 @@ export {
   httpConfig,
   mongoConfig,
   natsConfig,
+  publicUrl,
+  publicUrlText,
   secretConfig,
   secretsOf,
   serviceConfig,

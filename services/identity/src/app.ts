@@ -4,6 +4,7 @@ import type { Relay } from '@kith/service';
 import type { Attempts } from './attempts.ts';
 import type { ErasedExternals } from './erased-externals.ts';
 import type { ErasureList } from './erasure-list.ts';
+import type { Postman } from './mails/postman.ts';
 import type { Notices } from './notices.ts';
 import type { Passwords } from './passwords.ts';
 import type { IdentityStore } from './store/index.ts';
@@ -35,6 +36,8 @@ export interface AppContext {
   attempts: Attempts;
   /** The time by which second factors count. */
   now(): Date;
+  /** Kicked after each commit that stored a mail. */
+  postman: Pick<Postman, 'isThere' | 'kick'>;
   /** Kicked after each commit that stored an event. */
   relay: Relay;
 }

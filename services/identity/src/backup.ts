@@ -5,6 +5,7 @@ import {
   declared,
   deletedUsers,
   deletingProjects,
+  mailings,
   projects,
   type StoredProject,
   sessions,
@@ -18,7 +19,10 @@ import { sealed } from './store/sealed.ts';
 export const identityBackup: ServiceBackup = {
   service: 'identity',
   declared,
-  follows: [{ rows: suspensions, target: users, of: ({ id }) => [id] }],
+  follows: [
+    { rows: suspensions, target: users, of: ({ id }) => [id] },
+    { rows: mailings, target: users, of: ({ id }) => within(id) },
+  ],
   insteadOf: [
     { rows: deletedUsers, target: users },
     { rows: deletingProjects, target: projects },
@@ -72,6 +76,10 @@ export const identityBackup: ServiceBackup = {
     keyUses: () => null,
     sessions: () => null,
     factors: () => null,
+    // What is on its way to people who are not in the copy.
+    mailings: () => null,
+    resetRequests: () => null,
+    sentMails: () => null,
     hashKinds: () => null,
     attempts: () => null,
     erasedExternals: () => null,
@@ -79,5 +87,12 @@ export const identityBackup: ServiceBackup = {
 };
 
 function anonymousProject(id: string, project: StoredProject): StoredProject {
-  return { ...project, name: `Project ${id.slice(0, 4)}`, publicKey: null, webOrigins: [] };
+  return {
+    ...project,
+    name: `Project ${id.slice(0, 4)}`,
+    publicKey: null,
+    webOrigins: [],
+    mailLinkBase: null,
+    mailTexts: {},
+  };
 }

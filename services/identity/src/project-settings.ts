@@ -13,6 +13,7 @@ import type { Project, ProjectSettings } from './store/index.ts';
 export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectSettings> {
   const { name, publicKey, limits, webOrigins, publicProfiles, publicConnections, storageMib } = body;
   const { externalTokenMaxAge } = body;
+  const { signUp, requireVerifiedEmail, mailLinkBase, mailTexts } = body;
   const settings: Partial<ProjectSettings> = {};
   if (name !== undefined) settings.name = name;
   if (publicKey !== undefined) settings.publicKey = publicKey === null ? null : readPublicKey(publicKey);
@@ -22,6 +23,10 @@ export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectS
   if (publicConnections !== undefined) settings.publicConnections = publicConnections;
   if (storageMib !== undefined) settings.storageMib = storageMib;
   if (externalTokenMaxAge !== undefined) settings.externalTokenMaxAge = externalTokenMaxAge;
+  if (signUp !== undefined) settings.signUp = signUp;
+  if (requireVerifiedEmail !== undefined) settings.requireVerifiedEmail = requireVerifiedEmail;
+  if (mailLinkBase !== undefined) settings.mailLinkBase = mailLinkBase;
+  if (mailTexts !== undefined) settings.mailTexts = mailTexts;
   return settings;
 }
 
@@ -44,6 +49,10 @@ export function projectAnswer(project: Project): ProjectAnswer {
     publicConnections: project.publicConnections,
     storageMib: project.storageMib ?? null,
     externalTokenMaxAge: project.externalTokenMaxAge,
+    signUp: project.signUp,
+    requireVerifiedEmail: project.requireVerifiedEmail,
+    mailLinkBase: project.mailLinkBase,
+    mailTexts: project.mailTexts,
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),
     deletion: null,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Secrets } from '@kith/base';
+import { type Secrets, StartError } from '@kith/base';
 import {
   apiKeyNotice,
   blocksPage,
@@ -18,6 +18,7 @@ import {
   startService,
 } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
+import type { z } from 'zod';
 import type { AppContext } from './app.ts';
 import { Attempts } from './attempts.ts';
 import { identityBackup } from './backup.ts';
@@ -26,8 +27,11 @@ import { identityConfig } from './config.ts';
 import { ErasedExternals } from './erased-externals.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
 import { ErasureList } from './erasure-list.ts';
+import { type MailTimes, Postman } from './mails/postman.ts';
+import { openTransport, type TransportConfig } from './mails/transport.ts';
 import { Notices } from './notices.ts';
 import { apiKeysHandler, noteKeyUsesHandler } from './operations/api-keys.ts';
+import { exportMailsHandler } from './operations/export-mails.ts';
 import { exportSessionsHandler } from './operations/export-sessions.ts';
 import * as operations from './operations/index.ts';
 import { knownUsersHandler } from './operations/known-users.ts';
@@ -65,6 +69,15 @@ export interface IdentityOptions {
   erasureTimes?: Partial<ErasureTimes>;
   /** Tells the time that failed attempts and second factors are judged by, Unix ms; the machine's clock by default. */
   now?: () => number;
+  /** How mails leave; without any way they cannot. */
+  mails?: MailOptions | undefined;
+}
+
+interface MailOptions extends TransportConfig {
+  /** The address by which clients reach the gateway. */
+  publicUrl?: string | undefined;
+  /** Times of sending, where they are to differ. */
+  times?: Partial<MailTimes>;
 }
 
 export const manifest = serviceManifest<AppContext>()({
@@ -73,6 +86,7 @@ export const manifest = serviceManifest<AppContext>()({
   operations,
   internal: [
     exportSessionsHandler,
+    exportMailsHandler,
     usersByIdsHandler,
     knownUsersHandler,
     projectOfUserHandler,
@@ -89,13 +103,14 @@ export const manifest = serviceManifest<AppContext>()({
   // Replicas tell each other of revoked keys.
   hears: [revocationNotice],
   stores: identityBackup,
-  start: (runtime, { store, config, folder }) =>
+  start: (runtime, { store, config, folder, isSilent }) =>
     startIdentity(runtime, {
       store,
       secrets: secretsOf(config),
       tokenIssuer: config.TOKEN_ISSUER,
       tokenAudience: config.TOKEN_AUDIENCE,
       erasuresFile: config.ERASURES_FILE ?? (folder && join(folder, 'erasures.jsonl')),
+      mails: isSilent ? undefined : mailsOf(config, { folder, nodeEnv: runtime.nodeEnv }),
     }),
 });
 
@@ -122,6 +137,14 @@ export async function startIdentity(
   const notices = new Notices(runtime.bus, runtime.log);
   const passwords = new Passwords();
   const { number: epoch, restoredAt = 0 } = (await store.outbox.fact('epoch')) ?? { number: 0 };
+  const { mails = {} } = options;
+  const postman = undo.adopt(
+    new Postman({
+      ...{ store, secrets, restoredAt, log: runtime.log, publicUrl: mails.publicUrl, times: mails.times },
+      transport: await openTransport(mails, runtime.log),
+    }),
+    (started) => started.stop(),
+  );
   const app: AppContext = {
     bus: runtime.bus,
     store,
@@ -137,6 +160,7 @@ export async function startIdentity(
     passwords,
     attempts: new Attempts({ store: store.attempts, secrets, now: options.now }),
     now: () => new Date(options.now?.() ?? Date.now()),
+    postman,
     relay,
   };
   const { everyMs, settleMs } = { ...erasureTimes, ...options.erasureTimes };
@@ -155,10 +179,27 @@ export async function startIdentity(
     outbox: store.outbox,
     replies: store.replies,
     restored: () => takeUpRestore(app),
-    background: [{ stop: () => heard.drain() }, projects, erasure, ...upkeep, relay],
+    background: [{ stop: () => heard.drain() }, postman, projects, erasure, ...upkeep, relay],
     checkStore: () => store.check(),
     close: () => store.close(),
   });
   undo.move();
   return service;
+}
+
+type MailConfig = Pick<
+  z.output<typeof identityConfig>,
+  'SMTP_URL' | 'MAIL_FROM' | 'MAIL_FOLDER' | 'PUBLIC_URL'
+>;
+
+/** How mails leave by the environment: to files only while developing (spec#accounts-mail-smtp). Throws `StartError`. */
+function mailsOf(
+  { SMTP_URL: smtpUrl, MAIL_FROM: from, MAIL_FOLDER, PUBLIC_URL: publicUrl }: MailConfig,
+  { folder, nodeEnv }: { folder: string | undefined; nodeEnv: string },
+): MailOptions {
+  if (smtpUrl !== undefined && from === undefined)
+    throw new StartError('MAIL_FROM: the e-mail address that mails come from is needed with SMTP_URL');
+  const isProduction = nodeEnv === 'production';
+  const mailFolder = isProduction ? undefined : (MAIL_FOLDER ?? (folder && join(folder, 'mail')));
+  return { smtpUrl, from, folder: mailFolder, publicUrl };
 }

@@ -1,5 +1,5 @@
 import { wholeNumber } from '@kith/base/config';
-import { httpConfig, storingServiceConfig } from '@kith/service';
+import { httpConfig, publicUrl, publicUrlText, storingServiceConfig } from '@kith/service';
 import { z } from 'zod';
 
 const mebibytes = wholeNumber(0, 1_000_000_000);
@@ -16,10 +16,6 @@ export const storageConfig = z.object({
     ),
   STORAGE_PROJECT_MIB: mebibytes.default(10_240).describe('MiB of files that a project may store'),
   STORAGE_USER_MIB: mebibytes.default(500).describe('MiB of files that a user may store'),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: 'the address by which clients reach the gateway is needed' })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional()
-    .describe('address by which clients reach the gateway; the addresses of files begin with it'),
+  PUBLIC_URL: publicUrl.optional().describe(publicUrlText),
 });
 export type StorageConfig = z.output<typeof storageConfig>;

@@ -11,6 +11,7 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningGateway, startGateway } from '@kith/gateway';
 import { type RunningService, secretsOf, startByManifest } from '@kith/service';
 import { services, storingNames } from '../services.ts';
+import { readManifest } from './backup-manifest.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
@@ -79,6 +80,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const runtime = { bus, log, metrics, nodeEnv: config.NODE_ENV, operationsAtOnce };
     const settings = withSecret(folder, config);
     const secrets = secretsOf(settings);
+    const backup = readManifest(folder);
+    const isSilent = backup !== undefined && backup.adoptedAt === undefined;
     const upstreams: Record<string, string> = {};
     for (const manifest of services) {
       const file = folder.file(`${manifest.name}.sqlite`);
@@ -89,6 +92,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
         config: settings,
         store,
         folder: folder.path,
+        isSilent,
         http,
       });
       running.push(service);

@@ -19,6 +19,7 @@ import type {
   PublicUser,
   SavedEntity,
   SessionInfo,
+  SignedUp,
   StandingBlock,
   StoredFile,
   StoredImage,
@@ -40,13 +41,13 @@ export interface AuthMethods {
   /**
    * Creates an account with e-mail address and password, and its first session.
    *
-   * Errors of its own: `auth/weak-password`, `project/not-found`, `DUPLICATE_EMAIL`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/weak-password`, `project/not-found`, `auth/sign-up-closed`, `auth/mail-unavailable`, `DUPLICATE_EMAIL`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
    */
-  signUp(input: Methods['auth.signUp']['input'], options?: CallOptions): Promise<Session>;
+  signUp(input: Methods['auth.signUp']['input'], options?: CallOptions): Promise<SignedUp | Session>;
   /**
    * Opens a session with e-mail address and password.
    *
-   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/second-factor-required`, `auth/invalid-second-factor`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/second-factor-required`, `auth/invalid-second-factor`, `auth/email-not-verified`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
@@ -178,6 +179,48 @@ export interface AuthMethods {
     input?: Methods['auth.stepUp']['input'],
     options?: CallOptions,
   ): Promise<{ success: true; expiresAt: string }>;
+  /**
+   * Sends a mail with a token that sets a new password. Answers the same, and as quickly, whether there is such an account or not.
+   *
+   * Errors of its own: `project/not-found`, `auth/mail-unavailable`, `auth/server-error`, `auth/invalid-body`.
+   */
+  requestPasswordReset(
+    input: Methods['auth.requestPasswordReset']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true; message: string }>;
+  /**
+   * Sets a new password by the token of a mail, once, and ends every session.
+   *
+   * Errors of its own: `auth/weak-password`, `auth/invalid-reset-token`, `auth/server-error`, `auth/invalid-body`.
+   */
+  resetPassword(
+    input: Methods['auth.resetPassword']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true; message: string }>;
+  /**
+   * Sends the caller a mail that verifies the e-mail address, by a code or by a link.
+   *
+   * Errors of its own: `auth/mail-unavailable`, `auth/invalid-redirect`, `auth/not-password-user`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   */
+  sendVerificationEmail(
+    input?: Methods['auth.sendVerificationEmail']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true }>;
+  /**
+   * Takes the token of a mail: verifies the address, makes a new address count, or undoes a change of address. A code of 6 digits is taken with its user's access token alone.
+   *
+   * Errors of its own: `auth/invalid-or-expired-token`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
+   */
+  verifyEmail(input: Methods['auth.verifyEmail']['input'], options?: CallOptions): Promise<{ success: true }>;
+  /**
+   * Sends a mail to a new address of the caller's. It counts once its token comes to `verify-email`; then the old address is told.
+   *
+   * Errors of its own: `auth/mail-unavailable`, `auth/step-up-required`, `auth/not-password-user`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
+   */
+  changeEmail(
+    input: Methods['auth.changeEmail']['input'],
+    options?: CallOptions,
+  ): Promise<{ success: true; message: string }>;
 }
 
 export interface UsersMethods {
@@ -252,6 +295,11 @@ export interface UsersMethods {
       userAgent: string | null;
       ip: string | null;
       expiresAt: string;
+    }>;
+    mails: Array<{
+      kind: 'passwordReset' | 'verificationLink' | 'verificationCode' | 'emailChange' | 'emailChanged';
+      address: string;
+      until: string;
     }>;
     connections: Array<Connection>;
     sentRequests: Array<ConnectionRequest>;
@@ -669,6 +717,34 @@ export const operations = {
       takesInput: true,
     },
     stepUp: { method: 'POST', path: '/auth/step-up', auth: 'user', takesKey: true, takesInput: true },
+    requestPasswordReset: {
+      method: 'POST',
+      path: '/auth/request-password-reset',
+      auth: 'none',
+      takesInput: true,
+    },
+    resetPassword: { method: 'POST', path: '/auth/reset-password', auth: 'none', takesInput: true },
+    sendVerificationEmail: {
+      method: 'POST',
+      path: '/auth/send-verification-email',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
+    },
+    verifyEmail: {
+      method: 'POST',
+      path: '/auth/verify-email',
+      auth: 'optional',
+      takesKey: true,
+      takesInput: true,
+    },
+    changeEmail: {
+      method: 'POST',
+      path: '/auth/change-email',
+      auth: 'user',
+      takesKey: true,
+      takesInput: true,
+    },
   },
   users: {
     get: { method: 'GET', path: '/users/:userId', auth: 'optional', takesInput: true },

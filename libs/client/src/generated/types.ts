@@ -52,6 +52,12 @@ export type ErrorCode =
   | 'auth/factor-not-found'
   | 'auth/too-many-factors'
   | 'auth/invalid-rp-id'
+  | 'auth/mail-unavailable'
+  | 'auth/sign-up-closed'
+  | 'auth/email-not-verified'
+  | 'auth/invalid-reset-token'
+  | 'auth/invalid-or-expired-token'
+  | 'auth/invalid-redirect'
   | 'auth/server-error'
   | 'user/not-found'
   | 'user/invalid-body'
@@ -103,10 +109,10 @@ export type ErrorCode =
   | 'DUPLICATE_EMAIL'
   | 'DUPLICATE_USERNAME';
 
-export interface SessionAnswer {
+export interface SignedUp {
   success: true;
-  accessToken: string;
-  refreshToken: string;
+  accessToken: string | null;
+  refreshToken: string | null;
   user: OwnUser;
 }
 
@@ -131,6 +137,13 @@ export interface OwnUser {
   isActive: boolean;
   lastActive: string | null;
   updatedAt: string;
+}
+
+export interface SessionAnswer {
+  success: true;
+  accessToken: string;
+  refreshToken: string;
+  user: OwnUser;
 }
 
 export interface SessionInfo {
@@ -287,6 +300,16 @@ export interface Project {
   publicConnections: boolean;
   storageMib: number | null;
   externalTokenMaxAge: number;
+  signUp: 'open' | 'closed';
+  requireVerifiedEmail: boolean;
+  mailLinkBase: string | null;
+  mailTexts: {
+    passwordReset?: { subject: string; text: string } | undefined;
+    verificationLink?: { subject: string; text: string } | undefined;
+    verificationCode?: { subject: string; text: string } | undefined;
+    emailChange?: { subject: string; text: string } | undefined;
+    emailChanged?: { subject: string; text: string } | undefined;
+  };
   createdAt: string;
   updatedAt: string;
   deletion: { since: string; usersLeft: number } | null;
@@ -435,10 +458,12 @@ export interface Methods {
       birthdate?: string | null | undefined;
       metadata?: Record<string, Json> | null | undefined;
     };
-    output: SessionAnswer;
+    output: SignedUp;
     errors:
       | 'auth/weak-password'
       | 'project/not-found'
+      | 'auth/sign-up-closed'
+      | 'auth/mail-unavailable'
       | 'DUPLICATE_EMAIL'
       | 'DUPLICATE_USERNAME'
       | 'auth/server-error'
@@ -466,6 +491,7 @@ export interface Methods {
       | 'auth/suspended'
       | 'auth/second-factor-required'
       | 'auth/invalid-second-factor'
+      | 'auth/email-not-verified'
       | 'project/not-found'
       | 'auth/server-error'
       | 'auth/invalid-body';
@@ -644,6 +670,51 @@ export interface Methods {
       | 'auth/server-error'
       | 'auth/invalid-body';
   };
+  'auth.requestPasswordReset': {
+    operation: 'identity.request-password-reset';
+    input: { email: string };
+    output: { success: true; message: string };
+    errors: 'project/not-found' | 'auth/mail-unavailable' | 'auth/server-error' | 'auth/invalid-body';
+  };
+  'auth.resetPassword': {
+    operation: 'identity.reset-password';
+    input: { token: string; newPassword: string };
+    output: { success: true; message: string };
+    errors: 'auth/weak-password' | 'auth/invalid-reset-token' | 'auth/server-error' | 'auth/invalid-body';
+  };
+  'auth.sendVerificationEmail': {
+    operation: 'identity.send-verification-email';
+    input: { mode?: 'code' | 'link' | undefined; redirectUrl?: string | null | undefined };
+    output: { success: true };
+    errors:
+      | 'auth/mail-unavailable'
+      | 'auth/invalid-redirect'
+      | 'auth/not-password-user'
+      | 'auth/unauthorized'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
+  'auth.verifyEmail': {
+    operation: 'identity.verify-email';
+    input: { token: string };
+    output: { success: true };
+    errors: 'auth/invalid-or-expired-token' | 'DUPLICATE_EMAIL' | 'auth/server-error' | 'auth/invalid-body';
+  };
+  'auth.changeEmail': {
+    operation: 'identity.change-email';
+    input: { password: string; newEmail: string };
+    output: { success: true; message: string };
+    errors:
+      | 'auth/mail-unavailable'
+      | 'auth/step-up-required'
+      | 'auth/not-password-user'
+      | 'auth/too-many-attempts'
+      | 'auth/invalid-credentials'
+      | 'auth/unauthorized'
+      | 'DUPLICATE_EMAIL'
+      | 'auth/server-error'
+      | 'auth/invalid-body';
+  };
   'users.get': {
     operation: 'identity.get-user';
     input: { userId: string };
@@ -717,6 +788,11 @@ export interface Methods {
         userAgent: string | null;
         ip: string | null;
         expiresAt: string;
+      }>;
+      mails: Array<{
+        kind: 'passwordReset' | 'verificationLink' | 'verificationCode' | 'emailChange' | 'emailChanged';
+        address: string;
+        until: string;
       }>;
       connections: Array<Connection>;
       sentRequests: Array<ConnectionRequest>;
@@ -1075,6 +1151,18 @@ export interface Methods {
       publicConnections?: boolean | undefined;
       storageMib?: number | null | undefined;
       externalTokenMaxAge?: number | undefined;
+      signUp?: 'open' | 'closed' | undefined;
+      requireVerifiedEmail?: boolean | undefined;
+      mailLinkBase?: string | null | undefined;
+      mailTexts?:
+        | {
+            passwordReset?: { subject: string; text: string } | undefined;
+            verificationLink?: { subject: string; text: string } | undefined;
+            verificationCode?: { subject: string; text: string } | undefined;
+            emailChange?: { subject: string; text: string } | undefined;
+            emailChanged?: { subject: string; text: string } | undefined;
+          }
+        | undefined;
     };
     output: Project;
     errors: 'project/server-error' | 'project/invalid-body';
@@ -1121,6 +1209,18 @@ export interface Methods {
       publicConnections?: boolean | undefined;
       storageMib?: number | null | undefined;
       externalTokenMaxAge?: number | undefined;
+      signUp?: 'open' | 'closed' | undefined;
+      requireVerifiedEmail?: boolean | undefined;
+      mailLinkBase?: string | null | undefined;
+      mailTexts?:
+        | {
+            passwordReset?: { subject: string; text: string } | undefined;
+            verificationLink?: { subject: string; text: string } | undefined;
+            verificationCode?: { subject: string; text: string } | undefined;
+            emailChange?: { subject: string; text: string } | undefined;
+            emailChanged?: { subject: string; text: string } | undefined;
+          }
+        | undefined;
     };
     output: Project;
     errors: 'project/not-found' | 'project/server-error' | 'project/invalid-body';

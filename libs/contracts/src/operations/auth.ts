@@ -9,7 +9,7 @@ import { secondFactor } from './second-factor.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { ownUser, profileFields } from './users.ts';
 
-/** What signing up and in answer (spec#accounts-session). */
+/** What signing in answers (spec#accounts-session). */
 export const session = z.object({
   success: z.literal(true),
   accessToken: shownText(4096),
@@ -18,8 +18,15 @@ export const session = z.object({
 });
 export type Session = z.output<typeof session>;
 
-const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
-const tooShort = 'must have at least 8 characters.';
+/** What signing up answers; without tokens where the address has to be verified first (spec#accounts-unverified-sign-up). */
+export const signedUp = session.extend({
+  accessToken: session.shape.accessToken.nullable(),
+  refreshToken: session.shape.refreshToken.nullable(),
+});
+export type SignedUp = z.output<typeof signedUp>;
+
+export const strongEnough = (body: { password: string }) => codePoints(body.password.trim()) >= 8;
+export const tooShort = 'must have at least 8 characters.';
 /** A body with nothing but a new password. */
 export const passwordBody = z.object({ password }).refine(strongEnough, {
   path: ['password'],
@@ -45,10 +52,17 @@ export const signUp = operation({
     params: { code: 'auth/weak-password' },
     error: tooShort,
   }),
-  output: session,
+  output: signedUp,
   status: 201,
-  errors: ['auth/weak-password', 'project/not-found', 'DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
-  keyedByProject: { userOf: (output) => (output as Session).user.id },
+  errors: [
+    'auth/weak-password',
+    'project/not-found',
+    'auth/sign-up-closed',
+    'auth/mail-unavailable',
+    'DUPLICATE_EMAIL',
+    'DUPLICATE_USERNAME',
+  ],
+  keyedByProject: { userOf: (output) => (output as SignedUp).user.id },
 });
 
 /** Opens a session with e-mail address and password (spec#accounts-sign-in). */
@@ -70,6 +84,7 @@ export const signIn = operation({
     'auth/suspended',
     'auth/second-factor-required',
     'auth/invalid-second-factor',
+    'auth/email-not-verified',
     'project/not-found',
   ],
 });

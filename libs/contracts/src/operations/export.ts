@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { Feature } from '../errors.ts';
 import { type ExportSection, internalOperation, operation } from '../operation.ts';
-import { timestamp, uuid } from '../scalars.ts';
+import { shownText, timestamp, uuid } from '../scalars.ts';
 import { sessionInfo } from './auth.ts';
 import { standingBlock } from './blocks.ts';
 import { collection, savedEntity } from './collections.ts';
 import { connectionRequest } from './connection-requests.ts';
 import { connection } from './connections.ts';
 import { factorList } from './factors.ts';
+import { mailKinds } from './mail-settings.ts';
 import { appNotification } from './notifications.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { storedFile, storedImage } from './storage.ts';
@@ -48,6 +49,13 @@ export const exportSessions = section(
   'identity.export-sessions',
   'auth',
   sessionInfo.omit({ current: true }).extend({ expiresAt: timestamp }),
+);
+
+/** Mails that were asked for, each with the address it goes to, while its token holds; without anything that opens one. */
+export const exportMails = section(
+  'identity.export-mails',
+  'auth',
+  z.object({ kind: z.enum(mailKinds), address: shownText(254), until: timestamp }),
 );
 
 /** Established connections, newest first. */
@@ -98,6 +106,7 @@ export const exportFiles = section('storage.export-files', 'storage', z.union([s
 const head = z.object({ exportedAt: timestamp, user: ownUser, ...factorList.shape });
 const sections = {
   sessions: exportSessions,
+  mails: exportMails,
   connections: exportConnections,
   sentRequests: exportSentRequests,
   receivedRequests: exportReceivedRequests,

@@ -11,6 +11,7 @@ import { cryptoOperations } from './crypto.ts';
 import { exportOperations } from './export.ts';
 import { factorOperations } from './factors.ts';
 import { importOperations } from './imports.ts';
+import { mailOperations } from './mails.ts';
 import { notificationOperations } from './notifications.ts';
 import { projectOperations, projectUpkeepOperations } from './projects.ts';
 import { storageOperations } from './storage.ts';
@@ -29,6 +30,8 @@ export * from './crypto.ts';
 export * from './export.ts';
 export * from './factors.ts';
 export * from './imports.ts';
+export { type MailKind, type MailTexts, mailKinds } from './mail-settings.ts';
+export * from './mails.ts';
 export * from './notifications.ts';
 export type {
   PasskeyAssertion,
@@ -46,6 +49,7 @@ const all = [
   ...cryptoOperations,
   ...authOperations,
   ...factorOperations,
+  ...mailOperations,
   ...userOperations,
   ...exportOperations,
   ...connectionOperations,

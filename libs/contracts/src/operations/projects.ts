@@ -3,6 +3,7 @@ import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
 import { jsonObject, shownText, sized, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { webOrigin } from '../web-origin.ts';
+import { mailLinkBase, mailTexts } from './mail-settings.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { projectUser } from './users.ts';
 
@@ -39,6 +40,14 @@ export const project = z.object({
   storageMib: wholeNumber.nullable(),
   /** Longest life of the JWTs of the project's own backend, in seconds (spec#accounts-external-max-age). */
   externalTokenMaxAge: wholeNumber,
+  /** Whether anybody may sign up (spec#accounts-sign-up-closed). */
+  signUp: z.enum(['open', 'closed']),
+  /** Whether users sign in only with a verified e-mail address (spec#accounts-unverified-sign-in). */
+  requireVerifiedEmail: z.boolean(),
+  /** The page of the application that links in mails lead to; null is the first of `webOrigins` (spec#accounts-mail-texts). */
+  mailLinkBase: shownText(2048).nullable(),
+  /** Subjects and texts of mails in place of the usual ones, by kind (spec#accounts-mail-texts). */
+  mailTexts: mailTexts,
   createdAt: timestamp,
   updatedAt: timestamp,
   /** Of a project that is being deleted: since when, and how many users are still there; else null. */
@@ -89,6 +98,10 @@ const settings = {
     .min(3600, 'must be 3,600 to 86,400 seconds.')
     .max(86_400, 'must be 3,600 to 86,400 seconds.')
     .optional(),
+  signUp: z.enum(['open', 'closed']).optional(),
+  requireVerifiedEmail: z.boolean().optional(),
+  mailLinkBase: mailLinkBase.nullable().optional(),
+  mailTexts: mailTexts.optional(),
 };
 
 const common = {

@@ -109,6 +109,13 @@ export const httpConfig = z.object({
   ...secretConfig.shape,
 });
 
+/** The address by which clients reach the gateway, without a slash at its end. */
+export const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'the address by which clients reach the gateway is needed' })
+  .transform((url) => url.replace(/\/+$/, ''));
+export const publicUrlText =
+  'address by which clients reach the gateway; the addresses of files, and links in mails, begin with it';
+
 /** The environment of a service that stores nothing, and of one that does. */
 export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });
 export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoConfig.shape });

@@ -18,6 +18,8 @@ export interface Given<Config = object, Store = StoreConfig | undefined> {
   store: Store;
   /** A folder for files beside the store, where the form has one. */
   folder?: string | undefined;
+  /** Whether nothing may be sent outside: the data is a backup that was not adopted (docs/adr/0038), or on its way elsewhere. */
+  isSilent?: boolean;
   /** Where to take and give bytes, for a service that has `streams`. */
   http?: HttpIntakeConfig | undefined;
 }

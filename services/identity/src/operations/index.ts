@@ -1,6 +1,7 @@
 // Every operation of the service, by its short name.
 export { challengePasskeyHandler as 'challenge-passkey' } from './challenge-passkey.ts';
 export { challengeSignInHandler as 'challenge-sign-in' } from './challenge-sign-in.ts';
+export { changeEmailHandler as 'change-email' } from './change-email.ts';
 export { changePasswordHandler as 'change-password' } from './change-password.ts';
 export { changeUserHandler as 'change-user' } from './change-user.ts';
 export { checkUsernameHandler as 'check-username' } from './check-username.ts';
@@ -32,8 +33,11 @@ export { removeFactorHandler as 'remove-factor' } from './remove-factor.ts';
 export { removeUserFactorsHandler as 'remove-user-factors' } from './remove-user-factors.ts';
 export { renewRecoveryCodesHandler as 'renew-recovery-codes' } from './renew-recovery-codes.ts';
 export { requestNewAccessTokenHandler as 'request-new-access-token' } from './request-new-access-token.ts';
+export { requestPasswordResetHandler as 'request-password-reset' } from './request-password-reset.ts';
+export { resetPasswordHandler as 'reset-password' } from './reset-password.ts';
 export { revokeKeyHandler as 'revoke-key' } from './revoke-key.ts';
 export { rotateKeysHandler as 'rotate-keys' } from './rotate-keys.ts';
+export { sendVerificationEmailHandler as 'send-verification-email' } from './send-verification-email.ts';
 export { setPasswordHandler as 'set-password' } from './set-password.ts';
 export { signInHandler as 'sign-in' } from './sign-in.ts';
 export { signOutHandler as 'sign-out' } from './sign-out.ts';
@@ -46,4 +50,6 @@ export {
 } from './suspend-user.ts';
 export { updateProjectHandler as 'update-project' } from './update-project.ts';
 export { updateUserHandler as 'update-user' } from './update-user.ts';
+export { verifyEmailHandler as 'verify-email' } from './verify-email.ts';
+export { verifyEmailLinkHandler as 'verify-email-link' } from './verify-email-link.ts';
 export { verifyExternalUserHandler as 'verify-external-user' } from './verify-external-user.ts';

@@ -5,6 +5,7 @@ import type { AppContext } from '../app.ts';
 import { checkCredentials } from '../check-credentials.ts';
 import { checkSecondFactor } from '../factors/second-factor.ts';
 import { importedHash } from '../imported-hash.ts';
+import { refuseUnverified } from '../mails/refuse-unverified.ts';
 import { openSession } from '../open-session.ts';
 import type { User } from '../store/index.ts';
 
@@ -14,6 +15,7 @@ export const signInHandler = handler(
   async (request, app: AppContext) => {
     const { projectId, body, deadline } = request;
     const { user, project, attempt } = await checkCredentials(app, request);
+    await refuseUnverified(app, project, user);
     await checkSecondFactor(app, user, body, { project, attempt, deadline });
     await replaceImportedHash(app, user, request);
     const now = new Date();

@@ -4,27 +4,40 @@ import { handler } from '@kith/service';
 import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
+import { firstVerification, needMails } from '../mails/mail-user.ts';
 import { newUser } from '../new-user.ts';
 import { openSession } from '../open-session.ts';
 import { refuseWeak } from '../password-rules.ts';
 import { withProfile } from '../profile.ts';
 import { userEvent } from '../user-events.ts';
+import { ownUserOf } from '../user-views.ts';
 
 /** Creates an account and its first session (spec#accounts-sign-up). */
 export const signUpHandler = handler(
   signUp,
   async (request, app: AppContext) => {
     const { projectId, body, deadline } = request;
-    if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');
+    const project = await app.store.projects.find(projectId);
+    if (!project) throw new ApiError('project/not-found');
+    if (project.signUp === 'closed') throw new ApiError('auth/sign-up-closed');
+    const { requireVerifiedEmail } = project;
+    if (requireVerifiedEmail) needMails(app);
     await refuseWeak(body.password, body, 'password');
     const passwordHash = await app.passwords.hash(body.password, deadline);
     const now = new Date();
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-    const outcome = await app.store.users.add(user, userEvent(userCreated, user));
+    const isKept = await app.store.mailings.isKept(projectId, email, now);
+    if (isKept) throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
+    const mail = requireVerifiedEmail ? firstVerification(project, email) : undefined;
+    const outcome = await app.store.users.add(user, userEvent(userCreated, user), mail);
     if (outcome === 'email-taken') throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
     app.relay.kick();
+    if (requireVerifiedEmail) {
+      app.postman.kick();
+      return { success: true as const, accessToken: null, refreshToken: null, user: ownUserOf(user) };
+    }
     const attempt = attemptOf(request, { address: email, userId: user.id });
     await afterChange(() => app.attempts.signedIn(attempt));
     return openSession(app, user, request, now);

@@ -1,5 +1,5 @@
 import { fold, StartError } from '@kith/base';
-import { operatorScopes } from '@kith/contracts';
+import { type MailKind, mailKinds, operatorScopes } from '@kith/contracts';
 import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
@@ -66,6 +66,10 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
     // Projects of a version before have none.
     storageMib: z.int().nullable().default(null),
     externalTokenMaxAge: z.int().default(usualExternalAge),
+    signUp: z.enum(['open', 'closed']).default('open'),
+    requireVerifiedEmail: z.boolean().default(false),
+    mailLinkBase: text.nullable().default(null),
+    mailTexts: z.custom<Project['mailTexts']>().default({}),
     createdAt: time,
     updatedAt: time,
   }),
@@ -184,6 +188,65 @@ export const deletedUsers: Collection<{ seq: number; deletedAt: number }> = coll
 /** Ids of ended accounts (`endedIds`), by `userKey`: for a while no import may use them. */
 export const endedUsers: Collection<{ until: number }> = collection<{ until: number }>({
   name: 'endedUsers',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ until: time }),
+  expires: ({ until }) => until,
+});
+
+/** A mail to a user and what its token is for; sent or not (docs/adr/0051). */
+export interface StoredMailing {
+  kind: MailKind;
+  address: string;
+  /** Where the page of its link leads to. */
+  redirect: string | null;
+  /** Until it is sent. */
+  waiting: { since: number; dueAt: number; tries: number } | null;
+  /** Made when it is sent; the token itself is in the mail alone. */
+  token: { hash: string; until: number; failures: number } | null;
+  /** When nothing of it is of use any more. */
+  until: number;
+}
+
+/** Mails to users, by `userKey` and kind: a user has one of each, and one for each address that was changed. */
+export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
+  name: 'mailings',
+  kind: 'row',
+  version: 1,
+  schema: z.object({
+    kind: z.enum(mailKinds),
+    address: text,
+    redirect: text.nullable(),
+    waiting: z.object({ since: time, dueAt: time, tries: z.int() }).nullable(),
+    token: z.object({ hash: text, until: time, failures: z.int() }).nullable(),
+    until: time,
+  }),
+  indexes: {
+    waiting: { key: ({ waiting }, id) => (waiting === null ? null : `${timeKey(waiting.dueAt)}|${id}`) },
+    token: { key: ({ token }, id) => (token === null ? null : `${projectIn(id)}|${token.hash}`) },
+    // Who has lost an address to a change may have it back for a while.
+    kept: {
+      key: ({ kind, address }, id) => (kind === 'emailChanged' ? nameKey(projectIn(id), address) : null),
+    },
+  },
+  expires: ({ until }) => until,
+});
+
+/** Addresses that a reset was asked for, whether there is such an account or not, by project and keyed hash; sealed. */
+export const resetRequests: Collection<{ sealed: string; until: number }> = collection<{
+  sealed: string;
+  until: number;
+}>({
+  name: 'resetRequests',
+  kind: 'copy',
+  version: 1,
+  schema: z.object({ sealed: text, until: time }),
+  expires: ({ until }) => until,
+});
+
+/** Mails of the last hour, by project, keyed hash of the address, and a random text. */
+export const sentMails: Collection<{ until: number }> = collection<{ until: number }>({
+  name: 'sentMails',
   kind: 'copy',
   version: 1,
   schema: z.object({ until: time }),
@@ -358,6 +421,7 @@ export const declared: Declared = {
       sessions,
     ],
     factors,
+    ...[mailings, resetRequests, sentMails],
     ...[keys, hashKeys, revokedKeys, apiKeys, keyUses, blocks, hashKinds, replyCollection],
     ...[attempts, erasedExternals],
   ],

@@ -2,7 +2,15 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { userEvents } from '../user-events.ts';
 import { endedIds } from '../user-ids.ts';
-import { deletedUsers, endedUsers, erasedExternals, seen, suspensions, users } from './collections.ts';
+import {
+  deletedUsers,
+  endedUsers,
+  erasedExternals,
+  mailings,
+  seen,
+  suspensions,
+  users,
+} from './collections.ts';
 import { everything, lastIn, projectIn, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser, dateOf } from './user-document.ts';
@@ -18,6 +26,9 @@ export interface DeletedUser {
 
 /** How long the id of an ended account stays taken: longer than any event (7 days) or mark (8 days) of it. */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
+
+/** More than a user ever has. */
+const mostMailings = 1_000;
 
 /** Ends accounts: deletes the user at once and keeps a mark until the rest is erased. */
 export class Erasure {
@@ -38,11 +49,13 @@ export class Erasure {
       // Before the deletion: for a user who still exists the mark has no effect.
       await this.#noteEnd(user.projectId, endedIds(user));
       const id = userKey(user.projectId, user.id);
+      const mails = await this.#documents.range(mailings, { ...within(id), limit: mostMailings });
       return {
         set: null,
         rows: [
           { in: deletedUsers, id, put: mark },
           { in: suspensions, id, put: null },
+          ...mails.map((one) => ({ in: mailings, id: one.id, put: null })),
         ],
         events: [event],
       };
@@ -79,6 +92,7 @@ export class Erasure {
     const id = userKey(projectId, userId);
     await this.#noteEnd(projectId, [userId]);
     await this.#documents.clearIds(seen, [id]);
+    await this.#documents.clear(mailings, { ...within(id), limit: mostMailings });
     if (!(await this.#documents.erase(users, id))) return false;
     await this.#documents.clearIds(deletedUsers, [id]);
     return true;

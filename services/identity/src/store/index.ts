@@ -11,8 +11,11 @@ import { Factors } from './factors.ts';
 import { HashKeys } from './hash-keys.ts';
 import { Imports } from './imports.ts';
 import { Keys } from './keys.ts';
+import { Mailings } from './mailings.ts';
+import { MailsSent } from './mails-sent.ts';
 import { People } from './people.ts';
 import { Projects } from './projects.ts';
+import { ResetRequests } from './reset-requests.ts';
 import { sealed } from './sealed.ts';
 import { Sessions } from './sessions.ts';
 import { Users } from './users.ts';
@@ -33,6 +36,8 @@ export type {
 export { HashKeys, sealedFor } from './hash-keys.ts';
 export type { ImportOutcome } from './imports.ts';
 export { revokedPlace } from './keys-of.ts';
+export type { NewMailing } from './mailing-row.ts';
+export type { Mailing, TokenUse } from './mailings.ts';
 export type { DeletingProject } from './projects.ts';
 export type {
   ApiKey,
@@ -67,6 +72,9 @@ export interface IdentityStore {
   readonly apiKeys: ApiKeys;
   readonly imports: Imports;
   readonly attempts: Attempts;
+  readonly mailings: Mailings;
+  readonly mailsSent: MailsSent;
+  readonly resetRequests: ResetRequests;
   /** The events of users and sessions. */
   readonly outbox: Outbox;
   /** Answers to requests with a key. */
@@ -97,6 +105,9 @@ export async function openStore(config: StoreConfig): Promise<IdentityStore> {
     apiKeys: new ApiKeys(documents),
     imports: new Imports(documents),
     attempts: new Attempts(documents),
+    mailings: new Mailings(documents),
+    mailsSent: new MailsSent(documents),
+    resetRequests: new ResetRequests(documents),
     outbox: documents.outbox,
     replies: documents.replies,
     reseal: (secrets) => resealAll(documents, sealed, secrets),

@@ -9,7 +9,9 @@ import {
   erasedExternals,
   hashKinds,
   projects,
+  resetRequests,
   type StoredProject,
+  sentMails,
   users,
 } from './collections.ts';
 import { everything, within } from './keys-of.ts';
@@ -113,7 +115,7 @@ export class Projects {
     await this.#documents.keep(deletedProjects, [{ id, doc: { at: at.getTime() }, epoch: 0, version: 1 }]);
     await eraseProject(this.#documents, id, {
       awaited: [],
-      cleared: [endedUsers, erasedExternals, replyCollection],
+      cleared: [endedUsers, erasedExternals, resetRequests, sentMails, replyCollection],
     });
     await this.#documents.erase(hashKinds, id);
     // Not while a process that died over the deletion has left the mark to be written.
@@ -144,8 +146,11 @@ function deletingOf({ id, doc }: Stored<{ project: StoredProject; since: number 
 }
 
 function projectOf({ id, doc: { wholeProfiles, ...doc } }: Stored<StoredProject>): Project {
+  // Projects of a version before have no settings of these.
+  const before = { signUp: 'open', requireVerifiedEmail: false, mailLinkBase: null, mailTexts: {} } as const;
   const shown = wholeProfiles ? 'all' : 'card';
   return {
+    ...before,
     ...doc,
     externalTokenMaxAge: doc.externalTokenMaxAge ?? usualExternalAge,
     publicProfiles: doc.publicProfiles ? shown : 'none',

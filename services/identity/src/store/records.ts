@@ -20,6 +20,12 @@ export interface ProjectSettings {
   storageMib: number | null;
   /** Longest life of the JWTs of the project's own backend, in seconds. */
   externalTokenMaxAge: number;
+  /** Whether anybody may sign up. */
+  signUp: 'open' | 'closed';
+  requireVerifiedEmail: boolean;
+  /** The page of the application that links in mails lead to. */
+  mailLinkBase: string | null;
+  mailTexts: ProjectAnswer['mailTexts'];
 }
 
 /** Longest life of external tokens where the project sets none, in seconds (spec#accounts-external-max-age). */

@@ -2,6 +2,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { seen, users } from './collections.ts';
 import { nameKey, userKey } from './keys-of.ts';
+import { mailingRow, type NewMailing } from './mailing-row.ts';
 import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
@@ -13,10 +14,11 @@ export class Users {
     this.#documents = documents;
   }
 
-  /** Stores a new user with its event. Of several taken names the foreign id is told, then the e-mail address. */
-  async add(user: User, event: EventEnvelope): Promise<'stored' | Taken> {
+  /** Stores a new user with its event, and a mail to it. Of several taken names the foreign id is told, then the e-mail address. */
+  async add(user: User, event: EventEnvelope, mail?: NewMailing): Promise<'stored' | Taken> {
+    const rows = mail ? [mailingRow(user, mail, user.createdAt)] : [];
     const [outcome] = await this.#documents.change([
-      { in: users, target: userKey(user.projectId, user.id), set: storedOf(user), events: [event] },
+      { in: users, target: userKey(user.projectId, user.id), set: storedOf(user), rows, events: [event] },
     ]);
     if (outcome === 'made') return 'stored';
     if (typeof outcome === 'object' && outcome.taken !== 'id') return takenBy(outcome);

@@ -32,6 +32,7 @@ export async function makeApp(
     relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),
     passwords: new Passwords(),
     now: () => new Date(),
+    postman: { isThere: false, kick() {} },
     notices: new Notices(bus, log),
     attempts: new Attempts({ store: store.attempts, secrets: testSecrets }),
     erasures: new ErasureList(),

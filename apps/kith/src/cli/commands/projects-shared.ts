@@ -29,6 +29,13 @@ export const settingOptions = {
     value: 'SECONDS',
     text: 'longest life of the project’s own tokens, 3600 to 86400; 3600 by default',
   },
+  'sign-up': { choices: ['open', 'closed'], text: 'whether anybody may sign up' },
+  'require-verified-email': {
+    choices: yesOrNoChoices,
+    text: 'whether users sign in only once their e-mail address is verified',
+  },
+  'mail-link-base': { value: 'URL', text: 'the page of the application that links in mails lead to' },
+  'mail-texts': { value: 'FILE', text: 'subjects and texts of mails, as JSON, in place of the usual ones' },
 } satisfies Record<string, Option>;
 
 /** Reads the settings that were given. */
@@ -44,6 +51,9 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
   }
   const publicProfiles = textOf(given, 'public-profiles');
   const origins = given.options['web-origin'];
+  const signUp = textOf(given, 'sign-up');
+  const mailLinkBase = textOf(given, 'mail-link-base');
+  const mailTexts = textOf(given, 'mail-texts');
   return {
     ...(key === undefined ? {} : { publicKey: readText(resolvePath(key, env)) }),
     ...(origins === undefined ? {} : { webOrigins: origins }),
@@ -51,7 +61,20 @@ export function settingsOf(given: Given, { env }: Surroundings): Record<string, 
     ...yesOrNo(given, 'public-connections', 'publicConnections'),
     ...(storageMib === undefined ? {} : { storageMib: Number(storageMib) }),
     ...(maxAge === undefined ? {} : { externalTokenMaxAge: Number(maxAge) }),
+    ...(signUp === undefined ? {} : { signUp }),
+    ...yesOrNo(given, 'require-verified-email', 'requireVerifiedEmail'),
+    ...(mailLinkBase === undefined ? {} : { mailLinkBase }),
+    ...(mailTexts === undefined ? {} : { mailTexts: jsonIn(resolvePath(mailTexts, env)) }),
   };
+}
+
+function jsonIn(path: string): unknown {
+  try {
+    return JSON.parse(readText(path));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new UsageError(`${path} holds no JSON.`);
+  }
 }
 
 /** Shows projects. */

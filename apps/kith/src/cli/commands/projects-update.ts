@@ -14,6 +14,8 @@ export const updateProjectCommand: Command = {
     ...settingOptions,
     'no-public-key': { text: 'remove the public key' },
     'any-web-origin': { text: 'remove the list of origins' },
+    'no-mail-link-base': { text: 'let links in mails lead to the first web origin' },
+    'usual-mail-texts': { text: 'use the usual subjects and texts of mails' },
     'usual-storage': { text: 'let the project store as much as the configuration says' },
     ...accessOptions,
   },
@@ -24,6 +26,8 @@ export const updateProjectCommand: Command = {
       ...(name === undefined ? {} : { name }),
       ...(given.options['no-public-key'] ? { publicKey: null } : {}),
       ...(given.options['any-web-origin'] ? { webOrigins: [] } : {}),
+      ...(given.options['no-mail-link-base'] ? { mailLinkBase: null } : {}),
+      ...(given.options['usual-mail-texts'] ? { mailTexts: {} } : {}),
       ...(given.options['usual-storage'] ? { storageMib: null } : {}),
       ...settingsOf(given, around),
     };

@@ -51,7 +51,7 @@ export async function untilQuiet(
     for (const manifest of services) {
       const store = { kind: 'sqlite', file: folder.file(`${manifest.name}.sqlite`) } as const;
       // What is erased here was noted before.
-      const given = { config: { ...settings, ERASURES_FILE: undefined }, store };
+      const given = { config: { ...settings, ERASURES_FILE: undefined }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));
     }
     for (const durable of behind(folder, without)) {

@@ -37,6 +37,8 @@ export async function startOnEngines(
         ...env,
         NODE_ENV: config.NODE_ENV,
         HOST: config.HOST,
+        // As in the embedded form: what developers look for is at one place.
+        MAIL_FOLDER: config.MAIL_FOLDER ?? folder.file('mail'),
         KITH_SECRET: secret,
         KITH_SECRET_PREVIOUS: previous.join(),
         ...unset,

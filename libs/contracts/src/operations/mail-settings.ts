@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { text } from '../scalars.ts';
+
+/** What mails are about. */
+export const mailKinds = [
+  'passwordReset',
+  'verificationLink',
+  'verificationCode',
+  'emailChange',
+  'emailChanged',
+] as const;
+export type MailKind = (typeof mailKinds)[number];
+
+/** What a text may have in braces, for every kind: the project’s name, and the address the mail goes to. */
+const anywhere = ['project', 'address'];
+const secret: Readonly<Record<MailKind, readonly string[]>> = {
+  passwordReset: ['link', 'token'],
+  verificationLink: ['link', 'token'],
+  verificationCode: ['code'],
+  emailChange: ['link', 'token'],
+  emailChanged: ['link', 'token'],
+};
+
+/** What is wrong with the braces of a text; undefined where nothing is. */
+function wrongBraces(value: string, kind: MailKind): string | undefined {
+  const names = [...value.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const known = [...anywhere, ...secret[kind]];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    return `must have no {${unknown}}; it may have ${known.map((name) => `{${name}}`).join(', ')}.`;
+  return undefined;
+}
+
+const subjectOf = (kind: MailKind) =>
+  text({ min: 1, max: 200 })
+    .refine((value) => !/\p{Cc}/u.test(value), 'must be one line.')
+    // A subject is shown in lists and on locked screens.
+    .refine((value) => !secret[kind].some((name) => value.includes(`{${name}}`)), 'must hold no secret.')
+    .superRefine((value, context) => {
+      const message = wrongBraces(value, kind);
+      if (message) context.addIssue({ code: 'custom', message });
+    });
+
+const textOf = (kind: MailKind) =>
+  text({ min: 1, max: 8_000 })
+    .refine((value) => !/[^\P{Cc}\t\r\n]/u.test(value), 'must have no control characters.')
+    .refine(
+      (value) => secret[kind].some((name) => value.includes(`{${name}}`)),
+      `must have ${secret[kind].map((name) => `{${name}}`).join(' or ')}.`,
+    )
+    .superRefine((value, context) => {
+      const message = wrongBraces(value, kind);
+      if (message) context.addIssue({ code: 'custom', message });
+    });
+
+const mailText = (kind: MailKind) => z.object({ subject: subjectOf(kind), text: textOf(kind) }).optional();
+
+/** Subjects and texts of mails, by kind; one that is not there is the usual one (spec#accounts-mail-texts). */
+export const mailTexts = z.object({
+  passwordReset: mailText('passwordReset'),
+  verificationLink: mailText('verificationLink'),
+  verificationCode: mailText('verificationCode'),
+  emailChange: mailText('emailChange'),
+  emailChanged: mailText('emailChanged'),
+});
+export type MailTexts = z.output<typeof mailTexts>;
+
+/** A page of the application. */
+export const mailLinkBase = z
+  .string()
+  .max(2_048)
+  .transform((value) => value.trim())
+  .refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && !/[\s"<>]/.test(value),
+    'must be the http or https address of a page.',
+  );

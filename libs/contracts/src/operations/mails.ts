@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { shownText, text } from '../scalars.ts';
+import { strongEnough, tooShort } from './auth.ts';
+import { email } from './email.ts';
+import { password } from './password.ts';
+import { nothing, perFiveMinutes } from './shared.ts';
+
+const common = { feature: 'auth', scope: 'project', params: nothing, status: 200 } as const;
+const done = z.object({ success: z.literal(true) });
+const told = z.object({ success: z.literal(true), message: shownText(200) });
+/** A token of a mail, or a code; longer ones are never made. */
+const token = z.string().min(1).max(200);
+/** Where a page is to lead to. Whether it may is the project’s to say. */
+const address = text({ min: 1, max: 2_048 });
+
+/**
+ * Sends a mail with a token that sets a new password. Answers the same, and as quickly, whether there is such an account or not
+ * (spec#accounts-request-reset).
+ */
+export const requestPasswordReset = operation({
+  ...common,
+  name: 'identity.request-password-reset',
+  summary: 'Send a mail to set a new password',
+  auth: 'none',
+  method: 'POST',
+  path: '/auth/request-password-reset',
+  limit: perFiveMinutes(5),
+  query: nothing,
+  body: z.object({ email }),
+  output: told,
+  errors: ['project/not-found', 'auth/mail-unavailable'],
+});
+
+/** Sets a new password by the token of a mail, once, and ends every session (spec#accounts-reset). */
+export const resetPassword = operation({
+  ...common,
+  name: 'identity.reset-password',
+  summary: 'Set a new password by the token of a mail',
+  auth: 'none',
+  method: 'POST',
+  path: '/auth/reset-password',
+  limit: perFiveMinutes(10),
+  query: nothing,
+  body: z
+    .object({ token, newPassword: password })
+    .refine((body) => strongEnough({ password: body.newPassword }), {
+      path: ['newPassword'],
+      params: { code: 'auth/weak-password' },
+      error: tooShort,
+    }),
+  output: told,
+  errors: ['auth/weak-password', 'auth/invalid-reset-token'],
+});
+
+/** Sends the caller a mail that verifies the e-mail address, by a code or by a link (spec#accounts-send-verification). */
+export const sendVerificationEmail = operation({
+  ...common,
+  name: 'identity.send-verification-email',
+  summary: "Send a mail that verifies the caller's e-mail address",
+  auth: 'user',
+  method: 'POST',
+  path: '/auth/send-verification-email',
+  limit: perFiveMinutes(5),
+  query: nothing,
+  body: z.object({ mode: z.enum(['code', 'link']).default('code'), redirectUrl: address.nullish() }),
+  output: done,
+  errors: ['auth/mail-unavailable', 'auth/invalid-redirect', 'auth/not-password-user', 'auth/unauthorized'],
+});
+
+/**
+ * Takes the token of a mail: verifies the address, makes a new address count, or undoes a change of address. A code of 6 digits is
+ * taken with its user's access token alone (spec#accounts-verify-email).
+ */
+export const verifyEmail = operation({
+  ...common,
+  name: 'identity.verify-email',
+  summary: 'Verify an e-mail address by the token or code of a mail',
+  auth: 'optional',
+  method: 'POST',
+  path: '/auth/verify-email',
+  limit: perFiveMinutes(10),
+  query: nothing,
+  body: z.object({ token }),
+  output: done,
+  errors: ['auth/invalid-or-expired-token', 'DUPLICATE_EMAIL'],
+});
+
+/** A page with a button that sends the token of a mail to `verify-email`; reading it changes nothing (spec#accounts-verify-link). */
+export const verifyEmailLink = operation({
+  ...common,
+  name: 'identity.verify-email-link',
+  summary: 'Get the page that the link of a mail leads to',
+  auth: 'none',
+  method: 'GET',
+  path: '/auth/verify-email-link',
+  limit: perFiveMinutes(10),
+  query: z.object({ token, redirect: address.optional() }),
+  body: nothing,
+  output: shownText(64 * 1024),
+  contentType: 'text/html; charset=utf-8',
+  errors: ['project/not-found', 'auth/invalid-redirect'],
+});
+
+/**
+ * Sends a mail to a new address of the caller's. It counts once its token comes to `verify-email`; then the old address is told
+ * (spec#accounts-change-email).
+ */
+export const changeEmail = operation({
+  ...common,
+  name: 'identity.change-email',
+  summary: "Change the caller's e-mail address",
+  auth: 'user',
+  method: 'POST',
+  path: '/auth/change-email',
+  limit: perFiveMinutes(5),
+  query: nothing,
+  body: z.object({ password, newEmail: email }),
+  output: told,
+  errors: [
+    'auth/mail-unavailable',
+    'auth/step-up-required',
+    'auth/not-password-user',
+    'auth/too-many-attempts',
+    'auth/invalid-credentials',
+    'auth/unauthorized',
+    'DUPLICATE_EMAIL',
+  ],
+});
+
+export const mailOperations = [
+  requestPasswordReset,
+  resetPassword,
+  sendVerificationEmail,
+  verifyEmail,
+  verifyEmailLink,
+  changeEmail,
+] as const;

@@ -1,0 +1,29 @@
+import { ApiError } from '@kith/base';
+import type { AppContext } from '../app.ts';
+import type { NewMailing, Project, User } from '../store/index.ts';
+import { applicationPage, mayLeadTo } from './links.ts';
+
+/** Throws `auth/mail-unavailable` where no mail can be sent. */
+export function needMails(app: Pick<AppContext, 'postman'>): void {
+  if (app.postman.isThere) return;
+  // Only an operator can change it.
+  throw new ApiError('auth/mail-unavailable', { headers: { 'Retry-After': '3600' } });
+}
+
+/** Stores a mail to a user; it is sent in the background. `false` if the user is gone. */
+export async function mailUser(
+  app: Pick<AppContext, 'postman' | 'store'>,
+  user: Pick<User, 'projectId' | 'id'>,
+  mail: NewMailing,
+): Promise<boolean> {
+  const isStored = await app.store.mailings.add(user, mail);
+  if (isStored) app.postman.kick();
+  return isStored;
+}
+
+/** The mail that an address has to be verified by before its user gets a session; its page leads back to the application. */
+export function firstVerification(project: Project, address: string): NewMailing {
+  const page = applicationPage(project);
+  const redirect = page !== undefined && mayLeadTo(project, page) ? page : null;
+  return { kind: 'verificationLink', address, redirect };
+}

@@ -1,0 +1,176 @@
+import type { Logger, Secrets } from '@kith/base';
+import { Sweeper } from '@kith/service';
+import type { IdentityStore, Mailing, User } from '../store/index.ts';
+import { linkOf } from './links.ts';
+import { textsOf } from './texts.ts';
+import { hashAddress, hashCode, hashToken, makeToken, tokenEnd } from './tokens.ts';
+import type { Transport } from './transport.ts';
+
+export interface PostmanOptions {
+  store: Pick<IdentityStore, 'mailings' | 'mailsSent' | 'resetRequests' | 'projects' | 'users'>;
+  secrets: Pick<Secrets, 'hash' | 'seal' | 'open'>;
+  /** Null where mails cannot be sent. */
+  transport: Transport | null;
+  /** The address by which clients reach the gateway. */
+  publicUrl?: string | undefined;
+  /** When the database was last restored; what waited before that is not sent. */
+  restoredAt: number;
+  log: Logger;
+  times?: Partial<MailTimes> | undefined;
+}
+
+/** Times of sending, in ms. */
+export interface MailTimes {
+  /** How often mails that are due are looked for; one that is asked for is sent at once. */
+  everyMs: number;
+  /** The first wait after a failure; each is twice the last. */
+  retryMs: number;
+}
+
+const usualTimes: MailTimes = { everyMs: 5_000, retryMs: 15_000 };
+/** Longer than a try takes: the mail of a process that died over it is sent again then. */
+const leaseMs = 3 * 60_000;
+const longestWaitMs = 20 * 60_000;
+/** When sending is given up. */
+const patienceMs = 4 * 3600 * 1000;
+const codePatienceMs = 10 * 60_000;
+/** Mails to an address in an hour, of all kinds (spec#accounts-mail-rate). */
+const mostAnHour = 5;
+const atOnce = 10;
+
+/** Sends what waits: makes the token of each mail, stores its hash, and then hands the mail over (docs/adr/0051). */
+export class Postman {
+  readonly #options: PostmanOptions;
+  readonly #times: MailTimes;
+  readonly #sweeper: Sweeper | undefined;
+
+  constructor(options: PostmanOptions) {
+    this.#options = options;
+    this.#times = { ...usualTimes, ...options.times };
+    if (!options.transport) return;
+    const { everyMs } = this.#times;
+    this.#sweeper = new Sweeper(() => this.#sendAll(), { everyMs, log: options.log });
+  }
+
+  /** Whether mails can be sent. */
+  get isThere(): boolean {
+    return this.#options.transport !== null;
+  }
+
+  /** Looks for mails now. Does not wait. */
+  kick(): void {
+    this.#sweeper?.kick();
+  }
+
+  /** Ends once those that are being sent are. */
+  async stop(): Promise<void> {
+    await this.#sweeper?.stop();
+    this.#options.transport?.close();
+  }
+
+  async #sendAll(): Promise<void> {
+    await this.#takeResetRequests();
+    const { store, log } = this.#options;
+    for (;;) {
+      const due = await store.mailings.due(new Date(Date.now() + 1), atOnce);
+      const sent = due.map((one) =>
+        this.#sendOne(one).catch((error) => {
+          log.warn({ err: error, kind: one.kind, userId: one.userId }, 'a mail is not sent yet');
+          throw error;
+        }),
+      );
+      const failed = (await Promise.allSettled(sent)).some(({ status }) => status === 'rejected');
+      if (failed || due.length < atOnce) return;
+    }
+  }
+
+  /** Makes mails of the resets that were asked for, where there is such an account with a password. */
+  async #takeResetRequests(): Promise<void> {
+    const { store, secrets, log } = this.#options;
+    for (;;) {
+      const some = await store.resetRequests.some(atOnce);
+      for (const { id, projectId, sealed } of some) {
+        let address: string | undefined;
+        try {
+          address = secrets.open('mail-address', sealed, id).toString();
+        } catch (error) {
+          log.warn({ err: error, projectId }, 'an asked reset cannot be read any more');
+        }
+        const user = address === undefined ? null : await store.users.findByEmail(projectId, address);
+        if (user?.email) await store.mailings.add(user, { kind: 'passwordReset', address: user.email });
+      }
+      await store.resetRequests.remove(some.map(({ id }) => id));
+      if (some.length < atOnce) return;
+    }
+  }
+
+  async #sendOne(mailing: Mailing): Promise<void> {
+    const { store, secrets, transport } = this.#options;
+    const { kind, projectId, waiting } = mailing;
+    if (!waiting || !transport) return;
+    const { tries, since } = waiting;
+    const project = await store.projects.find(projectId);
+    const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
+    const isOver = Date.now() - since > patience || since < this.#options.restoredAt;
+    if (!project || isOver) {
+      await store.mailings.settle(mailing, { tries });
+      this.#options.log.warn({ kind, userId: mailing.userId, tries }, 'a mail was given up');
+      return;
+    }
+    if (tries === 0 && !(await this.#mayMail(mailing))) return;
+    const token = makeToken(kind);
+    const user = { projectId, id: mailing.userId };
+    const hash = kind === 'verificationCode' ? hashCode(secrets, user, token) : hashToken(token);
+    const taken = await store.mailings.take(mailing, {
+      dueAt: new Date(Date.now() + leaseMs),
+      token: { hash, until: tokenEnd(mailing), failures: 0 },
+    });
+    if (!taken) return;
+    if (!isStillFor(mailing, taken)) return store.mailings.settle(mailing, { tries: tries + 1 });
+    const { address } = mailing;
+    const link = linkOf(project, { ...mailing, token }, this.#options.publicUrl);
+    const filling = { project: project.name, address, link, token, code: token };
+    const { subject, text } = textsOf(project, kind, filling);
+    try {
+      const messageId = hashToken(`${mailing.id}|${since}`);
+      await transport.send({ kind, messageId, fromName: project.name, to: address, subject, text });
+    } catch (error) {
+      await this.#failed(mailing, tries + 1, error as Error & { code?: string; responseCode?: number });
+      return;
+    }
+    await store.mailings.settle(mailing, { tries: tries + 1 });
+  }
+
+  /** Whether the address may get another mail. Who has lost an address is told later, if not now. */
+  async #mayMail(mailing: Mailing): Promise<boolean> {
+    const { store, secrets, log } = this.#options;
+    const { projectId, address, kind, userId } = mailing;
+    const to = { projectId, hash: hashAddress(secrets, projectId, address) };
+    if (await store.mailsSent.count(to, mostAnHour)) return true;
+    const again = kind === 'emailChanged' ? { again: new Date(Date.now() + longestWaitMs / 2) } : {};
+    await store.mailings.settle(mailing, { tries: 0, ...again });
+    log.info({ kind, userId }, `not sent: ${mostAnHour} mails have gone to this address within an hour`);
+    return false;
+  }
+
+  async #failed(
+    mailing: Mailing,
+    tries: number,
+    { code, responseCode = 0 }: { code?: string; responseCode?: number },
+  ): Promise<void> {
+    const { store, log } = this.#options;
+    // The server has refused this mail for good (RFC 5321 section 4.2.1); but not the one who hands it over.
+    const isForGood = responseCode >= 500 && code !== 'EAUTH';
+    const waitMs = Math.min(this.#times.retryMs * 2 ** (tries - 1), longestWaitMs);
+    const again = isForGood ? {} : { again: new Date(Date.now() + waitMs) };
+    await store.mailings.settle(mailing, { tries, ...again });
+    // Not what the server has said: it names the address.
+    const { kind, userId } = mailing;
+    log.warn({ kind, userId, tries, code, responseCode, isForGood }, 'a mail could not be sent');
+  }
+}
+
+/** Whether a mail is still of use to its user, whose address may have changed since it was asked for. */
+function isStillFor({ kind, address }: Mailing, { email }: User): boolean {
+  return kind === 'emailChange' || kind === 'emailChanged' || address === email;
+}

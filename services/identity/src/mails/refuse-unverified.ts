@@ -1,0 +1,14 @@
+import { ApiError } from '@kith/base';
+import type { AppContext } from '../app.ts';
+import type { Project, User } from '../store/index.ts';
+import { firstVerification, mailUser } from './mail-user.ts';
+
+/**
+ * Throws `auth/email-not-verified` where a project asks for verified addresses and a user's is not, and sends the mail again
+ * (spec#accounts-unverified-sign-in).
+ */
+export async function refuseUnverified(app: AppContext, project: Project, user: User): Promise<void> {
+  if (!project.requireVerifiedEmail || user.isVerified || user.email === null) return;
+  if (app.postman.isThere) await mailUser(app, user, firstVerification(project, user.email));
+  throw new ApiError('auth/email-not-verified');
+}

@@ -1,0 +1,75 @@
+import type { MailKind } from '@kith/contracts';
+import type { Project } from '../store/records.ts';
+
+/** What stands in the place of a name in braces. */
+export type Filling = Readonly<Record<string, string>>;
+
+interface Text {
+  subject: string;
+  text: string;
+}
+
+/** The usual texts; a project may have its own (spec#accounts-mail-texts). */
+const usual: Readonly<Record<MailKind, Text>> = {
+  passwordReset: {
+    subject: 'Set a new password for {project}',
+    text: `Hello,
+
+somebody asked to set a new password for {address} at {project}. To do so within the next hour, open:
+
+{link}
+
+If it was not you, ignore this mail: nothing has changed.
+`,
+  },
+  verificationLink: {
+    subject: 'Confirm your e-mail address for {project}',
+    text: `Hello,
+
+to confirm that {address} is your address at {project}, open this within the next 24 hours:
+
+{link}
+
+If you have no account there, ignore this mail.
+`,
+  },
+  verificationCode: {
+    subject: 'Confirm your e-mail address for {project}',
+    text: `Hello,
+
+your code for {project} is {code}. It can be used for 5 minutes. Give it to nobody.
+
+If you have no account there, ignore this mail.
+`,
+  },
+  emailChange: {
+    subject: 'Confirm your new e-mail address for {project}',
+    text: `Hello,
+
+to make {address} the address of your account at {project}, open this within the next 24 hours:
+
+{link}
+
+If you did not ask for this, ignore this mail: nothing has changed.
+`,
+  },
+  emailChanged: {
+    subject: 'Your e-mail address for {project} has changed',
+    text: `Hello,
+
+the e-mail address of your account at {project} is no longer {address}.
+
+If it was not you, open this within 7 days to undo the change. Then set a new password.
+
+{link}
+`,
+  },
+};
+
+/** Subject and text of a mail. What is filled in is not searched for braces again. */
+export function textsOf(project: Pick<Project, 'mailTexts'>, kind: MailKind, filling: Filling): Text {
+  const { subject, text } = project.mailTexts[kind] ?? usual[kind];
+  const fill = (one: string) => one.replaceAll(/\{(\w+)\}/g, (whole, name: string) => filling[name] ?? whole);
+  // A project’s name may have any characters.
+  return { subject: fill(subject).replaceAll(/\p{Cc}+/gu, ' '), text: fill(text) };
+}

@@ -1,0 +1,52 @@
+import { hash, randomBytes, randomInt } from 'node:crypto';
+import type { Secrets } from '@kith/base';
+import type { MailKind } from '@kith/contracts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** How long tokens hold once they are sent; of the undoing of a change, as long as its mail says. */
+const lifetimeMs: Readonly<Record<MailKind, number>> = {
+  passwordReset: hourMs,
+  verificationLink: 24 * hourMs,
+  verificationCode: 5 * minuteMs,
+  emailChange: 24 * hourMs,
+  emailChanged: 7 * 24 * hourMs,
+};
+
+/** How long the address that was changed may be taken back (spec#accounts-old-address). */
+export const undoMs = lifetimeMs.emailChanged;
+/** Wrong codes after which a code is no more. */
+export const mostFailures = 5;
+export const codeForm = /^\d{6}$/;
+
+/** Makes what a mail is for: 256 random bits, or a code. */
+export function makeToken(kind: MailKind): string {
+  if (kind !== 'verificationCode') return randomBytes(32).toString('base64url');
+  return String(randomInt(1_000_000)).padStart(6, '0');
+}
+
+/** When a token that is sent now is over. */
+export function tokenEnd({ kind, until }: { kind: MailKind; until: number }): number {
+  const end = Date.now() + lifetimeMs[kind];
+  return kind === 'emailChanged' ? Math.min(end, until) : end;
+}
+
+/** The hash that a token is stored and found by. SHA-256 is enough for 256 random bits. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'base64url');
+}
+
+/** The hash of a user's code, keyed: there are only a million codes. */
+export function hashCode(
+  secrets: Pick<Secrets, 'hash'>,
+  user: { projectId: string; id: string },
+  code: string,
+): string {
+  return secrets.hash('mail-code', `${user.projectId}|${user.id}|${code}`);
+}
+
+/** The hash of an address in a project, for counting mails to whom there may be no account. */
+export function hashAddress(secrets: Pick<Secrets, 'hash'>, projectId: string, address: string): string {
+  return secrets.hash('mail-address', `${projectId}|${address}`);
+}

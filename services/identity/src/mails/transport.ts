@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@kith/base';
+
+/** A mail, ready to be sent. */
+export interface Mail {
+  /** Names it in logs and folders. */
+  kind: string;
+  /** The same for each try to send it, so that a mail server can tell that it is one. */
+  messageId: string;
+  fromName: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** A way for mails to leave. `send` resolves once somebody else has the mail. */
+export interface Transport {
+  send(mail: Mail): Promise<void>;
+  close(): void;
+}
+
+export interface TransportConfig {
+  smtpUrl?: string | undefined;
+  /** The address that mails come from. */
+  from?: string | undefined;
+  /** Where mails land while developing, without a mail server. */
+  folder?: string | undefined;
+}
+
+/** How mails leave, by configuration; null where they cannot (spec#accounts-mail-smtp). */
+export async function openTransport(
+  { smtpUrl, from, folder }: TransportConfig,
+  log: Logger,
+): Promise<Transport | null> {
+  if (smtpUrl !== undefined) return smtpTransport(smtpUrl, from ?? '');
+  return folder === undefined ? null : folderTransport(folder, log);
+}
+
+const connectMs = 10_000;
+const silentMs = 30_000;
+
+async function smtpTransport(url: string, from: string): Promise<Transport> {
+  // Only where it is used: it takes memory and time to load.
+  const { createTransport } = await import('nodemailer');
+  const smtp = createTransport({
+    // First: what the address's query says goes before it.
+    ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: silentMs },
+    ...{ pool: true, maxConnections: 5, disableFileAccess: true, disableUrlAccess: true },
+    url: withTls(url),
+  });
+  return {
+    async send({ messageId, fromName, to, subject, text }) {
+      const domain = from.slice(from.lastIndexOf('@') + 1);
+      await smtp.sendMail({
+        ...{ from: { name: fromName, address: from }, to: { name: '', address: to }, subject, text },
+        messageId: `<${messageId}@${domain}>`,
+        // No answering machine answers it (RFC 3834).
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      });
+    },
+    close: () => smtp.close(),
+  };
+}
+
+/** Passwords and tokens go over TLS, but to this machine itself, unless the address's query says otherwise. */
+function withTls(address: string): string {
+  const url = new URL(address);
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  const isSaid = ['requireTLS', 'ignoreTLS', 'secure'].some((name) => url.searchParams.has(name));
+  if (url.protocol === 'smtp:' && !isLocal && !isSaid) url.searchParams.set('requireTLS', 'true');
+  return url.href;
+}
+
+function folderTransport(folder: string, log: Logger): Transport {
+  return {
+    async send({ kind, fromName, to, subject, text }) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
+      const file = join(folder, `${time}-${kind}-${randomBytes(4).toString('hex')}.txt`);
+      await writeFile(file, `From: ${fromName}\nTo: ${to}\nSubject: ${subject}\n\n${text}`, {
+        mode: 0o600,
+        flag: 'wx',
+      });
+      log.warn({ kind, file }, 'no SMTP_URL: the mail is in this file');
+    },
+    close() {},
+  };
+}

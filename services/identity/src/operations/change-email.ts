@@ -1,0 +1,32 @@
+import { ApiError } from '@kith/base';
+import { changeEmail } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { attemptOf } from '../attempts.ts';
+import { requireStepUp } from '../factors/step-up.ts';
+import { mailUser, needMails } from '../mails/mail-user.ts';
+
+/** Sends a mail to a new address of the caller's, which counts once the mail's token comes back (spec#accounts-change-email). */
+export const changeEmailHandler = handler(
+  changeEmail,
+  async (request, app: AppContext) => {
+    const { projectId, caller, body, deadline } = request;
+    needMails(app);
+    await requireStepUp(app, projectId, caller);
+    const user = await app.store.users.account(projectId, caller.userId);
+    if (!user) throw new ApiError('auth/unauthorized');
+    if (user.email === null) throw new ApiError('auth/not-password-user');
+    const attempt = attemptOf(request, { address: user.email, userId: user.id });
+    const verify = () => app.passwords.verify(body.password, user.passwordHash, deadline);
+    if (!(await app.attempts.check(attempt, verify))) throw new ApiError('auth/invalid-credentials');
+    const { newEmail: address } = body;
+    const isTaken =
+      (await app.store.users.findByEmail(projectId, address)) !== null ||
+      (await app.store.mailings.isKept(projectId, address, new Date(), user.id));
+    if (isTaken) throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
+    await mailUser(app, user, { kind: 'emailChange', address });
+    const message = 'A mail is on its way to the new address; it counts once the link in it is opened.';
+    return { success: true as const, message };
+  },
+  { places: 'own' },
+);

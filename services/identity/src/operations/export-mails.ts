@@ -1,0 +1,15 @@
+import { exportMails } from '@kith/contracts';
+import { exportPage, internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Gives a user's mails for an export. Field by field, so that no hash can leave. */
+export const exportMailsHandler = internalHandler(exportMails, async (body, app: AppContext) => {
+  const { projectId, userId, limit } = body;
+  const all = await app.store.mailings.of({ projectId, id: userId });
+  const rows = all.filter(({ id, until }) => id > (body.after ?? '') && until > Date.now());
+  return exportPage(rows.slice(0, limit + 1), {
+    limit,
+    show: ({ kind, address, until }) => ({ kind, address, until: new Date(until).toISOString() }),
+    position: ({ id }) => id,
+  });
+});

@@ -1,0 +1,44 @@
+import { ApiError } from '@kith/base';
+import { resetPassword, userUpdated } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { attemptOf } from '../attempts.ts';
+import { changedUser } from '../changed-user.ts';
+import { hashToken } from '../mails/tokens.ts';
+import { refuseWeak } from '../password-rules.ts';
+import { finishEnding } from '../sessions.ts';
+import { userEvent } from '../user-events.ts';
+
+/**
+ * Sets a new password by the token of a mail. Every session ends with the same write, and the address is verified: the token came
+ * there. Second factors stay (spec#accounts-reset).
+ */
+export const resetPasswordHandler = handler(
+  resetPassword,
+  async (request, app: AppContext) => {
+    const { projectId, body, deadline } = request;
+    const mailing = await app.store.mailings.byToken(projectId, hashToken(body.token));
+    if (mailing?.kind !== 'passwordReset') throw new ApiError('auth/invalid-reset-token');
+    const account = await app.store.users.account(projectId, mailing.userId);
+    if (!account) throw new ApiError('auth/invalid-reset-token');
+    await refuseWeak(body.newPassword, account, 'newPassword');
+    const passwordHash = await app.passwords.hash(body.newPassword, deadline);
+    const reason = 'password-changed';
+    const used = await app.store.mailings.use(mailing, (before, { address }) => {
+      if (before.email !== address) return null;
+      const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
+      const user = changedUser(before, { passwordHash, isVerified: true, ...ended });
+      return { user, event: userEvent(userUpdated, user), ending: reason };
+    });
+    if (typeof used === 'string') throw new ApiError('auth/invalid-reset-token');
+    app.relay.kick();
+    const { id: userId, sessionEpoch: epoch } = used.user;
+    await finishEnding(app, { projectId, userId, epoch, reason });
+    // Who has proved to own the address waits no more, and counts by itself from then on (spec#accounts-attempts-known-client).
+    await app.attempts.end({ projectId, userId, address: mailing.address });
+    await app.attempts.signedIn(attemptOf(request, { address: mailing.address, userId }));
+    const message = 'The password is set. All sessions have ended; sign in with it.';
+    return { success: true as const, message };
+  },
+  { places: 'own' },
+);

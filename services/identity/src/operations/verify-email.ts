@@ -1,0 +1,67 @@
+import { ApiError } from '@kith/base';
+import { userUpdated, verifyEmail } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { changedUser } from '../changed-user.ts';
+import { codeForm, hashCode, hashToken, mostFailures, undoMs } from '../mails/tokens.ts';
+import { finishEnding } from '../sessions.ts';
+import type { Mailing, TokenUse, User } from '../store/index.ts';
+import { userEvent } from '../user-events.ts';
+
+/** Takes the token of a mail, or the caller's code, once (spec#accounts-verify-email). */
+export const verifyEmailHandler = handler(
+  verifyEmail,
+  async ({ projectId, caller, body: { token } }, app: AppContext) => {
+    const whose = caller && { projectId, id: caller.userId };
+    const mailing = codeForm.test(token)
+      ? whose && (await app.store.mailings.tryCode(whose, hashCode(app.secrets, whose, token), mostFailures))
+      : await app.store.mailings.byToken(projectId, hashToken(token));
+    if (!mailing) throw new ApiError('auth/invalid-or-expired-token');
+    const { kind, address, userId } = mailing;
+    if (kind === 'emailChange' && (await app.store.mailings.isKept(projectId, address, new Date(), userId)))
+      throw new ApiError('DUPLICATE_EMAIL');
+    const used = await app.store.mailings.use(mailing, useOf);
+    if (used === 'unusable') throw new ApiError('auth/invalid-or-expired-token');
+    if (typeof used === 'string') throw new ApiError('DUPLICATE_EMAIL');
+    app.relay.kick();
+    if (kind === 'emailChange') app.postman.kick();
+    const { sessionEpoch: epoch } = used.user;
+    if (kind === 'emailChanged') await finishEnding(app, { projectId, userId, epoch, reason: 'ended' });
+    return { success: true as const };
+  },
+);
+
+/** What a token does to its user. */
+function useOf(before: User, mailing: Mailing): TokenUse | null {
+  const { kind, address } = mailing;
+  if (kind === 'emailChange') return changeAddress(before, address);
+  if (kind === 'emailChanged') return undoChange(before, mailing);
+  // Of a new password the token is for that alone; and the address may be another one by now.
+  if (kind === 'passwordReset' || before.email !== address) return null;
+  return verified(before, {});
+}
+
+/** The new address counts; the old one is told, and may undo it (spec#accounts-new-address, spec#accounts-old-address). */
+function changeAddress(before: User, address: string): TokenUse {
+  const until = new Date(Date.now() + undoMs);
+  const { email } = before;
+  const name = String(before.rev);
+  const mail = email === null ? {} : { mail: { kind: 'emailChanged', address: email, name, until } as const };
+  return { ...verified(before, { email: address }), ...mail };
+}
+
+/** The old address counts again. Who changed it is signed out, and loses what it asked for since. */
+function undoChange(before: User, { address, until }: Mailing): TokenUse {
+  const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
+  return {
+    ...verified(before, { email: address, ...ended }),
+    ending: 'ended',
+    // Those of earlier changes stay: whoever had the address before may have it back, too.
+    drops: (one) => one.kind !== 'emailChanged' || one.until > until,
+  };
+}
+
+function verified(before: User, changes: Partial<User>): TokenUse {
+  const user = changedUser(before, { isVerified: true, ...changes });
+  return { user, event: userEvent(userUpdated, user) };
+}

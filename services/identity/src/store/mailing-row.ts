@@ -1,0 +1,33 @@
+import type { MailKind } from '@kith/contracts';
+import { mailings, type StoredMailing } from './collections.ts';
+import { userKey } from './keys-of.ts';
+
+/** A mail that is to be sent to a user. */
+export interface NewMailing {
+  kind: MailKind;
+  address: string;
+  redirect?: string | null;
+  /** Tells several of one kind apart; a user has one of each kind, without it. */
+  name?: string;
+  /** When it is of no use any more; a day after `at` by default. */
+  until?: Date;
+}
+
+const dayMs = 24 * 3600 * 1000;
+
+/** The row of a mail that is to be sent: part of a change of its user. */
+export function mailingRow(
+  { projectId, id }: { projectId: string; id: string },
+  { kind, address, redirect = null, name, until }: NewMailing,
+  at: Date,
+  /** Tokens of an earlier mail hold until this one is sent. */
+  token: StoredMailing['token'] = null,
+) {
+  const since = at.getTime();
+  const put: StoredMailing = {
+    ...{ kind, address, redirect, token },
+    waiting: { since, dueAt: since, tries: 0 },
+    until: until?.getTime() ?? since + dayMs,
+  };
+  return { in: mailings, id: [userKey(projectId, id), kind, ...(name ? [name] : [])].join('|'), put };
+}

@@ -1,0 +1,198 @@
+import type { EventEnvelope } from '@kith/contracts';
+import { apart, type Documents, type Stored, timeKey } from '@kith/store';
+import { mailings, type StoredMailing, type StoredUser, users } from './collections.ts';
+import { everything, nameKey, within } from './keys-of.ts';
+import { mailingRow, type NewMailing } from './mailing-row.ts';
+import type { EndingReason, User } from './records.ts';
+import { storedOf, type Taken, takenBy, userOf } from './user-document.ts';
+
+/** A mail of a user, sent or not. */
+export interface Mailing extends StoredMailing {
+  id: string;
+  projectId: string;
+  userId: string;
+}
+
+/** What the use of a token makes of its user, and of the user's mails. */
+export interface TokenUse {
+  user: User;
+  event: EventEnvelope | null;
+  /** Why sessions end with it. */
+  ending?: EndingReason;
+  /** Which mails go with it; the used one always does. */
+  drops?: (one: Mailing) => boolean;
+  /** A mail that tells of it. */
+  mail?: NewMailing;
+}
+
+type UserChange = { set?: StoredUser; rows: Row[]; events?: EventEnvelope[] } | null;
+interface Row {
+  in: typeof mailings;
+  id: string;
+  put: StoredMailing | null;
+}
+
+/** More than a user ever has. */
+const most = 1_000;
+
+/**
+ * Mails to users, and the hashes of their tokens. They follow from their users: a change of the user decides each change here, so
+ * that a mail is stored with what it tells of, and a token is used with what it does (docs/adr/0051).
+ */
+export class Mailings {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Notes a mail that is to be sent; the token of an earlier one to the same address holds until then. `false` if the user is gone. */
+  async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing): Promise<boolean> {
+    const key = `${user.projectId}|${user.id}`;
+    const made = await this.#change(key, mailingRow(user, mail, new Date()).id, (_, before) => ({
+      rows: [mailingRow(user, mail, new Date(), before?.address === mail.address ? before.token : null)],
+    }));
+    return made === 'stored';
+  }
+
+  /** Mails that are due, first those due first. */
+  async due(at: Date, limit: number): Promise<Mailing[]> {
+    const range = { ...everything, below: timeKey(at.getTime()), limit };
+    return (await this.#documents.range(mailings, range, 'waiting')).map(mailingOf);
+  }
+
+  /**
+   * Takes a mail that is due for sending, with its new token, until `dueAt`: when it is not noted as sent by then, it is due again.
+   * Gives it with its user; null when another process has it or it is not to be sent any more.
+   */
+  async take(
+    { id, waiting }: Mailing,
+    { dueAt, token }: { dueAt: Date; token: StoredMailing['token'] },
+  ): Promise<User | null> {
+    let user: User | null = null;
+    const made = await this.#change(userIn(id), id, (read, row) => {
+      if (!row?.waiting || !isSame(row.waiting, waiting)) return null;
+      user = read;
+      const next = { ...row.waiting, dueAt: dueAt.getTime(), tries: row.waiting.tries + 1 };
+      return { rows: [{ in: mailings, id, put: { ...row, token, waiting: next } }] };
+    });
+    return made === 'stored' ? user : null;
+  }
+
+  /**
+   * Notes what became of a mail after try number `tries`: it waits no more, or until `again`. Nothing if another was asked for meanwhile.
+   */
+  async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
+    await this.#change(userIn(id), id, (_, row) => {
+      if (!row?.waiting || row.waiting.since !== waiting?.since || row.waiting.tries !== tries) return null;
+      const next = again ? { ...row.waiting, dueAt: again.getTime() } : null;
+      const isOver = next === null && row.token === null && row.kind !== 'emailChanged';
+      return { rows: [{ in: mailings, id, put: isOver ? null : { ...row, waiting: next } }] };
+    });
+  }
+
+  /** The mail whose token this is the hash of, unless that is over. */
+  async byToken(projectId: string, hash: string): Promise<Mailing | null> {
+    const key = `${projectId}|${hash}`;
+    const [found] = (await this.#documents.by(mailings, 'token', [key])).get(key) ?? [];
+    const mailing = found ? mailingOf(found) : null;
+    return mailing && hasToken(mailing, hash) ? mailing : null;
+  }
+
+  /**
+   * Uses a token: once, together with what it does to its user. `change` may be called several times; null is no use.
+   * `unusable`: it is over, or was used meanwhile.
+   */
+  async use(
+    { id, token }: Mailing,
+    change: (user: User, mailing: Mailing) => TokenUse | null,
+  ): Promise<{ user: User } | 'unusable' | Taken> {
+    let after: User | undefined;
+    const made = await this.#change(userIn(id), id, async (user, row, doc) => {
+      if (!row || !token || !hasToken(row, token.hash)) return null;
+      const used = change(user, mailingOf({ id, doc: row }));
+      if (!used) return null;
+      after = used.user;
+      const others = used.drops ? (await this.of(user)).filter(used.drops) : [];
+      const dropped = new Set([id, ...others.map((one) => one.id)]);
+      const rows: Row[] = [...dropped].map((one) => ({ in: mailings, id: one, put: null }));
+      if (used.mail) rows.push(mailingRow(user, used.mail, new Date()));
+      const set = { ...storedOf(used.user), ending: used.ending ?? doc.ending };
+      return { set, rows, events: used.event ? [used.event] : [] };
+    });
+    if (made === 'stored' && after) return { user: after };
+    return made === 'stored' || made === 'stale' ? 'unusable' : made;
+  }
+
+  /** Compares a code of a user with its mail's, by hash. A wrong one counts; after `mostFailures` there is none any more. */
+  async tryCode(
+    user: Pick<User, 'projectId' | 'id'>,
+    hash: string,
+    mostFailures: number,
+  ): Promise<Mailing | null> {
+    const key = `${user.projectId}|${user.id}`;
+    const id = `${key}|verificationCode`;
+    const found = (await this.#documents.get(mailings, [id])).get(id);
+    if (!found) return null;
+    const mailing = mailingOf(found);
+    if (hasToken(mailing, hash)) return mailing;
+    const fail = (_: User, row: StoredMailing | undefined) => {
+      if (!row?.token) return null;
+      const failures = row.token.failures + 1;
+      const token = failures < mostFailures ? { ...row.token, failures } : null;
+      return { rows: [{ in: mailings, id, put: { ...row, token } }] };
+    };
+    await apart(() => this.#change(key, id, fail));
+    return null;
+  }
+
+  /** All mails of a user. */
+  async of({ projectId, id }: Pick<User, 'projectId' | 'id'>): Promise<Mailing[]> {
+    const range = { ...within(projectId, id), limit: most };
+    return (await this.#documents.range(mailings, range)).map(mailingOf);
+  }
+
+  /** Whether an address was another user's not long ago, who may have it back (spec#accounts-old-address). */
+  async isKept(projectId: string, address: string, at: Date, userId?: string): Promise<boolean> {
+    const key = nameKey(projectId, address);
+    const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
+    return found.map(mailingOf).some((one) => one.userId !== userId && one.until > at.getTime());
+  }
+
+  /** Changes a user as it is, with rows that follow. `make` may be called several times; null is `stale`. */
+  async #change(
+    key: string,
+    id: string,
+    make: (user: User, row: StoredMailing | undefined, doc: StoredUser) => UserChange | Promise<UserChange>,
+  ): Promise<'stored' | 'stale' | Taken> {
+    for (;;) {
+      // Settled: its rows are read after it, as they are then.
+      const target = (await this.#documents.get(users, [key], { settled: true })).get(key);
+      if (!target) return 'stale';
+      const row = (await this.#documents.get(mailings, [id])).get(id)?.doc;
+      const change = await make(userOf(target), row, target.doc);
+      if (!change) return 'stale';
+      const { set = target.doc, ...others } = change;
+      const [outcome] = await this.#documents.change([{ in: users, target, set, ...others }]);
+      if (outcome === 'made') return 'stored';
+      if (typeof outcome === 'object') return takenBy(outcome);
+    }
+  }
+}
+
+function mailingOf({ id, doc }: Stored<StoredMailing>): Mailing {
+  const [projectId = '', userId = ''] = id.split('|');
+  return { ...doc, id, projectId, userId };
+}
+
+function userIn(id: string): string {
+  return id.split('|').slice(0, 2).join('|');
+}
+
+function hasToken({ token }: StoredMailing, hash: string): boolean {
+  return token !== null && token.hash === hash && token.until > Date.now();
+}
+
+function isSame(one: StoredMailing['waiting'], other: StoredMailing['waiting']): boolean {
+  return one?.since === other?.since && one?.dueAt === other?.dueAt && one?.tries === other?.tries;
+}

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import type { Documents } from '@kith/store';
+import { sentMails } from './collections.ts';
+import { within } from './keys-of.ts';
+
+const hourMs = 3600 * 1000;
+
+/** Counts the mails to an address, over any number of processes. */
+export class MailsSent {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /**
+   * Counts a mail, unless as many as `most` were within the last hour; `false` then. Counted before it is compared: two at once may
+   * both be refused, never both be one too many.
+   * @param to The project, and a hash of the address.
+   */
+  async count(to: { projectId: string; hash: string }, most: number): Promise<boolean> {
+    const until = Date.now() + hourMs;
+    const id = `${to.projectId}|${to.hash}|${randomUUID()}`;
+    await this.#documents.keep(sentMails, [{ id, doc: { until }, epoch: 0, version: 1 }]);
+    const range = { ...within(to.projectId, to.hash), limit: 100 };
+    const all = await this.#documents.range(sentMails, range);
+    if (all.filter(({ doc }) => doc.until > Date.now()).length <= most) return true;
+    await this.#documents.clearIds(sentMails, [id]);
+    return false;
+  }
+}

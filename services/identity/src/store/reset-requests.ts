@@ -1,0 +1,38 @@
+import type { Documents } from '@kith/store';
+import { resetRequests } from './collections.ts';
+import { everything, projectIn } from './keys-of.ts';
+
+/** An address that a reset was asked for. */
+export interface ResetRequest {
+  /** The project, and a hash of the address. */
+  id: string;
+  projectId: string;
+  sealed: string;
+}
+
+const keepMs = 3600 * 1000;
+
+/** Resets that were asked for and not looked at yet. Each is stored alike, whether there is such an account or not. */
+export class ResetRequests {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  async add(id: string, sealed: string): Promise<void> {
+    const now = Date.now();
+    await this.#documents.keep(resetRequests, [
+      { id, doc: { sealed, until: now + keepMs }, epoch: 0, version: now },
+    ]);
+  }
+
+  async some(limit: number): Promise<ResetRequest[]> {
+    const found = await this.#documents.range(resetRequests, { ...everything, limit });
+    return found.map(({ id, doc: { sealed } }) => ({ id, projectId: projectIn(id), sealed }));
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    await this.#documents.clearIds(resetRequests, ids);
+  }
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import {
+  deleteUser,
+  exportMails,
+  requestPasswordReset,
+  resetPassword,
+  sendVerificationEmail,
+  updateProject,
+} from '@kith/contracts';
+import { ask } from '@kith/service';
+import { availableEngines, waitFor } from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from './support/call.ts';
+import { startTestIdentity, type TestIdentity } from './support/identity.ts';
+import { type MailServer, startMailServer } from './support/mail-server.ts';
+import { callerOf, makeProject, signUpUser } from './support/people.ts';
+import { dumpStore } from './support/raw-store.ts';
+
+describe.each(availableEngines())('mails on %s', (engine) => {
+  const undo = new AsyncDisposableStack();
+  let server: MailServer;
+  let identity: TestIdentity;
+  let projectId: string;
+  beforeAll(async () => {
+    server = undo.use(await startMailServer());
+    const times = { everyMs: 50, retryMs: 20 };
+    const mails = { smtpUrl: server.url, from: 'no-reply@kith.example', times };
+    identity = undo.use(
+      await startTestIdentity(engine, { mails, erasureTimes: { everyMs: 50, settleMs: 100 } }),
+    );
+    projectId = await makeProject(identity.bus);
+  });
+  afterAll(() => undo.disposeAsync());
+
+  const person = async () =>
+    (await signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` })).user;
+  const askReset = (email: string) =>
+    call(identity.bus, requestPasswordReset, { projectId, body: { email } });
+  const mailsTo = (email: string) => server.received.filter(({ to }) => to === email);
+  const nthMail = (email: string, nth = 0) =>
+    waitFor(async () => mailsTo(email)[nth], { what: `mail ${nth} to ${email}` });
+  const stored = async () => JSON.stringify(await dumpStore(identity.store)).replaceAll('\\', '');
+  const tokenIn = (text: string) => /^[\w-]{43}$/m.exec(text)?.[0] ?? '';
+  const reset = (token: string) =>
+    call(identity.bus, resetPassword, { projectId, body: { token, newPassword: 'another pass phrase' } });
+
+  test('a mail goes out over SMTP, and its token is nowhere else', async () => {
+    const { email } = await person();
+    await askReset(email);
+    const { from, headers, text } = await nthMail(email);
+    expect(from).toBe('no-reply@kith.example');
+    expect(headers).toMatchObject({
+      from: 'Test <no-reply@kith.example>',
+      to: email,
+      subject: 'Set a new password for Test',
+      'auto-submitted': 'auto-generated',
+    });
+    const token = tokenIn(text);
+    expect(token).toHaveLength(43);
+    expect(await stored()).not.toContain(token);
+    expect((await reset(token)).status).toBe(200);
+    expect((await reset(token)).body.code).toBe('auth/invalid-reset-token');
+  });
+
+  test('a project has its own subject, text and page', async () => {
+    const { id: own } = (
+      await call(identity.bus, updateProject, {
+        params: { projectId },
+        body: {
+          mailLinkBase: 'https://app.example.org/#/mail',
+          mailTexts: {
+            passwordReset: { subject: 'Пароль, {project}', text: 'Привет {address}: {link}\n{token}' },
+          },
+        },
+      })
+    ).body;
+    expect(own).toBe(projectId);
+    const { email } = await person();
+    await askReset(email);
+    const { headers, text } = await nthMail(email);
+    const [, base64 = ''] = /=\?UTF-8\?B\?(.*)\?=/.exec(headers.subject ?? '') ?? [];
+    expect(Buffer.from(base64, 'base64').toString() || headers.subject).toContain('Пароль, Test');
+    const [, token] =
+      /^Привет (?:.*): https:\/\/app\.example\.org\/#\/mail\?mail=passwordReset&token=(.*)$/m.exec(text) ??
+      [];
+    expect(text).toContain(`${email}: `);
+    expect(text.trim().endsWith(`\n${token}`)).toBe(true);
+    await call(identity.bus, updateProject, {
+      params: { projectId },
+      body: { mailLinkBase: null, mailTexts: {} },
+    });
+  });
+
+  test('a failure loses no mail: it is sent again, with a token that works', async () => {
+    const { email } = await person();
+    server.refusals = [451, 421];
+    await askReset(email);
+    const { text } = await nthMail(email);
+    expect(server.refusals).toEqual([]);
+    expect((await reset(tokenIn(text))).status).toBe(200);
+    expect(mailsTo(email)).toHaveLength(1);
+  });
+
+  test('what the server refuses for good is not sent again', async () => {
+    const [one, other] = [await person(), await person()];
+    server.refusals = [550];
+    server.tries = 0;
+    await askReset(one.email);
+    await waitFor(async () => server.tries === 1, { what: 'the refusal' });
+    // The next mail comes after it.
+    await askReset(other.email);
+    await nthMail(other.email);
+    await waitFor(async () => !(await stored()).includes('"waiting":{'), {
+      what: 'nothing that waits',
+    });
+    expect([server.tries, mailsTo(one.email).length]).toEqual([2, 0]);
+  });
+
+  test('an address gets at most 5 mails in an hour, of all kinds, and a newer token replaces the last', async () => {
+    const user = await person();
+    const { email } = user;
+    const send = (body: unknown) =>
+      call(identity.bus, sendVerificationEmail, { projectId, caller: callerOf(user), body });
+    for (let nth = 0; nth < 5; nth++) {
+      const answer = nth % 2 ? await send({ mode: 'code' }) : await askReset(email);
+      expect(answer.status).toBe(200);
+      await nthMail(email, nth);
+    }
+    expect((await send({ mode: 'link' })).status).toBe(200);
+    const unknown = await askReset(email);
+    expect(unknown.status).toBe(200);
+    const { email: later } = await person();
+    await askReset(later);
+    await nthMail(later);
+    expect(mailsTo(email)).toHaveLength(5);
+    const tokens = mailsTo(email).flatMap(({ text }) => tokenIn(text) || []);
+    expect(tokens).toHaveLength(3);
+    const [first = '', second = '', third = ''] = tokens;
+    for (const old of [first, second]) expect((await reset(old)).body.code).toBe('auth/invalid-reset-token');
+    expect((await reset(third)).status).toBe(200);
+  });
+
+  test('what is asked for somebody who is not there is not kept, and the address is nowhere', async () => {
+    const email = `${randomUUID()}@example.org`;
+    const answer = await askReset(email);
+    expect([answer.status, answer.text]).toEqual([200, (await askReset((await person()).email)).text]);
+    const left = async () => (await dumpStore(identity.store)).resetRequests?.length;
+    await waitFor(async () => (await left()) === 0, { what: 'the end of the requests' });
+    expect(await stored()).not.toContain(email);
+    expect(mailsTo(email)).toEqual([]);
+  });
+
+  test('a user’s mails are exported without their tokens, and erased with the user', async () => {
+    const user = await person();
+    await call(identity.bus, sendVerificationEmail, { projectId, caller: callerOf(user), body: {} });
+    await nthMail(user.email);
+    const page = { projectId, userId: user.id, after: null, limit: 10 };
+    const context = { requestId: 'test', deadline: Date.now() + 10_000 };
+    const { items, next } = await ask(identity.bus, exportMails, page, context);
+    const item = { kind: 'verificationCode', address: user.email, until: expect.any(String) };
+    expect([items, next]).toEqual([[item], null]);
+    const gone = { projectId, params: { userId: user.id }, caller: callerOf(user) };
+    expect((await call(identity.bus, deleteUser, gone)).status).toBe(204);
+    await waitFor(async () => !(await stored()).includes(user.email), { what: 'the erasure' });
+  });
+});

@@ -1,0 +1,70 @@
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SMTPServer } from 'smtp-server';
+
+/** A mail as a server got it, decoded. */
+export interface ReceivedMail {
+  from: string;
+  to: string;
+  headers: Readonly<Record<string, string>>;
+  text: string;
+}
+
+/** How a server answers the next mails, in turn: with a code of SMTP; then it takes them. */
+export interface MailServer extends AsyncDisposable {
+  url: string;
+  received: ReceivedMail[];
+  /** How often somebody has begun to send a mail. */
+  tries: number;
+  refusals: number[];
+}
+
+/** Starts a mail server on this machine, which keeps what it gets. */
+export async function startMailServer(port = 0): Promise<MailServer> {
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo(_address, _session, done) {
+      mails.tries += 1;
+      const responseCode = mails.refusals.shift();
+      done(responseCode ? Object.assign(new Error('Not now'), { responseCode }) : undefined);
+    },
+    onData(stream, { envelope }, done) {
+      text(stream).then((raw) => {
+        const from = envelope.mailFrom ? envelope.mailFrom.address : '';
+        const [{ address: to } = { address: '' }] = envelope.rcptTo;
+        mails.received.push({ from, to, ...decoded(raw) });
+        done();
+      }, done);
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const { port: own } = server.server.address() as AddressInfo;
+  const mails: MailServer = {
+    url: `smtp://127.0.0.1:${own}`,
+    received: [],
+    tries: 0,
+    refusals: [],
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  return mails;
+}
+
+function decoded(raw: string): Pick<ReceivedMail, 'headers' | 'text'> {
+  const end = raw.indexOf('\r\n\r\n');
+  const lines = raw
+    .slice(0, end)
+    .replaceAll(/\r\n\s+/g, ' ')
+    .split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+  const body = raw.slice(end + 4).replaceAll('\r\n', '\n');
+  if (headers['content-transfer-encoding'] === 'base64')
+    return { headers, text: Buffer.from(body, 'base64').toString() };
+  if (headers['content-transfer-encoding'] !== 'quoted-printable') return { headers, text: body };
+  const bytes = body
+    .replaceAll('=\n', '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return { headers, text: Buffer.from(bytes, 'latin1').toString() };
+}
