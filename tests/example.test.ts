@@ -3,6 +3,8 @@ import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { Authenticator } from './support/authenticator.ts';
+import { addAuthenticator } from './support/example/virtual-authenticator.ts';
 import { phone, signIn, signUp } from './support/example/visitor.ts';
 import { accountOf, type ExampleWorld, startExample } from './support/example/world.ts';
 import { sharedBrowser } from './support/shared-browser.ts';
@@ -61,6 +63,65 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.button('Disconnect').click();
     await ada.page.getByText('No connections yet').waitFor();
     expect([ada.complaints, grace.complaints]).toEqual([[], []]);
+  });
+
+  it('signs in by two steps: with an authenticator app, a recovery code and a passkey', async ({
+    expect,
+  }) => {
+    await using ada = await world.open();
+    const { page } = ada;
+    const own = accountOf('Ada', 'factors');
+    await addAuthenticator(page);
+    await signUp(ada, own);
+    await ada.goTo('Account');
+    await ada.button('Add an authenticator app').click();
+    const app = new Authenticator(await page.getByLabel('Secret').inputValue());
+    await page.getByLabel('Code that the app shows').fill('000000');
+    await ada.button('Add the app').click();
+    await page.getByText('This does not count, or not any more.').waitFor();
+    await page.getByLabel('Code that the app shows').fill(app.next());
+    await ada.button('Add the app').click();
+    const [code = '', ...others] = await page
+      .getByRole('list', { name: 'Recovery codes' })
+      .getByRole('listitem')
+      .allTextContents();
+    expect([code, others.length]).toEqual([expect.stringMatching(/^([A-Z2-7]{6}-){3}[A-Z2-7]{6}$/), 9]);
+    await ada.button('I have kept them').click();
+
+    // A second one asks who it is.
+    await ada.button('Add a passkey').click();
+    await page.getByLabel('Your password').fill(own.password);
+    await ada.button('Continue').click();
+    await ada.button(/^Remove Passkey of/).waitFor();
+    await page.getByText('10 recovery codes are left.').waitFor();
+
+    const signInAgain = async (second: () => Promise<void>) => {
+      await ada.button('Sign out').first().click();
+      await signIn(ada, own);
+      await page.getByLabel('Code').waitFor();
+      await second();
+      await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    };
+    const enter = async (text: string) => {
+      await page.getByLabel('Code').fill(text);
+      await ada.button('Sign in').click();
+    };
+    await signInAgain(() => enter(app.next()));
+    await signInAgain(() => enter(code));
+    await page.getByText('9 recovery codes are left.').waitFor();
+    await signInAgain(() => ada.button('Use a passkey').click());
+
+    await ada.button('Export my data').click();
+    const download = page.waitForEvent('download');
+    await ada.button('Use a passkey').click();
+    expect((await download).suggestedFilename()).toBe('my-data.json');
+    for (const name of ['Remove Authenticator app', /^Remove Passkey of/]) await ada.button(name).click();
+    await page.getByText('recovery codes are left.').waitFor({ state: 'detached' });
+    await ada.button('Sign out').first().click();
+    await signIn(ada, own);
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    // The refusals that lead to the second step, and the wrong code.
+    expect(ada.complaints.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
   });
 
   it('withdraws, declines, blocks and unblocks', async ({ expect }) => {
@@ -270,10 +331,10 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     const shown = page.getByLabel('Show my connections to others');
     expect(await shown.isChecked()).toBe(true);
     await decide(shown.click());
-    await page.locator('input:not(:checked)').waitFor();
+    await page.getByRole('checkbox', { checked: false }).waitFor();
     expect(await connections.getSettings()).toEqual({ requestsFrom: 'nobody', showsConnections: false });
     await decide(page.getByLabel('Tell me of new requests').click());
-    await page.locator('input:not(:checked)').nth(1).waitFor();
+    await page.getByRole('checkbox', { checked: false }).nth(1).waitFor();
     expect(await notifications.getSettings()).toMatchObject({ types: { 'connection-request': false } });
     await expect(world.ask(world.hedy, 'ada.private', 'Hello')).rejects.toThrow();
     expect(ada.complaints).toEqual([]);

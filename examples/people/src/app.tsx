@@ -1,5 +1,6 @@
 import { AppShell } from './components/app-shell.tsx';
 import { NotificationsProvider } from './components/notifications-provider.tsx';
+import { ProofProvider } from './components/proof-provider.tsx';
 import { ToastProvider } from './components/toast-provider.tsx';
 import { useSession } from './hooks/use-session.ts';
 import { useSessionEnd } from './hooks/use-session-end.ts';
@@ -22,9 +23,11 @@ function Visit() {
   // Another user starts from nothing.
   return (
     <NotificationsProvider key={session.user.id}>
-      <AppShell>
-        <CurrentPage />
-      </AppShell>
+      <ProofProvider>
+        <AppShell>
+          <CurrentPage />
+        </AppShell>
+      </ProofProvider>
     </NotificationsProvider>
   );
 }

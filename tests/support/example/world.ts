@@ -45,7 +45,9 @@ export async function startExample(browser: Browser): Promise<ExampleWorld> {
       }),
     ),
   )) as [TestUser, TestUser, TestUser, TestUser, TestUser];
-  const { url } = starting.use(await built.serve({ url: platform.url, projectId }));
+  const served = starting.use(await built.serve({ url: platform.url, projectId }));
+  // Passkeys belong to names of hosts.
+  const url = served.url.replace('//127.0.0.1:', '//localhost:');
   const undo = starting.move();
   return {
     platform,

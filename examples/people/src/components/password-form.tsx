@@ -1,6 +1,7 @@
 import { isKithError } from '@kith/client';
 import { useForm } from '../hooks/use-form.ts';
 import { useKith } from '../hooks/use-kith.ts';
+import { useProof } from '../hooks/use-proof.ts';
 import { useUser } from '../hooks/use-session.ts';
 import { useToasts } from '../hooks/use-toasts.ts';
 import { announce } from '../lib/changes.ts';
@@ -13,10 +14,11 @@ const empty = { password: '', newPassword: '' };
 /** Changes the signed-in user's password, which ends all other sessions. */
 export function PasswordForm() {
   const kith = useKith();
+  const proved = useProof();
   const { email } = useUser();
   const { show } = useToasts();
   const form = useForm(empty, async (passwords) => {
-    await kith.auth.changePassword(passwords);
+    await proved(() => kith.auth.changePassword(passwords));
     form.setValues(empty);
     announce('sessions');
     show({ text: 'Your password is changed. You are signed out everywhere else.' });

@@ -1,21 +1,28 @@
-import { useActionState } from 'react';
+import { isKithError } from '@kith/client';
+import { useActionState, useState } from 'react';
 import { useKith } from '../hooks/use-kith.ts';
 import { sentenceOf } from '../lib/sentences.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
+import { SecondStepForm } from './second-step-form.tsx';
 
-/** Opens a session with e-mail address and password. */
+/** Opens a session with e-mail address and password, and a second step where the user has chosen one. */
 export function SignInForm() {
   const kith = useKith();
+  /** Who has given the right password, and has a second factor. */
+  const [half, setHalf] = useState<{ email: string; password: string }>();
   const [failed, signIn, isBusy] = useActionState(async (_: unknown, form: FormData) => {
-    const email = String(form.get('email'));
+    const [email, password] = [String(form.get('email')), String(form.get('password'))];
     try {
-      await kith.auth.signIn({ email, password: String(form.get('password')) });
+      await kith.auth.signIn({ email, password });
       return undefined;
     } catch (error) {
-      return { email, error: sentenceOf(error) };
+      if (isKithError(error, 'auth/second-factor-required')) setHalf({ email, password });
+      else return { email, error: sentenceOf(error) };
+      return undefined;
     }
   }, undefined);
+  if (half) return <SecondStepForm {...half} onBack={() => setHalf(undefined)} />;
   return (
     <form className="form" action={signIn}>
       {failed && (

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useAction } from '../hooks/use-action.ts';
 import { useKith } from '../hooks/use-kith.ts';
+import { useProof } from '../hooks/use-proof.ts';
 import { useUser } from '../hooks/use-session.ts';
 import { saveAs } from '../lib/save-as.ts';
 import { Button } from './button.tsx';
@@ -11,14 +12,15 @@ const exportMs = 120_000;
 /** Lets the signed-in user take all that is stored of them, or have it erased. */
 export function YourData() {
   const kith = useKith();
+  const proved = useProof();
   const { id: userId } = useUser();
   const [isAsking, setIsAsking] = useState(false);
   const exporting = useAction(async () => {
-    const all = await kith.users.export({ userId }, { timeoutMs: exportMs });
+    const all = await proved(() => kith.users.export({ userId }, { timeoutMs: exportMs }));
     saveAs('my-data.json', JSON.stringify(all, null, 2));
   });
   const erasing = useAction(async () => {
-    await kith.users.delete({ userId });
+    await proved(() => kith.users.delete({ userId }));
     await kith.setSession(null);
   });
   return (

@@ -1,8 +1,9 @@
 /** What may have changed on the platform; whoever shows it asks for it anew. */
-export type Topic = 'connections' | 'folders' | 'notifications' | 'sessions' | 'settings';
+export type Topic = 'connections' | 'factors' | 'folders' | 'notifications' | 'sessions' | 'settings';
 
 const versions: Record<Topic, number> = {
   connections: 0,
+  factors: 0,
   folders: 0,
   notifications: 0,
   sessions: 0,

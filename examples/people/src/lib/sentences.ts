@@ -5,6 +5,9 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/invalid-credentials': 'This e-mail address and password do not belong together.',
   'auth/weak-password': 'Choose a password of at least 8 characters that is not one of the most used ones.',
   'auth/too-many-attempts': 'There were too many attempts. Wait a while and try again.',
+  'auth/invalid-second-factor': 'This does not count, or not any more. Try the next code.',
+  'auth/factor-not-found': 'There is no passkey of yours for this page.',
+  'auth/too-many-factors': 'You have ten already. Remove one first.',
   'auth/suspended': 'This account is suspended.',
   'auth/unauthorized': 'Your session has ended. Sign in again.',
   'auth/token-reuse-detected': 'Your session was ended, to be safe. Sign in again.',
@@ -42,6 +45,8 @@ const fields: Record<string, string> = {
 /** Says in a sentence for people what has failed. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof KithNetworkError) return 'The platform cannot be reached. Check your connection.';
+  // Of the browser's own dialogs, and of ours.
+  if (error instanceof DOMException) return 'You have stopped this, so nothing has changed.';
   if (!isKithError(error)) return 'Something went wrong.';
   return sentences[error.code] ?? fields[error.field ?? ''] ?? 'Something went wrong. Try again.';
 }

@@ -3,6 +3,7 @@ import { PasswordForm } from '../components/password-form.tsx';
 import { PictureEditor } from '../components/picture-editor.tsx';
 import { PrivacySettings } from '../components/privacy-settings.tsx';
 import { ProfileForm } from '../components/profile-form.tsx';
+import { SecondFactors } from '../components/second-factors.tsx';
 import { SessionList } from '../components/session-list.tsx';
 import { YourData } from '../components/your-data.tsx';
 import { useUser } from '../hooks/use-session.ts';
@@ -28,6 +29,12 @@ export function AccountPage() {
         <h2 id="privacy">Privacy</h2>
         <PrivacySettings />
       </section>
+      {email !== null && (
+        <section className="card panel" aria-labelledby="factors">
+          <h2 id="factors">Two steps to sign in</h2>
+          <SecondFactors />
+        </section>
+      )}
       <section className="card panel" aria-labelledby="sessions">
         <h2 id="sessions">Where you are signed in</h2>
         <SessionList />

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Secrets } from '@kith/base';
 import {
   confirmFactor,
   deleteUser,
@@ -13,12 +14,15 @@ import {
 import { handlerEngines, SoftwarePasskey, waitFor } from '@kith/testing';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '../../src/store/index.ts';
 import { call } from '../support/call.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { callerOfSession, makeProject, password, signUpUser } from '../support/people.ts';
 import { dumpStore } from '../support/raw-store.ts';
 
 const stepMs = 30_000;
+/** That of `testSecrets`. */
+const testSecret = 'the secret that services of suites seal under';
 
 describe.each(handlerEngines())('second factors on %s', (engine) => {
   let identity: TestIdentity;
@@ -139,6 +143,22 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(exported.text).not.toContain(passkey.id);
     expect((await call(identity.bus, deleteUser, { ...of, params: { userId } })).status).toBe(204);
     await waitFor(async () => !(await stored()).includes(userId) && !(await stored()).includes(passkey.id));
+  });
+
+  test('the secrets are sealed anew with everything else', async () => {
+    const { ada, secret } = await withTotp();
+    const store = await openStore(identity.store);
+    const changed = new Secrets('the secret after a change of it', [testSecret]);
+    await store.reseal(changed);
+    const { factors } = await store.factors.find({ projectId, userId: ada.user.id });
+    const [factor] = factors;
+    const sealed = factor?.type === 'totp' ? factor.sealed : '';
+    expect(changed.isCurrent(sealed)).toBe(true);
+    expect(changed.open('totp', sealed, ada.user.id).toString()).toBe(secret);
+    expect(() => changed.open('totp', sealed, 'another')).toThrow();
+    // Back, for the service of this suite.
+    await store.reseal(new Secrets(testSecret, ['the secret after a change of it']));
+    await store.close();
   });
 
   test('a factor that is begun is none, and one that is removed asks for nothing', async () => {

@@ -1,0 +1,64 @@
+import type { Methods } from '@kith/client';
+import { useForm } from '../hooks/use-form.ts';
+import { useKith } from '../hooks/use-kith.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Field } from './field.tsx';
+import { FormProblem } from './form-problem.tsx';
+
+export type BegunTotp = Extract<Methods['auth.enrolFactor']['output'], { type: 'totp' }>;
+type Confirmed = Methods['auth.confirmFactor']['output'];
+
+/** Shows the secret for an authenticator app, and asks for its first code. */
+export function AddAuthenticator(props: {
+  begun: BegunTotp;
+  onConfirmed(confirmed: Confirmed): void;
+  onClose(): void;
+}) {
+  const { begun, onConfirmed, onClose } = props;
+  return (
+    <Dialog title="Add an authenticator app" onClose={onClose}>
+      {(close) => (
+        <CodeForm
+          begun={begun}
+          onCancel={close}
+          onConfirmed={(confirmed) => {
+            close();
+            onConfirmed(confirmed);
+          }}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function CodeForm(props: { begun: BegunTotp; onConfirmed(confirmed: Confirmed): void; onCancel(): void }) {
+  const { begun, onConfirmed, onCancel } = props;
+  const kith = useKith();
+  const form = useForm({ code: '' }, async ({ code }) => {
+    onConfirmed(await kith.auth.confirmFactor({ factorId: begun.id, code }));
+  });
+  return (
+    <form className="form" onSubmit={form.onSubmit}>
+      <FormProblem text={form.problem} />
+      <p>
+        <a href={begun.url}>Open it in an app on this device</a>, or type this secret into the app on your
+        phone:
+      </p>
+      <Field label="Secret" value={begun.secret} readOnly />
+      <Field
+        label="Code that the app shows"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        required
+        {...form.field('code')}
+      />
+      <div className="dialog-actions">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button look="primary" type="submit" disabled={form.isBusy}>
+          Add the app
+        </Button>
+      </div>
+    </form>
+  );
+}
