@@ -81,6 +81,8 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
+    // Those of the suites are none of this installation.
+    ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },
   };
   await followGuide('hosting.md', blocks, { folder, env });
 
