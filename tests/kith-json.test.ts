@@ -70,6 +70,13 @@ describe('--json', () => {
     const gone = await call('operators delete', [operator!.id]);
     expect(gone).toEqual([{ id: operator!.id, status: 'deleted' }]);
     expect(await call('users remove-factors', about)).toEqual([{ id: userId, factors: 'removed' }]);
+    const [made] = await call<{ id: string; key: string }[]>('server-keys create', [
+      ...['--name', 'Backend', '--project', demo],
+    ]);
+    expect(made).toMatchObject({ name: 'Backend', key: expect.stringMatching(/^kith_sk_/) });
+    expect(await call('server-keys list', ['--project', demo])).toMatchObject([{ id: made!.id }]);
+    const removed = await call('server-keys delete', [made!.id, '--project', demo]);
+    expect(removed).toEqual([{ id: made!.id, status: 'deleted' }]);
     const [key] = await call<{ kid: string }[]>('keys rotate');
     expect(await call('keys revoke', [key!.kid])).toHaveLength(1);
     await writeFile(join(folder, 'users.jsonl'), '{"foreignId":"1"}\n');

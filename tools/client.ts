@@ -9,8 +9,9 @@ import { pascal, TypePrinter } from './client/schema-to-type.ts';
 
 const root = new URL('../', import.meta.url);
 const printer = new TypePrinter();
-const application = methodsOf(printer, { operators: false });
-const operators = methodsOf(printer, { operators: true });
+const application = methodsOf(printer, 'application');
+const server = methodsOf(printer, 'server');
+const operators = methodsOf(printer, 'operators');
 const headline = '// Made from the contracts by tools/client.ts.\n';
 
 const layers = /^(request|route|rate-limit|gateway)\//;
@@ -18,7 +19,8 @@ const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended', '
 const common = [...Object.keys(errors).filter((code) => layers.test(code)), ...ofEveryToken];
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' | ') || 'never';
 // Printed before the declarations are: they bring names in.
-const methodTypes = [...application, ...operators].map(printTypes).join('\n');
+const methodTypes = [...application, ...operators].map((method) => printTypes(method)).join('\n');
+const serverTypes = server.map((method) => printTypes(method)).join('\n');
 const own = Object.keys(errors).filter((code) => !common.includes(code));
 
 const types = `${headline}
@@ -39,11 +41,17 @@ ${[...printer.declarations].map(([name, type]) => `export interface ${name} ${ty
 export interface Methods {
 ${methodTypes}
 }
+
+/** The same of the methods that an application's own back end has beside those. */
+export interface ServerMethods {
+${serverTypes}
+}
 `;
 
 const files: Record<string, string> = {
   'types.ts': types,
   'application.ts': printMethods(application) + printManaged(),
+  'server.ts': printMethods(server, 'ServerMethods'),
   'operators.ts': printMethods(operators),
 };
 
@@ -70,10 +78,11 @@ function printTypes({ group, method, operation, input, output, list, errors: cod
 }
 
 /** An interface a group, and the table of all: what is needed to make the methods when the client runs. */
-function printMethods(methods: readonly ClientMethod[]): string {
+function printMethods(methods: readonly ClientMethod[], types = 'Methods'): string {
   const groups = Map.groupBy(methods, ({ group }) => group);
   const interfaces = [...groups].map(
-    ([group, of]) => `export interface ${pascal(group)}Methods {\n${of.map(printSignature).join('\n')}\n}`,
+    ([group, of]) =>
+      `export interface ${pascal(group)}Methods {\n${of.map((one) => printSignature(one, types)).join('\n')}\n}`,
   );
   const table = [...groups].map(([group, of]) => `${group}: {\n${of.map(printRow).join('\n')}\n},`);
   const all = [...groups.keys()].map((group) => `readonly ${group}: ${pascal(group)}Methods;`);
@@ -88,7 +97,7 @@ export const operations = {
 ${table.join('\n')}
 } satisfies OperationTable;
 `;
-  const named = [...printer.declarations.keys(), 'Json', 'Methods'].filter((name) =>
+  const named = [...printer.declarations.keys(), 'Json', types].filter((name) =>
     new RegExp(`\\b${name}\\b`).test(interfaces.join()),
   );
   const own = [...new Set(text.match(/\b(Session)\b(?=>)/g) ?? [])];
@@ -98,10 +107,10 @@ ${own.length > 0 ? "import type { Session } from '../session.ts';\n" : ''}${/\bU
 ${text}`;
 }
 
-function printSignature(of: ClientMethod): string {
+function printSignature(of: ClientMethod, types: string): string {
   const { group, method, operation, doc, input, output, list, startsSession, errors: codes } = of;
   const optional = input.every(([key]) => key.endsWith('?')) ? '?' : '';
-  const taken = input.length > 0 ? `input${optional}: Methods['${group}.${method}']['input'], ` : '';
+  const taken = input.length > 0 ? `input${optional}: ${types}['${group}.${method}']['input'], ` : '';
   const plain = output ?? 'void';
   const answer = startsSession ? (startsSession === 'perhaps' ? `${plain} | Session` : 'Session') : plain;
   const given = list ? `List<${list.item}>` : `Promise<${answer}>`;

@@ -149,6 +149,10 @@ const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> =
     const { body } = await world.ok(createFile, { token, parts: [filePart('notes')] });
     return { token, params: { fileId: body.fileId } };
   },
+  'notifications.create': async (world) => ({
+    token: world.serverKey,
+    body: { userIds: (await two(world)).map(({ id }) => id), type: 'order-shipped' },
+  }),
   'notifications.mark-all-as-read': async (world) => ({ token: (await notified(world)).token }),
 };
 

@@ -1,5 +1,6 @@
 // Starts at most 2 platforms and 7 processes.
 import { randomUUID } from 'node:crypto';
+import { makeApiKey } from '@kith/base';
 import {
   type ErrorCode,
   getUserByUsername,
@@ -23,7 +24,8 @@ const each = Object.entries(classes) as [Class, OperationSpec][];
 const scoped = each.filter(([, { scope }]) => scope === 'project');
 const withBody = each.filter(([, { method }]) => method !== 'GET');
 const most = 10;
-const limited = each.filter(([name]) => name !== 'operator');
+// A server key counts by itself.
+const limited = each.filter(([name]) => name !== 'operator' && name !== 'server-key');
 const limits = Object.fromEntries(limited.map(([, { name }]) => [name, { max: most, windowSeconds: 300 }]));
 
 /** Adds to a path, before its query. */
@@ -47,6 +49,10 @@ const layers = surfaceSuite('layers', (world) => {
       none: { body: { refreshToken: 'never given out' } },
       optional: { query: 'username=ada' },
       user: { token: ada.accessToken, params: { collectionId }, body: { name: 'Renamed' } },
+      'server-key': {
+        token: world.serverKey,
+        body: { userIds: [ada.id], type: 'order-shipped' },
+      },
       operator: { token: world.operatorToken, params: { projectId: world.projectId }, body: {} },
     };
     return { ...calls[name], from };
@@ -189,6 +195,23 @@ const layers = surfaceSuite('layers', (world) => {
       token: grace.accessToken,
     });
     expect(Object.keys(body)).not.toContain('email');
+  });
+
+  it('server-key: no other token opens anything, and a key that is none counts as no key', async () => {
+    const spec = classes['server-key'];
+    for (const token of [undefined, 'null', world.operatorToken, makeApiKey('server')]) {
+      const { headers } = await world.refused(
+        spec,
+        { ...worse('server-key'), ...(token && { token }) },
+        'auth/unauthorized',
+      );
+      expect(headers['x-ratelimit-limit']).toBe(String(spec.limit.max));
+    }
+    const token = ada.accessToken;
+    const message = 'This endpoint takes a server key alone.';
+    await world.refused(spec, { ...worse('server-key'), token }, 'auth/forbidden', { message });
+    const { headers } = await world.ok(spec, good('server-key'));
+    expect(headers['x-ratelimit-limit']).toBe(String(20 * spec.limit.max));
   });
 
   it('optional: a token that does not hold counts as none', async () => {

@@ -4,6 +4,7 @@ import {
   appNotification,
   blockUser,
   countNotifications,
+  createNotifications,
   deleteConnectionWithUser,
   listNotifications,
   markAllNotificationsAsRead,
@@ -11,6 +12,7 @@ import {
   requestConnection,
   signOut,
   streamNotifications,
+  updateNotificationSettings,
 } from '@kith/contracts';
 import { type TestUser, waitFor } from '@kith/testing';
 import { expect, it } from 'vitest';
@@ -32,6 +34,61 @@ export const notifications = surfaceSuite('notifications', (world) => {
     world.ok(requestConnection, { ...by(from), params: { userId } });
 
   it('asks for a token before all else', () => refusesStrangers(world, features.notifications.operations));
+
+  it('an application tells users of something of its own, once with a key', async () => {
+    const [ada, grace] = [await world.user(), await world.user()];
+    using stream = await world.stream(streamNotifications, by(ada));
+    const own = { type: 'order-shipped', action: 'open-order', metadata: { orderId: '42', items: [1] } };
+    const userIds = [ada.id, grace.id, ada.id, world.stranger.id, randomUUID()];
+    const given = { token: world.serverKey, body: { userIds, ...own } };
+    expect((await world.ok(createNotifications, given)).body).toEqual({ created: 2 });
+    const item = {
+      ...own,
+      id: expect.any(String),
+      projectId: world.projectId,
+      userId: ada.id,
+      isRead: false,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    };
+    // The write has answered: what it told is there.
+    expect(await list(ada)).toEqual([item]);
+    expect([await count(ada), await count(grace)]).toEqual([1, 1]);
+    const [event] = await waitFor(() => stream.events.length > 0 && stream.events, { what: 'the event' });
+    expect(event?.data).toEqual(item);
+    const [first] = await list(ada);
+    const params = { notificationId: first!.id };
+    expect((await world.ok(markNotificationAsRead, { ...by(ada), params })).body.isRead).toBe(true);
+
+    await world.ok(updateNotificationSettings, { ...by(ada), body: { types: { [own.type]: false } } });
+    expect((await world.ok(createNotifications, given)).body).toEqual({ created: 1 });
+    expect(await list(ada)).toHaveLength(1);
+
+    const bare = { ...given, body: { userIds: [grace.id], type: 'x' }, headers: { 'idempotency-key': 'k' } };
+    for (let time = 0; time < 3; time++) await world.ok(createNotifications, bare);
+    expect((await list(grace)).map(({ type, action, metadata }) => [type, action, metadata])).toEqual([
+      ['x', null, {}],
+      ['order-shipped', 'open-order', own.metadata],
+      ['order-shipped', 'open-order', own.metadata],
+    ]);
+  });
+
+  it.each([
+    ['userIds', []],
+    ['userIds', Array.from({ length: 101 }, () => randomUUID())],
+    ['type', 'connection-request'],
+    ['type', 'Order'],
+    ['type', 'x'.repeat(65)],
+    ['type', ''],
+    ['action', ''],
+    ['action', 'x'.repeat(201)],
+    ['metadata', 'x'],
+    ['metadata', { text: 'x'.repeat(8 * 1024) }],
+  ])('an application’s own is refused for %s: %j', async (field, value) => {
+    const body = { userIds: [randomUUID()], type: 'x', [field]: value };
+    const given = { token: world.serverKey, body };
+    await world.refused(createNotifications, given, 'app-notification/invalid-body', { field });
+  });
 
   it('both are told of a request and its acceptance', async () => {
     const ada = await world.user({ name: 'Ada', username: 'ada', avatar: 'https://example.com/a.png' });

@@ -58,6 +58,9 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     });
     const { token: _, ...shown } = made;
     const { token: __, ...other } = limited;
+    // Those of other tests were used, which is told a moment later.
+    const isTold = async () => (await all()).every((one) => one.name !== 'A key' || one.lastUsedAt !== null);
+    await waitFor(isTold, { what: 'the uses' });
     const rest = { createdAt: expect.any(String), lastUsedAt: null };
     expect((await all()).slice(0, 2)).toEqual([
       { ...other, ...rest },
@@ -122,7 +125,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const message = 'This operator key is for other projects.';
     const refused = { token: key, body: { name: 'Mine' } };
     for (const spec of operated.filter((one) => one.operatorScope && fieldsOf(one.params).length > 0)) {
-      const params = { projectId: other.id, userId: randomUUID() };
+      const params = { projectId: other.id, userId: randomUUID(), keyId: randomUUID() };
       await world.refused(spec, { token: key, params }, 'auth/forbidden', { message });
     }
     for (const spec of [createProject, rotateKeys]) {

@@ -3,7 +3,8 @@ import { describeSurface } from '../support/surface/suite.ts';
 import { operatorKeys } from './operator-keys.ts';
 import { operators } from './operators.ts';
 import { projects } from './projects.ts';
+import { serverKeys } from './server-keys.ts';
 import { sessions } from './sessions.ts';
 
 // Lists all projects, copies the profiles of all users, and rotates the keys.
-describeSurface([projects, sessions, operators, operatorKeys], { isOwn: true });
+describeSurface([projects, sessions, operators, operatorKeys, serverKeys], { isOwn: true });

@@ -4,13 +4,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ErrorCode, importFile, type OperationSpec, operations, serviceOf } from '@kith/contracts';
 import { fragileStore, type Line, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { http } from '../support/http.ts';
 import { filePart, type Part, smallPng } from '../support/multipart.ts';
 import { importedRow } from '../support/surface/imported-row.ts';
 import { classes, sides } from '../support/surface/parts.ts';
-import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
+import { describeSurface, makeServerKey, surfaceSuite } from '../support/surface/suite.ts';
 import type { Given } from '../support/surface/surface.ts';
 
 const serviceNames = [...new Set(operations.map(serviceOf))];
@@ -20,6 +20,11 @@ let line: Line | undefined;
 
 // Each operation while the databases are gone, of all services at once, and then while the services are.
 const serverErrors = surfaceSuite('server-errors', (world) => {
+  let strangerKey: string;
+  beforeAll(async () => {
+    strangerKey = await makeServerKey(world.platform, world.stranger.projectId);
+  });
+
   it('what is unexpected is the feature’s own server-error, and tells nothing', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     if (line) line.cut();
@@ -96,9 +101,14 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       kid: 'x',
       showsConnections: false,
       types: {},
+      scopes: ['users:read'],
+      userIds: [grace.id],
+      type: 'x',
       rows: [importedRow(spec)],
     };
-    const token = spec.auth === 'operator' ? world.operatorToken : ada.accessToken;
+    const serverKey = ada === world.stranger ? strangerKey : world.serverKey;
+    const tokens = { operator: world.operatorToken, 'server-key': serverKey };
+    const token = spec.auth in tokens ? tokens[spec.auth as keyof typeof tokens] : ada.accessToken;
     return {
       token,
       // Rows that are looked for by an id need not be there: nothing can be looked for.

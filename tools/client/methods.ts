@@ -38,13 +38,21 @@ const sources = globSync('libs/contracts/src/operations/*.ts', { cwd: new URL('.
   .map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
   .join('\n');
 
-/** Every operation as a method, those of operators or those of applications. */
-export function methodsOf(printer: TypePrinter, of: { operators: boolean }): ClientMethod[] {
+/** Whose methods: an application's in the hands of users, its own back end's beside those, operators'. */
+export type Side = 'application' | 'server' | 'operators';
+
+function sideOf({ auth }: contracts.OperationSpec): Side {
+  if (auth === 'operator') return 'operators';
+  return auth === 'server-key' ? 'server' : 'application';
+}
+
+/** Every operation of a side as a method. */
+export function methodsOf(printer: TypePrinter, side: Side): ClientMethod[] {
   const methods = contracts.operations
     // What answers text is there for older client libraries.
     .filter(({ name, contentType }) => !contentType && !managed.has(name))
-    .filter(({ auth }) => (auth === 'operator') === of.operators)
-    .map((operation) => methodOf(printer, operation));
+    .filter((one) => sideOf(one) === side || (side === 'server' && one.serverKeyBody))
+    .map((operation) => methodOf(printer, operation, side));
   const names = methods.map(({ group, method }) => `${group}.${method}`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice) throw new Error(`Two operations have the same method name ${twice}.`);
@@ -58,7 +66,9 @@ export function managedOperations(): [string, contracts.OperationSpec][] {
   return found.map((operation) => [methodName(operation.name, operation.feature), operation]);
 }
 
-function methodOf(printer: TypePrinter, operation: contracts.OperationSpec): ClientMethod {
+function methodOf(printer: TypePrinter, declared: contracts.OperationSpec, side: Side): ClientMethod {
+  const body = (side === 'server' && declared.serverKeyBody) || declared.body;
+  const operation = { ...declared, body };
   const { name, feature, status } = operation;
   const group = groups[feature];
   if (!['request', 'export', 'upload', 'download', undefined].includes(operation.kind)) {
@@ -66,13 +76,13 @@ function methodOf(printer: TypePrinter, operation: contracts.OperationSpec): Cli
   }
   if (!group) throw new Error(`${name}: its feature ${feature} has no group in the client.`);
   const method = methodName(name, feature);
-  const at = `${pascal(group)}${pascal(method)}`;
+  const at = `${side === 'server' ? 'Server' : ''}${pascal(group)}${pascal(method)}`;
   const list = listOf(printer, operation, at);
   return {
     group,
     method,
     operation,
-    doc: docOf(operation),
+    doc: docOf(declared),
     input: inputOf(printer, operation, at),
     output: list || status === 204 ? undefined : outputOf(printer, operation, at),
     list,

@@ -258,6 +258,22 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
   const made = await recorder.send('identity.create-operator', { token, body: { ...key, ...ends } });
   await recorder.send('identity.list-operators', { token, query: first });
   await recorder.send('identity.delete-operator', { token, params: { keyId: made.id } });
+  const server = await recorder.send('identity.create-server-key', {
+    token,
+    params: { projectId },
+    body: { name: 'Shop' },
+  });
+  await recorder.send('identity.list-server-keys', { token, params: { projectId }, query: first });
+  await recorder.send('notifications.create', {
+    token: server.key,
+    body: {
+      userIds: [userId],
+      type: 'order-shipped',
+      action: 'open-order',
+      metadata: { orderId: '2025-1104', carrier: 'Post' },
+    },
+  });
+  await recorder.send('identity.delete-server-key', { token, params: { projectId, keyId: server.id } });
   const { keys } = await recorder.send('identity.rotate-keys', { token });
   // The one that waits: no token is signed with it yet.
   await recorder.send('identity.revoke-key', { token, body: { kid: keys[0].kid } });

@@ -1,3 +1,4 @@
+export { type AppNotification, isKithNotification } from './app-notification.ts';
 export { type ClientOptions, createClient, type KithClient } from './client.ts';
 export {
   type ClientErrorCode,

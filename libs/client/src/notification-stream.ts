@@ -1,6 +1,6 @@
+import type { AppNotification } from './app-notification.ts';
 import { KithError, KithNetworkError } from './errors.ts';
 import { EventParser, type ServerSentEvent } from './event-parser.ts';
-import type { AppNotification } from './generated/types.ts';
 import { backoff } from './retry.ts';
 import { unlessAborted, wait } from './wait.ts';
 

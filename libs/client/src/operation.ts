@@ -2,7 +2,7 @@
 export interface Operation {
   readonly method: string;
   readonly path: string;
-  readonly auth: 'operator' | 'user' | 'optional' | 'none';
+  readonly auth: 'operator' | 'user' | 'server-key' | 'optional' | 'none';
   /** It stands below the root and not below a project. */
   readonly isGlobal?: boolean;
   /** Of a list: the key its items stand under, `''` for a bare array. */

@@ -25,7 +25,7 @@ describe.runIf(availableEngines().includes('containers'))('a gateway that is sta
     const listening = (async () => {
       for await (const event of kith.notifications.stream({ signal: controller.signal, onStatus })) {
         told.push(
-          event.type === 'notification' ? (event.notification.metadata.initiatorName ?? '') : event.type,
+          event.type === 'notification' ? String(event.notification.metadata.initiatorName) : event.type,
         );
       }
     })();

@@ -2,7 +2,7 @@
 import type * as contracts from '@kith/contracts';
 import { expectTypeOf } from 'vitest';
 import type { z } from 'zod';
-import type { ErrorCode, Json, Methods, SessionAnswer, UploadSource } from '../src/index.ts';
+import type { ErrorCode, Json, Methods, ServerMethods, SessionAnswer, UploadSource } from '../src/index.ts';
 
 type Contracts = typeof contracts;
 
@@ -21,7 +21,9 @@ type Apart =
   | 'crypto.sign-testing-jwt-v2'
   | 'identity.verify-email-link';
 
-type Generated = { [Key in keyof Methods as Methods[Key]['operation']]: Methods[Key] };
+/** Those that a server key alone may call stand beside the others. */
+type All = Methods & Pick<ServerMethods, 'notifications.create'>;
+type Generated = { [Key in keyof All as All[Key]['operation']]: All[Key] };
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 

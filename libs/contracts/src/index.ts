@@ -51,6 +51,8 @@ export {
   type ParamsOf,
   type QueryOf,
   rpcSubject,
+  type ServerKeyUse,
+  serverKeyMay,
   takesKey,
   type Upload,
   type Visibility,

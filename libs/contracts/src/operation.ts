@@ -3,8 +3,11 @@ import type { ErrorCode, Feature } from './errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who may call: an operator, a signed-in user, anyone (a valid token is used), anyone (tokens are ignored). */
-export type Auth = 'operator' | 'user' | 'optional' | 'none';
+/**
+ * Who may call: an operator, a signed-in user, a project's own back end by its server key, anyone (a valid token is used), anyone
+ * (tokens are ignored).
+ */
+export type Auth = 'operator' | 'user' | 'server-key' | 'optional' | 'none';
 
 /** What an operator key may be allowed (spec#operator-keys-scopes). */
 export const operatorScopes = [
@@ -68,6 +71,13 @@ export interface OperationSpec {
    * answers of these alone. Any other is refused to such a key (spec#operator-keys-projects).
    */
   narrowsToProjects?: true;
+  /**
+   * What a server key may do here. `for-user`: act for a user. `itself`: call without one, too. By default it acts for users at their
+   * operations, except under `/auth/` and at exports (`serverKeyMay`, spec#server-keys-on-behalf).
+   */
+  serverKey?: ServerKeyUse;
+  /** The body that a server key may send as itself, where it may send more than a user (spec#users-role-server-keys). */
+  serverKeyBody?: z.ZodObject;
   /** Null is none. Of operators' operations only failures to identify are limited (spec#operators-limit). */
   limit: Limit | null;
   params: z.ZodObject;
@@ -127,6 +137,17 @@ export type AnswerOf<O extends OperationSpec> = O extends { parts: { head: infer
   ? z.output<Head>
   : OutputOf<O>;
 
+/** What a server key may do at an operation. */
+export type ServerKeyUse = 'itself' | 'for-user' | 'never';
+
+/** What a server key may do at an operation that takes tokens of users or server keys (spec#server-keys-rights). */
+export function serverKeyMay(spec: OperationSpec): ServerKeyUse {
+  if (spec.serverKey) return spec.serverKey;
+  if (spec.auth === 'server-key') return 'itself';
+  const isOfUsers = spec.auth === 'user' || spec.auth === 'optional';
+  return isOfUsers && !spec.path.startsWith('/auth/') && spec.kind !== 'export' ? 'for-user' : 'never';
+}
+
 /** Whether the bytes of an operation go over HTTP between the gateway and its service. */
 export function isStreamed({ kind }: Pick<OperationSpec, 'kind'>): boolean {
   return kind === 'upload' || kind === 'download';
@@ -150,7 +171,7 @@ export function methodsOf(spec: OperationSpec): readonly Method[] {
 /** Whether an operation takes an Idempotency-Key, from a caller with a token or from a project (spec#idempotency-scope). */
 export function takesKey(spec: OperationSpec): boolean {
   if (methodsOf(spec).includes('GET') || spec.kind === 'upload') return false;
-  return spec.auth === 'user' || spec.auth === 'optional' || spec.keyedByProject !== undefined;
+  return ['user', 'optional', 'server-key'].includes(spec.auth) || spec.keyedByProject !== undefined;
 }
 
 /** The subject the gateway forwards an operation to. Only the gateway may publish there (docs/adr/0003). */

@@ -30,7 +30,7 @@ const keyCodes: readonly ErrorCode[] = [
 export function codesOf(operation: OperationSpec): ErrorCode[] {
   const { feature, auth, limit, scope, invalid = {}, errors } = operation;
   // A project may ask for a token where others need none.
-  const asksUsers = auth === 'user' || operation.visibility !== undefined;
+  const asksUsers = auth === 'user' || auth === 'server-key' || operation.visibility !== undefined;
   const takesForm = operation.upload !== undefined;
   const takesBody = !methodsOf(operation).includes('GET') && !takesForm;
   const codes: (string | false)[] = [

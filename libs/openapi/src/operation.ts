@@ -180,6 +180,7 @@ function namedResponse(
 
 const who: Readonly<Record<OperationSpec['auth'], string>> = {
   user: 'For signed-in users.',
+  'server-key': 'For the application’s own back end, by its server key.',
   operator: 'For operators.',
   optional: 'For anyone; a valid token is used, any other counts as none.',
   none: 'For anyone; tokens are ignored.',

@@ -10,6 +10,12 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
     description:
       'An access token of a session, of 30 minutes. RS256 alone is accepted, and issuer, audience and expiry are checked, as RFC8725 asks for.',
   },
+  serverKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A key of the application’s own back end, `kith_sk_…`. It belongs on a server, never into a page. At the operations of users it acts for the one whose id is in `On-Behalf-Of`.',
+  },
   operatorToken: {
     type: 'http',
     scheme: 'bearer',
@@ -20,6 +26,7 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
 
 const requirements: Readonly<Record<Auth, readonly JsonObject[]>> = {
   user: [{ userToken: [] }],
+  'server-key': [{ serverKey: [] }],
   operator: [{ operatorToken: [] }],
   optional: [{ userToken: [] }, {}],
   none: [{}],

@@ -142,6 +142,7 @@ describe.each(each)('%s', (name, spec) => {
   it('asks for the token that it needs', () => {
     const wanted = {
       user: [{ userToken: [] }],
+      'server-key': [{ serverKey: [] }],
       operator: [{ operatorToken: [] }],
       optional: [{ userToken: [] }, {}],
       none: [{}],

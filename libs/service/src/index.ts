@@ -45,6 +45,7 @@ export {
   encodeContext,
   type OperatorCaller,
   type RequestContext,
+  type ServerKeyCaller,
 } from './operations/context.ts';
 export { exportPage } from './operations/export-page.ts';
 export {

@@ -1,8 +1,9 @@
 import { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { isStreamed, statusOf } from '@kith/contracts';
-import type { OperatorCaller } from '@kith/service';
+import type { OperatorCaller, ServerKeyCaller } from '@kith/service';
 import type { Callers } from './auth/caller.ts';
+import type { ServerKeys } from './auth/server-keys.ts';
 import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './auth/short-form.ts';
 import { callerFor } from './auth/visibility.ts';
 import type { Exports } from './exports/exports.ts';
@@ -26,6 +27,7 @@ export interface HandleParts {
   clients: Clients;
   limits: RateLimits;
   callers: Callers;
+  serverKeys: ServerKeys;
   projects: ProjectSettings;
   streams: Streams;
   exports: Exports;
@@ -39,7 +41,18 @@ export interface HandleParts {
  * before. What its services are known to have no room for is not checked at all (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
-  const { clients, limits, callers, projects, streams, exports, upstreams, bus, requestTimeoutMs } = parts;
+  const {
+    clients,
+    limits,
+    callers,
+    serverKeys,
+    projects,
+    streams,
+    exports,
+    upstreams,
+    bus,
+    requestTimeoutMs,
+  } = parts;
   const room = new Map<string, ConcurrencyLimit>();
   const roomOf = (operation: string) => {
     const found = room.get(operation) ?? new ConcurrencyLimit();
@@ -71,7 +84,9 @@ export function createHandle(parts: HandleParts) {
     const { operation, projectId: named } = address;
     const { authorization } = request.headers;
     const counted = address.isShort ? claimedProject(address, authorization) : named;
-    await limits.count(response.locals.headers, { operation, projectId: counted, clientKey });
+    const sentKey = serverKeys.sent(authorization, operation);
+    const serverKeyId = sentKey && serverKeys.idOf(sentKey);
+    await limits.count(response.locals.headers, { operation, projectId: counted, clientKey, serverKeyId });
 
     const isAdmin = operation.auth === 'operator';
     const administered = isAdmin ? address.params.projectId?.toLowerCase() : undefined;
@@ -83,10 +98,26 @@ export function createHandle(parts: HandleParts) {
       });
       return null;
     };
+    let serverKey: ServerKeyCaller | undefined;
+    const identifyUser = async () => {
+      // Two lines of it are one text that names nobody.
+      const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
+      if (sentKey !== undefined) {
+        const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });
+        serverKey = by.serverKey;
+        return by.caller;
+      }
+      const caller = await callers.identify(authorization, address);
+      if (caller && onBehalfOf !== undefined) {
+        const message = 'Only a server key may act for another user: leave On-Behalf-Of out.';
+        throw new ApiError('auth/forbidden', { message });
+      }
+      return caller;
+    };
     const identify = async () => {
       // Of a short form the project that its token names: erasing its user revokes the token.
       projects.checkThere(counted, operation);
-      const caller = await (isAdmin ? identifyOperator() : callers.identify(authorization, address));
+      const caller = await (isAdmin ? identifyOperator() : identifyUser());
       // A gateway that has just started may verify tokens before it knows which projects are deleted.
       if (caller && !projects.isLoaded) await projects.loaded();
       projects.checkThere(isAdmin ? administered : caller?.projectId, operation);
@@ -102,7 +133,7 @@ export function createHandle(parts: HandleParts) {
         projects.checkThere(scope.projectId, operation);
         narrowOrigins(request, response, projects.of(scope.projectId).webOrigins);
       }
-      if (operation.visibility) {
+      if (operation.visibility && !serverKey) {
         const { projectId } = scope;
         scope = { projectId, caller: await callerFor(address, scope, { callers, projects, authorization }) };
       }
@@ -111,7 +142,7 @@ export function createHandle(parts: HandleParts) {
     }
     const { projectId, caller } = scope;
 
-    const hasCaller = caller !== null;
+    const hasCaller = caller !== null || serverKey !== undefined;
     const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key'], { operation, hasCaller });
     const { 'user-agent': userAgent } = request.headers;
     // Known by now: without a caller, what may be kept from strangers waits for the settings.
@@ -123,6 +154,7 @@ export function createHandle(parts: HandleParts) {
         projectId,
         caller,
         operator,
+        serverKey,
         clientIp,
         userAgent,
         traceparent,

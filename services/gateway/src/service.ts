@@ -8,6 +8,7 @@ import { Callers } from './auth/caller.ts';
 import { KeyUses } from './auth/key-uses.ts';
 import { Keys } from './auth/keys.ts';
 import { Revocations } from './auth/revocations.ts';
+import { ServerKeys } from './auth/server-keys.ts';
 import { TokenVerifier } from './auth/token.ts';
 import type { GatewayConfig } from './config.ts';
 import { createEntry } from './entry.ts';
@@ -78,6 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     ApiKeys.open({ bus, log }),
   ]);
   const uses = new KeyUses({ bus, log });
+  const known = { keys: apiKeys, uses };
   const unmeasure = measureTables(metrics, { revocations, projects, apiKeys });
   const limits = new RateLimits({
     operations: served,
@@ -125,8 +127,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     callers: new Callers({
       tokens,
       operatorToken: config.OPERATOR_TOKEN,
-      known: { keys: apiKeys, uses },
+      known,
     }),
+    serverKeys: new ServerKeys({ known, bus, timeoutMs: config.REQUEST_TIMEOUT_MS }),
     bus,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     log,

@@ -1,4 +1,5 @@
 import {
+  actingUser,
   apiKeyNotice,
   closeFeed,
   collectionWithEntities,
@@ -23,6 +24,7 @@ export const gatewayUses: BusUses = {
   name: 'gateway',
   forwards: true,
   asks: [
+    actingUser,
     projectOfUser,
     getRevocations,
     getProjectSettings,

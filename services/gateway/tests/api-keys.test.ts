@@ -33,8 +33,15 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
   let used: { hash: string; at: string }[];
   const token = makeApiKey('operator');
   const hash = hashApiKey(token);
-  const key = (changes: Partial<ApiKey> = {}): ApiKey => ({
-    ...{ kind: 'operator', id: randomUUID(), scopes: ['projects:read'], projectIds: null, expiresAt: null },
+  type OperatorKey = Extract<ApiKey, { kind: 'operator' }>;
+  const key = (changes: Partial<OperatorKey> = {}): OperatorKey => ({
+    ...{
+      kind: 'operator' as const,
+      id: randomUUID(),
+      scopes: ['projects:read' as const],
+      projectIds: null,
+      expiresAt: null,
+    },
     ...changes,
   });
 

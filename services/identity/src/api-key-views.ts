@@ -1,4 +1,4 @@
-import type { ApiKey as GatewayKey, OperatorKey } from '@kith/contracts';
+import type { ApiKey as GatewayKey, OperatorKey, ServerKey } from '@kith/contracts';
 import type { ApiKey, ListedApiKey } from './store/index.ts';
 
 /** What an operator key may do. */
@@ -25,7 +25,15 @@ export function operatorKeyOf(key: ListedApiKey): OperatorKey {
   };
 }
 
+/** A server key as operators see it (spec#server-keys-endpoints). */
+export function serverKeyOf(key: ListedApiKey): ServerKey {
+  const { id, name, createdAt, lastUsedAt } = key;
+  return { id, name, createdAt: createdAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null };
+}
+
 /** What gateways know of a key. */
 export function gatewayKeyOf(key: ApiKey): GatewayKey {
-  return { kind: 'operator', id: key.id, ...rightsOf(key) };
+  const { id, projectId } = key;
+  if (projectId !== null) return { kind: 'server', id, projectId };
+  return { kind: 'operator', id, ...rightsOf(key) };
 }

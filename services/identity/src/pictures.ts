@@ -11,7 +11,7 @@ export type Pictures = Pick<User, 'avatar' | 'avatarFileId' | 'bannerFileId'>;
 
 interface Asked {
   projectId: string;
-  caller: { userId: string };
+  params: { userId: string };
   body: BodyOf<typeof updateUser>;
   requestId: string;
   deadline: number;
@@ -20,7 +20,7 @@ interface Asked {
 
 /**
  * Tells what a change of a profile makes of the pictures. A file that becomes the avatar gives it its address; another avatar, or none,
- * takes the file away. Throws `user/invalid-body` for a file that is not an image of the caller's own (spec#storage-avatar).
+ * takes the file away. Throws `user/invalid-body` for a file that is not an image of the user's own (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,
@@ -50,18 +50,18 @@ function avatarAfter(
 }
 
 async function addressesOf(bus: AppContext['bus'], request: Asked): Promise<ReadonlyMap<string, string>> {
-  const { projectId, caller, body } = request;
+  const { projectId, params, body } = request;
   const { avatarFileId, bannerFileId } = body;
   const named = { avatarFileId, bannerFileId };
   const fileIds = Object.values(named).filter((id) => id !== null && id !== undefined);
   if (fileIds.length === 0) return new Map();
-  const { userId } = caller;
+  const { userId } = params;
   const { images } = await ask(bus, ownImages, { projectId, userId, fileIds }, request);
   const addresses = new Map(images.map(({ fileId, address }) => [fileId, address]));
   for (const [field, id] of Object.entries(named)) {
     if (!id || addresses.has(id)) continue;
     throw new ApiError('user/invalid-body', {
-      message: `${field} must be the id of an image of yours.`,
+      message: `${field} must be the id of an image of the user's own.`,
       field,
     });
   }

@@ -64,5 +64,6 @@ async function eraseProject(
     const context = { requestId: 'identity-projects', deadline: Date.now() + patienceMs };
     if (!(await ask(app.bus, operation, { projectId }, context)).isDone) return;
   }
+  await app.store.apiKeys.forget(projectId);
   await app.store.projects.forget(projectId, new Date());
 }

@@ -30,6 +30,7 @@ import { ErasureList } from './erasure-list.ts';
 import { type MailTimes, Postman } from './mails/postman.ts';
 import { openTransport, type TransportConfig } from './mails/transport.ts';
 import { Notices } from './notices.ts';
+import { actingUserHandler } from './operations/acting-user.ts';
 import { apiKeysHandler, noteKeyUsesHandler } from './operations/api-keys.ts';
 import { exportMailsHandler } from './operations/export-mails.ts';
 import { exportSessionsHandler } from './operations/export-sessions.ts';
@@ -93,6 +94,7 @@ export const manifest = serviceManifest<AppContext>()({
     usersPageHandler,
     revocationsHandler,
     projectSettingsHandler,
+    actingUserHandler,
     apiKeysHandler,
     noteKeyUsesHandler,
   ],

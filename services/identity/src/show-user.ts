@@ -5,7 +5,7 @@ import type { AppContext } from './app.ts';
 import type { User } from './store/index.ts';
 import { ownUserOf, publicUserOf } from './user-views.ts';
 
-interface Reader extends Pick<RequestContext, 'seesAll'> {
+interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
   projectId: string;
   caller: Caller | null;
 }
@@ -16,16 +16,21 @@ interface Reader extends Pick<RequestContext, 'seesAll'> {
  */
 export async function seesProfiles(
   app: AppContext,
-  { projectId, caller, seesAll }: Reader,
+  { projectId, caller, seesAll, serverKey }: Reader,
 ): Promise<boolean> {
-  if (caller || seesAll) return true;
+  if (caller || serverKey || seesAll) return true;
   const project = await app.store.projects.find(projectId);
   return project !== null && project.publicProfiles !== 'none';
 }
 
-/** Adds the last sign-in to a user who was found by name, if the user itself asks: nobody else sees it. */
-export async function asShown(app: AppContext, { caller }: Reader, user: User | null): Promise<User | null> {
-  if (!user || caller?.userId !== user.id) return user;
+/** Whether a reader sees all of a user: the user itself, or the application's own back end (spec#server-keys-rights). */
+export function seesOwn({ caller, serverKey }: Reader, userId: string): boolean {
+  return caller ? caller.userId === userId : serverKey !== undefined;
+}
+
+/** Adds the last sign-in to a user who was found by name, if the reader sees it. */
+export async function asShown(app: AppContext, reader: Reader, user: User | null): Promise<User | null> {
+  if (!user || !seesOwn(reader, user.id)) return user;
   return (await app.store.users.withSignIns([user]))[0] ?? null;
 }
 
@@ -40,5 +45,5 @@ export async function showUser(
 ): Promise<OwnUser | PublicUser> {
   const user = (await seesProfiles(app, reader)) ? await find() : null;
   if (!user) throw new ApiError('user/not-found');
-  return reader.caller?.userId === user.id ? ownUserOf(user) : shownTo(reader)(publicUserOf(user));
+  return seesOwn(reader, user.id) ? ownUserOf(user) : shownTo(reader)(publicUserOf(user));
 }

@@ -1,5 +1,6 @@
 import { anonymousProfile, type ServiceBackup } from '@kith/store';
-import { declared, entries, feeds } from './store/collections.ts';
+import { isKiths } from './initiator.ts';
+import { declared, entries, feeds, type StoredEntry } from './store/collections.ts';
 import { endOf, feedKey } from './store/place.ts';
 
 /** Notifications' data in a backup. */
@@ -26,6 +27,9 @@ export const notificationsBackup: ServiceBackup = {
     },
     entries(stored, made) {
       const { id, doc } = made.mapped(stored);
+      const blank: Pick<StoredEntry, 'action' | 'metadata'> = { action: null, metadata: {} };
+      // What an application has told may name anybody.
+      if (!isKiths(doc)) return { id, doc: Object.assign({}, doc as StoredEntry, blank) };
       const { connectionId, initiatorId, initiatorName, initiatorUsername } = doc.metadata;
       const { name, username } = made.person(initiatorId);
       const metadata = {

@@ -6,7 +6,7 @@ import { eraseEvents, Sweeper, withdrawEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';
-import { blanked, blankedEvent } from './initiator.ts';
+import { blanked, blankedEvent, isKiths } from './initiator.ts';
 import { eventsOf, eventsTelling } from './store/place.ts';
 
 const everyMs = 1_000;
@@ -90,6 +90,7 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
         if (!feed.read) return { result: 0 };
         const ids = own.map(({ id }) => id);
         const put = (await app.store.find(owner, ids))
+          .filter(isKiths)
           .filter(({ metadata }) => metadata.initiatorId === user.userId)
           .map((entry) => ({ ...entry, metadata: blanked(entry.metadata) }));
         return put.length === 0 ? { result: 0 } : { change: { feed, put }, result: put.length };

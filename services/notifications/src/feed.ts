@@ -10,6 +10,8 @@ export interface Owner {
 export interface NewNotification extends Owner {
   id: string;
   type: AppNotification['type'];
+  /** Of an application's own; what Kith tells has always the same. */
+  action?: string | null | undefined;
   metadata: AppNotification['metadata'];
   createdAt: number;
   /** When it goes. */
@@ -95,17 +97,17 @@ export function closeStream(feed: Feed, streamId: string): Feed {
 
 /** The notification as the API shows it (spec#notifications-item). */
 export function toItem(entry: Entry, feed: Pick<Feed, 'marks'>): AppNotification {
-  const { id, projectId, userId, type, metadata, createdAt } = entry;
+  const { id, projectId, userId, type, action, metadata, createdAt } = entry;
   const readAt = readAtOf(entry, feed);
   return {
     id,
     projectId,
     userId,
     type,
-    action: 'open-profile',
+    action: action === undefined ? 'open-profile' : action,
     isRead: readAt !== null,
     metadata,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(Math.max(readAt ?? createdAt, createdAt)).toISOString(),
-  };
+  } as AppNotification;
 }

@@ -1,6 +1,18 @@
-import type { AppNotification, EventEnvelope } from '@kith/contracts';
+import {
+  type AppNotification,
+  type EventEnvelope,
+  type KithNotification,
+  kithNotificationTypes,
+} from '@kith/contracts';
 
-type Metadata = AppNotification['metadata'];
+type Metadata = KithNotification['metadata'];
+
+/** What Kith itself tells of: it has an initiator. An application's `metadata` says what the application likes. */
+export function isKiths<T extends { type: string; metadata: unknown }>(
+  of: T,
+): of is T & Pick<KithNotification, 'type' | 'metadata'> {
+  return (kithNotificationTypes as readonly string[]).includes(of.type);
+}
 
 /**
  * Who stands in place of an initiator whose account has ended: the nil UUID (RFC 9562 section 5.9). The contract asks
@@ -24,5 +36,6 @@ export function blanked({ connectionId }: Metadata): Metadata {
 /** A `notification.created` that says nothing of its initiator any more. */
 export function blankedEvent(event: EventEnvelope): EventEnvelope {
   const notification = event.data as AppNotification;
+  if (!isKiths(notification)) return event;
   return { ...event, actorId: null, data: { ...notification, metadata: blanked(notification.metadata) } };
 }

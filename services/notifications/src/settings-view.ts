@@ -1,8 +1,8 @@
-import { appNotification, type NotificationSettings } from '@kith/contracts';
+import { kithNotificationTypes, type NotificationSettings } from '@kith/contracts';
 import type { StoredSettings } from './store/collections.ts';
 
 /** A user's settings as the API shows them: Kith's own types, and others that are off (spec#notifications-settings). */
 export function settingsOf({ off }: StoredSettings): NotificationSettings {
-  const own = appNotification.shape.type.options.map((type) => [type, true] as const);
+  const own = kithNotificationTypes.map((type) => [type, true] as const);
   return { types: Object.fromEntries([...own, ...off.map((type) => [type, false] as const)]) };
 }

@@ -63,8 +63,8 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     expect(await store.find(owner, [first.id])).toEqual([first]);
     expect(await store.find(other, [first.id])).toEqual([]);
     expect(await store.find({ ...owner, projectId: randomUUID() }, [first.id])).toEqual([]);
-    expect(await store.requestOf(owner, first.metadata.connectionId)).toEqual(first);
-    expect(await store.requestOf(other, first.metadata.connectionId)).toBeNull();
+    expect(await store.requestOf(owner, String(first.metadata.connectionId))).toEqual(first);
+    expect(await store.requestOf(other, String(first.metadata.connectionId))).toBeNull();
     await store.close();
     const again = await openStore(place.config);
     expect(await again.newest(owner, { upTo: 5, skip: 0, limit: 10 })).toEqual(newestFirst);
@@ -78,7 +78,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     const owner = newOwner();
     const entry = await add(store, owner, { type: 'connection-accepted' });
     expect(await store.find(owner, [entry.id])).toEqual([entry]);
-    expect(await store.requestOf(owner, entry.metadata.connectionId)).toBeNull();
+    expect(await store.requestOf(owner, String(entry.metadata.connectionId))).toBeNull();
   });
 
   it('of many changes of what was read once, one is made', async () => {
@@ -116,7 +116,7 @@ describe.each(availableEngines())('the store (%s)', (engine) => {
     before = await store.feed(owner);
     expect(await store.change(before, { feed: remove(before, [second]), remove: [second] })).toBe(true);
     expect(await store.find(owner, [second.id])).toEqual([]);
-    expect(await store.requestOf(owner, second.metadata.connectionId)).toBeNull();
+    expect(await store.requestOf(owner, String(second.metadata.connectionId))).toBeNull();
     expect(await store.newest(owner, { upTo: 2, skip: 0, limit: 10 })).toEqual([read]);
     expect(await store.following(owner, { after: 0, upTo: 2, limit: 10 })).toEqual([read]);
     before = await store.feed(owner);

@@ -1,3 +1,4 @@
+import { makeApiKey } from '@kith/base';
 import {
   createOperator,
   listProjects,
@@ -23,6 +24,13 @@ export async function refusesStrangers(world: SurfaceWorld, specs: readonly Oper
       await world.refused(spec, wrong, 'auth/unauthorized');
       await world.refused(spec, { ...wrong, token: 'null' }, 'auth/unauthorized');
       await world.refused(spec, { ...wrong, token: world.stranger.accessToken }, 'auth/forbidden');
+    }
+    if (spec.auth === 'server-key') {
+      await world.refused(spec, wrong, 'auth/unauthorized');
+      await world.refused(spec, { ...wrong, token: makeApiKey('server') }, 'auth/unauthorized');
+      const { accessToken } = await world.user();
+      const message = 'This endpoint takes a server key alone.';
+      await world.refused(spec, { ...wrong, token: accessToken }, 'auth/forbidden', { message });
     }
     if (spec.auth === 'operator') {
       await world.refused(spec, wrong, 'auth/unauthorized');

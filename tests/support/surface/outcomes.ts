@@ -45,6 +45,6 @@ function codeOf(spec: OperationSpec, place: 'body' | 'query', field: string): Er
 function authCodesOf({ auth, scope, visibility }: OperationSpec): ErrorCode[] {
   if (auth === 'operator') return ['auth/unauthorized', 'auth/forbidden'];
   // A project may keep what is optional to its own users (docs/adr/0013).
-  if (auth !== 'user' && !visibility) return [];
+  if (auth !== 'user' && auth !== 'server-key' && !visibility) return [];
   return scope === 'project' ? ['auth/unauthorized', 'auth/forbidden'] : ['auth/unauthorized'];
 }

@@ -103,6 +103,7 @@ export const features = {
     contracts.markNotificationAsRead,
     contracts.markAllNotificationsAsRead,
     contracts.streamNotifications,
+    contracts.createNotifications,
   ),
   storage: whole(
     contracts.createImage,
@@ -133,6 +134,7 @@ export const features = {
     contracts.rebuildIdentityBlocks,
   ),
   'operator-keys': whole(contracts.createOperator, contracts.listOperators, contracts.deleteOperator),
+  'server-keys': whole(contracts.createServerKey, contracts.listServerKeys, contracts.deleteServerKey),
   imports: whole(
     contracts.importUsers,
     contracts.importConnections,
@@ -148,6 +150,7 @@ export const classes = {
   optional: contracts.getUserByUsername,
   user: contracts.renameCollection,
   operator: contracts.updateProject,
+  'server-key': contracts.createNotifications,
 } as const satisfies Record<OperationSpec['auth'], OperationSpec>;
 
 const route = ['route/not-found', 'route/method-not-allowed'];
@@ -183,7 +186,7 @@ export const sides = {
     operations: Object.values(classes),
     outcomes: ({ auth, scope, method }) => [
       ...route,
-      'rate-limit/exceeded',
+      ...(auth === 'server-key' ? ['auth/unauthorized', 'auth/forbidden'] : ['rate-limit/exceeded']),
       ...(scope === 'project' ? ['project/invalid-id'] : []),
       ...(method === 'GET' ? [] : body),
       ...(auth === 'user' ? ['auth/unauthorized', 'auth/forbidden', 'auth/suspended'] : []),

@@ -1,4 +1,4 @@
-import type { Limit } from '@kith/contracts';
+import { createNotifications, createServerKey, type Limit, type OutputOf } from '@kith/contracts';
 import {
   availableEngines,
   sharedEnv,
@@ -6,8 +6,10 @@ import {
   startPlatform,
   type TestPlatform,
   type TestUser,
+  waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { http } from '../http.ts';
 import type { Limits } from './headers.ts';
 import { type PartName, parts } from './parts.ts';
 import { Surface } from './surface.ts';
@@ -20,6 +22,8 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtO
   /** The project of every call that names no other. */
   projectId: string;
   operatorToken: string;
+  /** A server key of the project, which the gateway knows. */
+  serverKey: string;
   /** Somebody of another project. */
   stranger: TestUser;
   /** Signs somebody up in the project. */
@@ -102,6 +106,7 @@ async function makeWorld(platform: TestPlatform, limits: Limits): Promise<Surfac
     platform,
     projectId,
     operatorToken: platform.operatorToken,
+    serverKey: await makeServerKey(platform, projectId),
     stranger: await platform.createUser(elsewhere, { name: 'Stranger' }),
     user: (profile) => platform.createUser(projectId, profile),
     ok: surface.ok.bind(surface),
@@ -118,4 +123,18 @@ function limitsOf(scale: number, given: Readonly<Record<string, Limit>>): Limits
     const limit = isOperators ? { max: 10, windowSeconds: 300 } : (given[spec.name] ?? spec.limit);
     return limit && { ...limit, max: limit.max * scale };
   };
+}
+
+/** Makes a server key of a project and gives it, once the gateway knows it. */
+export async function makeServerKey(platform: TestPlatform, projectId: string): Promise<string> {
+  const path = createServerKey.path.replace(':projectId', projectId);
+  const { operatorToken: token, url } = platform;
+  const { key } = await platform.call<OutputOf<typeof createServerKey>>('POST', path, {
+    token,
+    body: { name: 'Backend' },
+  });
+  // Refused for the body, and not for the key.
+  const ask = { method: 'POST', path: `/v7/${projectId}${createNotifications.path}`, token: key, body: {} };
+  await waitFor(async () => (await http(url, ask)).status === 400, { what: 'the server key' });
+  return key;
 }

@@ -16,11 +16,15 @@ export function NotificationItem({ notification }: { notification: AppNotificati
   };
   return (
     <li className={`card notification${isRead ? '' : ' unread'}`}>
-      <Avatar person={person} />
+      {person && <Avatar person={person} />}
       <div className="person-text">
-        <a className="notification-text" href={hrefOf({ page: 'person', id: person.id })} onClick={mark}>
-          {textOf(notification)}
-        </a>
+        {person ? (
+          <a className="notification-text" href={hrefOf({ page: 'person', id: person.id })} onClick={mark}>
+            {textOf(notification)}
+          </a>
+        ) : (
+          <span className="notification-text">{textOf(notification)}</span>
+        )}
         <p className="person-note">
           <time dateTime={createdAt}>{timeAgo(createdAt)}</time>
         </p>

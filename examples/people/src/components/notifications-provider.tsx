@@ -26,7 +26,8 @@ export function NotificationsProvider({ children }: { children: ReactNode }) {
     onNotification(notification) {
       refresh();
       const person = initiatorOf(notification);
-      show({ text: textOf(notification), person, href: hrefOf({ page: 'person', id: person.id }) });
+      const about = person && { person, href: hrefOf({ page: 'person', id: person.id }) };
+      show({ text: textOf(notification), ...about });
     },
   });
   const value = useMemo(() => ({ unread, isLive }), [unread, isLive]);

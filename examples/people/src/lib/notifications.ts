@@ -1,8 +1,10 @@
-import type { AppNotification } from '@kith/client';
+import { type AppNotification, isKithNotification, type KithNotification } from '@kith/client';
 import { nameOf, type Person } from './people.ts';
 
-/** Who a notification is about, as they were when it came. */
-export function initiatorOf({ metadata }: AppNotification): Person {
+/** Who a notification is about, as they were when it came; null for one that is about nobody. */
+export function initiatorOf(notification: AppNotification): Person | null {
+  if (!isKithNotification(notification)) return null;
+  const { metadata } = notification;
   return {
     id: metadata.initiatorId,
     name: metadata.initiatorName,
@@ -11,12 +13,15 @@ export function initiatorOf({ metadata }: AppNotification): Person {
   };
 }
 
-const says: Record<AppNotification['type'], string> = {
+const says: Record<KithNotification['type'], string> = {
   'connection-request': 'would like to connect with you',
   'connection-accepted': 'accepted your request',
 };
 
-/** What a notification says. */
+/** What a notification says. The application's own kinds are the server's, in `server/announce.ts`. */
 export function textOf(notification: AppNotification): string {
-  return `${nameOf(initiatorOf(notification))} ${says[notification.type]}`;
+  const person = initiatorOf(notification);
+  if (person && isKithNotification(notification)) return `${nameOf(person)} ${says[notification.type]}`;
+  const { text } = notification.metadata as { text?: unknown };
+  return typeof text === 'string' ? text : 'Something new';
 }

@@ -4,7 +4,6 @@ import type { CallOptions, OperationTable } from '../operation.ts';
 import type { Session } from '../session.ts';
 import type { UploadOptions } from '../upload-options.ts';
 import type {
-  AppNotification,
   Collection,
   Connection,
   ConnectionRequest,
@@ -13,8 +12,10 @@ import type {
   FactorList,
   Json,
   Jwks,
+  KithNotification,
   Methods,
   NotificationSettings,
+  OwnNotification,
   OwnUser,
   PublicUser,
   SavedEntity,
@@ -264,7 +265,7 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<{ available: boolean }>;
   /**
-   * Changes the caller's own profile.
+   * Changes the caller's own profile. A server key changes that of any user of its project, and `role` and `reputation`, too.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
    */
@@ -321,7 +322,7 @@ export interface UsersMethods {
       metadata: Record<string, Json> | null;
       collectionId: string;
     }>;
-    notifications: Array<AppNotification>;
+    notifications: Array<KithNotification | OwnNotification>;
     notificationSettings: Array<NotificationSettings>;
     files: Array<StoredImage | StoredFile>;
   }>;
@@ -542,7 +543,10 @@ export interface NotificationsMethods {
    *
    * Errors of its own: `app-notification/server-error`, `app-notification/invalid-query`.
    */
-  list(input?: Methods['notifications.list']['input'], options?: CallOptions): List<AppNotification>;
+  list(
+    input?: Methods['notifications.list']['input'],
+    options?: CallOptions,
+  ): List<KithNotification | OwnNotification>;
   /**
    * How many of the caller's notifications are unread: a bare number.
    *
@@ -557,7 +561,7 @@ export interface NotificationsMethods {
   markAsRead(
     input: Methods['notifications.markAsRead']['input'],
     options?: CallOptions,
-  ): Promise<AppNotification>;
+  ): Promise<KithNotification | OwnNotification>;
   /**
    * Marks all that is unread, and tells how many that were.
    *

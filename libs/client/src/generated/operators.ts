@@ -9,6 +9,7 @@ import type {
   OperatorKey,
   Project,
   ProjectUser,
+  ServerKey,
   SigningKey,
 } from './types.ts';
 
@@ -190,6 +191,27 @@ export interface AuthMethods {
    * Errors of its own: `auth/key-not-found`, `auth/server-error`.
    */
   deleteOperator(input: Methods['auth.deleteOperator']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * Makes a server key of a project. The key is in this answer alone: Kith keeps a hash.
+   *
+   * Errors of its own: `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   */
+  createServerKey(
+    input: Methods['auth.createServerKey']['input'],
+    options?: CallOptions,
+  ): Promise<{ id: string; name: string; createdAt: string; key: string }>;
+  /**
+   * A project's server keys, newest first.
+   *
+   * Errors of its own: `project/not-found`, `auth/server-error`, `auth/invalid-query`.
+   */
+  listServerKeys(input: Methods['auth.listServerKeys']['input'], options?: CallOptions): List<ServerKey>;
+  /**
+   * Removes a server key: within a second no gateway takes it any more.
+   *
+   * Errors of its own: `auth/key-not-found`, `auth/server-error`.
+   */
+  deleteServerKey(input: Methods['auth.deleteServerKey']['input'], options?: CallOptions): Promise<void>;
 }
 
 export interface CollectionsMethods {
@@ -389,6 +411,28 @@ export const operations = {
     deleteOperator: {
       method: 'DELETE',
       path: '/admin/operators/:keyId',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    createServerKey: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/server-keys',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    listServerKeys: {
+      method: 'GET',
+      path: '/admin/projects/:projectId/server-keys',
+      auth: 'operator',
+      isGlobal: true,
+      list: 'data',
+      takesInput: true,
+    },
+    deleteServerKey: {
+      method: 'DELETE',
+      path: '/admin/projects/:projectId/server-keys/:keyId',
       auth: 'operator',
       isGlobal: true,
       takesInput: true,

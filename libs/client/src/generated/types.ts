@@ -226,13 +226,24 @@ export interface NotificationSettings {
   types: Record<string, boolean>;
 }
 
-export interface AppNotification {
+export interface OwnNotification {
+  id: string;
+  projectId: string;
+  userId: string;
+  type: string;
+  action: string | null;
+  metadata: Record<string, Json>;
+  isRead: boolean;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface KithNotification {
   id: string;
   projectId: string;
   userId: string;
   type: 'connection-request' | 'connection-accepted';
   action: 'open-profile';
-  isRead: boolean;
   metadata: {
     connectionId: string;
     initiatorId: string;
@@ -240,6 +251,7 @@ export interface AppNotification {
     initiatorUsername: string | null;
     initiatorAvatar: string | null;
   };
+  isRead: boolean;
   createdAt: string;
   updatedAt: string;
 }
@@ -433,6 +445,13 @@ export interface OperatorKey {
   >;
   projectIds: Array<string> | null;
   expiresAt: string | null;
+  createdAt: string;
+  lastUsedAt: string | null;
+}
+
+export interface ServerKey {
+  id: string;
+  name: string;
   createdAt: string;
   lastUsedAt: string | null;
 }
@@ -814,7 +833,7 @@ export interface Methods {
         metadata: Record<string, Json> | null;
         collectionId: string;
       }>;
-      notifications: Array<AppNotification>;
+      notifications: Array<KithNotification | OwnNotification>;
       notificationSettings: Array<NotificationSettings>;
       files: Array<StoredImage | StoredFile>;
     };
@@ -1031,7 +1050,7 @@ export interface Methods {
   'notifications.list': {
     operation: 'notifications.list';
     input: { page?: number | undefined; limit?: number | undefined; cursor?: string | undefined };
-    output: Array<AppNotification>;
+    output: Array<KithNotification | OwnNotification>;
     errors: 'app-notification/server-error' | 'app-notification/invalid-query';
   };
   'notifications.count': {
@@ -1043,7 +1062,7 @@ export interface Methods {
   'notifications.markAsRead': {
     operation: 'notifications.mark-as-read';
     input: { notificationId: string };
-    output: AppNotification;
+    output: KithNotification | OwnNotification;
     errors: 'app-notification/not-found' | 'app-notification/server-error';
   };
   'notifications.markAllAsRead': {
@@ -1404,5 +1423,67 @@ export interface Methods {
     input: { keyId: string };
     output: undefined;
     errors: 'auth/key-not-found' | 'auth/server-error';
+  };
+  'auth.createServerKey': {
+    operation: 'identity.create-server-key';
+    input: { projectId: string; name: string };
+    output: { id: string; name: string; createdAt: string; key: string };
+    errors: 'project/not-found' | 'auth/server-error' | 'auth/invalid-body';
+  };
+  'auth.listServerKeys': {
+    operation: 'identity.list-server-keys';
+    input: {
+      projectId: string;
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+    };
+    output: Array<ServerKey>;
+    errors: 'project/not-found' | 'auth/server-error' | 'auth/invalid-query';
+  };
+  'auth.deleteServerKey': {
+    operation: 'identity.delete-server-key';
+    input: { projectId: string; keyId: string };
+    output: undefined;
+    errors: 'auth/key-not-found' | 'auth/server-error';
+  };
+}
+
+/** The same of the methods that an application's own back end has beside those. */
+export interface ServerMethods {
+  'users.update': {
+    operation: 'identity.update-user';
+    input: {
+      userId: string;
+      username?: string | null | undefined;
+      name?: string | null | undefined;
+      avatar?: string | null | undefined;
+      bio?: string | null | undefined;
+      location?: string | null | undefined;
+      birthdate?: string | null | undefined;
+      metadata?: Record<string, Json> | null | undefined;
+      avatarFileId?: string | null | undefined;
+      bannerFileId?: string | null | undefined;
+      role?: string | undefined;
+      reputation?: number | undefined;
+    };
+    output: OwnUser;
+    errors:
+      | 'user/not-found'
+      | 'auth/forbidden'
+      | 'DUPLICATE_USERNAME'
+      | 'user/server-error'
+      | 'user/invalid-body';
+  };
+  'notifications.create': {
+    operation: 'notifications.create';
+    input: {
+      userIds: Array<string>;
+      type: string;
+      action?: string | null | undefined;
+      metadata?: Record<string, Json> | null | undefined;
+    };
+    output: { created: number };
+    errors: 'app-notification/server-error' | 'app-notification/invalid-body';
   };
 }

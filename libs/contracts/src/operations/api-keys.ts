@@ -87,8 +87,65 @@ export const deleteOperator = operation({
   invalid: { params: 'auth/key-not-found' },
 });
 
+/** A server key as operators see it: never the key itself (spec#server-keys-key). */
+export const serverKey = z.object({
+  id: uuid,
+  name: shownText(200),
+  createdAt: timestamp,
+  lastUsedAt: timestamp.nullable(),
+});
+export type ServerKey = z.output<typeof serverKey>;
+
+const ofProject = {
+  ...common,
+  operatorScope: 'keys:write',
+  path: '/admin/projects/:projectId/server-keys',
+  params: z.object({ projectId: uuid }),
+  errors: ['project/not-found'],
+  invalid: { params: 'project/not-found' },
+} as const;
+
+/** Makes a server key of a project. The key is in this answer alone: Kith keeps a hash (spec#server-keys-endpoints). */
+export const createServerKey = operation({
+  ...ofProject,
+  name: 'identity.create-server-key',
+  summary: 'Make a server key',
+  method: 'POST',
+  body: z.object({ name: text({ min: 1, max: 200 }) }),
+  output: serverKey.omit({ lastUsedAt: true }).extend({ key: shownText(100) }),
+  status: 201,
+});
+
+/** A project's server keys, newest first (spec#server-keys-endpoints). */
+export const listServerKeys = operation({
+  ...ofProject,
+  name: 'identity.list-server-keys',
+  summary: "List a project's server keys",
+  method: 'GET',
+  query: listQuery({ limit: 20, max: 100 }),
+  output: generalList(serverKey),
+  status: 200,
+});
+
+/** Removes a server key: within a second no gateway takes it any more (spec#server-keys-endpoints). */
+export const deleteServerKey = operation({
+  ...ofProject,
+  name: 'identity.delete-server-key',
+  summary: 'Remove a server key',
+  method: 'DELETE',
+  path: '/admin/projects/:projectId/server-keys/:keyId',
+  params: z.object({ projectId: uuid, keyId: uuid }),
+  output: z.undefined(),
+  status: 204,
+  errors: ['auth/key-not-found'],
+  invalid: { params: 'auth/key-not-found' },
+});
+
 /** What a gateway knows of a key. It finds the key by the hash of what was sent. */
-export const apiKey = z.object({ kind: z.literal('operator'), id: uuid, ...rights });
+export const apiKey = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('operator'), id: uuid, ...rights }),
+  z.object({ kind: z.literal('server'), id: uuid, projectId: uuid }),
+]);
 export type ApiKey = z.output<typeof apiKey>;
 
 /** All keys, for gateways, a page at a time (docs/adr/0053). */
@@ -116,3 +173,5 @@ export const noteKeyUses = internalOperation({
 });
 
 export const operatorKeyOperations = [createOperator, listOperators, deleteOperator] as const;
+
+export const serverKeyOperations = [createServerKey, listServerKeys, deleteServerKey] as const;

@@ -1,6 +1,6 @@
 import type { OperationSpec } from '../operation.ts';
 import { adminUserOperations } from './admin-users.ts';
-import { operatorKeyOperations } from './api-keys.ts';
+import { operatorKeyOperations, serverKeyOperations } from './api-keys.ts';
 import { authOperations, signingKeyOperations } from './auth.ts';
 import { blockOperations } from './blocks.ts';
 import { collectionOperations } from './collections.ts';
@@ -66,6 +66,7 @@ const all = [
   ...importOperations,
   ...signingKeyOperations,
   ...operatorKeyOperations,
+  ...serverKeyOperations,
 ] as const;
 
 /** One of them, with its exact types. */

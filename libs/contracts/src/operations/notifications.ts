@@ -1,17 +1,20 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation } from '../operation.ts';
-import { shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
+import { jsonObject, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** Something a user is told of; what `metadata` says of the initiator is as it was then (spec#notifications-snapshot). */
-export const appNotification = z.object({
-  id: uuid,
-  projectId: uuid,
-  userId: uuid,
-  type: z.enum(['connection-request', 'connection-accepted']),
+/** Kith's own types of notifications (spec#notifications-types). */
+export const kithNotificationTypes = ['connection-request', 'connection-accepted'] as const;
+
+const of = { id: uuid, projectId: uuid, userId: uuid };
+const read = { isRead: z.boolean(), createdAt: timestamp, updatedAt: timestamp };
+
+/** What Kith tells a user of; what `metadata` says of the initiator is as it was then (spec#notifications-snapshot). */
+export const kithNotification = z.object({
+  ...of,
+  type: z.enum(kithNotificationTypes),
   action: z.literal('open-profile'),
-  isRead: z.boolean(),
   metadata: z.object({
     connectionId: uuid,
     initiatorId: uuid,
@@ -19,9 +22,21 @@ export const appNotification = z.object({
     initiatorUsername: shownText(30).nullable(),
     initiatorAvatar: shownText(2048).nullable(),
   }),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  ...read,
 });
+export type KithNotification = z.output<typeof kithNotification>;
+
+/** What an application tells a user of, in words of its own (spec#notifications-own). */
+export const ownNotification = z.object({
+  ...of,
+  type: shownText(64),
+  action: shownText(200).nullable(),
+  metadata: z.record(z.string(), z.json()),
+  ...read,
+});
+
+/** Something a user is told of. */
+export const appNotification = z.union([kithNotification, ownNotification]);
 export type AppNotification = z.output<typeof appNotification>;
 
 const common = { feature: 'app-notification', scope: 'project', auth: 'user' } as const;
@@ -113,6 +128,37 @@ export const streamNotifications = operation({
   errors: [],
 });
 
+/**
+ * Tells users of something, by the application's own back end: in the same lists, counts and streams as what Kith tells.
+ * Ids of nobody, and users who have turned the type off, are skipped; answers how many were told (spec#notifications-create, spec#notifications-own).
+ */
+export const createNotifications = operation({
+  ...common,
+  auth: 'server-key',
+  name: 'notifications.create',
+  summary: 'Notify users of something of the application',
+  method: 'POST',
+  path: '/app-notifications',
+  limit: perFiveMinutes(1000),
+  params: nothing,
+  query: nothing,
+  body: z.object({
+    userIds: z.array(uuid).min(1, 'must have at least one id.').max(100),
+    type: z
+      .string()
+      .regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 small letters, digits or hyphens.')
+      .refine(
+        (type) => !(kithNotificationTypes as readonly string[]).includes(type),
+        'must be none of Kith’s own types.',
+      ),
+    action: text({ min: 1, max: 200 }).nullish(),
+    metadata: jsonObject(8 * 1024).nullish(),
+  }),
+  output: z.object({ created: wholeNumber }),
+  status: 201,
+  errors: [],
+});
+
 const internal = { feature: 'app-notification', errors: [] } as const;
 const stream = { projectId: uuid, userId: uuid, streamId: uuid };
 const sequence = z.int().min(0);
@@ -157,4 +203,5 @@ export const notificationOperations = [
   markNotificationAsRead,
   markAllNotificationsAsRead,
   streamNotifications,
+  createNotifications,
 ] as const;

@@ -72,6 +72,7 @@ const byId = z.object({ userId: uuid });
 export const getUser = operation({
   ...common,
   name: 'identity.get-user',
+  serverKey: 'itself',
   summary: 'Get a user',
   method: 'GET',
   path: '/users/:userId',
@@ -87,10 +88,16 @@ export const getUser = operation({
   invalid: { params: 'user/not-found' },
 });
 
-/** Changes the caller's own profile (spec#users-update). */
+const updatedFields = { ...profileFields, avatarFileId: uuid.nullish(), bannerFileId: uuid.nullish() };
+
+/**
+ * Changes the caller's own profile (spec#users-update). A server key changes that of any user of its project, and `role` and
+ * `reputation`, too (spec#users-role-server-keys).
+ */
 export const updateUser = operation({
   ...common,
   name: 'identity.update-user',
+  serverKey: 'itself',
   summary: "Change the caller's profile",
   method: 'PATCH',
   path: '/users/:userId',
@@ -98,7 +105,12 @@ export const updateUser = operation({
   limit: perFiveMinutes(50),
   params: byId,
   query: nothing,
-  body: z.object({ ...profileFields, avatarFileId: uuid.nullish(), bannerFileId: uuid.nullish() }),
+  body: z.object(updatedFields),
+  serverKeyBody: z.object({
+    ...updatedFields,
+    role: text({ min: 1, max: 64 }).optional(),
+    reputation: z.number().optional(),
+  }),
   wrapped: 'update',
   output: ownUser,
   status: 200,
@@ -127,6 +139,7 @@ const lookUp = {
 export const getUserByUsername = operation({
   ...lookUp,
   name: 'identity.get-user-by-username',
+  serverKey: 'itself',
   summary: 'Get a user by username',
   path: '/users/by-username',
   query: z.object({ username: z.string().meta({ maxLength: 30 }) }),
@@ -136,6 +149,7 @@ export const getUserByUsername = operation({
 export const getUserByForeignId = operation({
   ...lookUp,
   name: 'identity.get-user-by-foreign-id',
+  serverKey: 'itself',
   summary: 'Get a user by foreign id',
   path: '/users/by-foreign-id',
   query: z.object({ foreignId: z.string().meta({ maxLength: 512 }) }),
@@ -171,6 +185,7 @@ export const checkUsername = operation({
 export const deleteUser = operation({
   ...common,
   name: 'identity.delete-user',
+  serverKey: 'never',
   summary: "Delete the caller's account",
   method: 'DELETE',
   path: '/users/:userId',
@@ -191,6 +206,15 @@ export const projectOfUser = internalOperation({
   feature: 'user',
   body: z.object({ userId: uuid }),
   output: z.object({ projectId: uuid.nullable() }),
+  errors: [],
+});
+
+/** The user that a server key acts for; null for one who is not there, or is suspended (spec#server-keys-forbidden). */
+export const actingUser = internalOperation({
+  name: 'identity.acting-user',
+  feature: 'user',
+  body: z.object({ projectId: uuid, userId: uuid }),
+  output: z.object({ user: z.object({ role: shownText(64) }).nullable() }),
   errors: [],
 });
 

@@ -40,7 +40,10 @@ export async function answerOnce(
     const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer);
     if (held.changes.length === 0) return { result: reply };
-    const userId = context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? '';
+    // What a server key has changed as itself goes with the user that it was about.
+    const { userId: about } = context.serverKey ? context.params : {};
+    const userId =
+      context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? about?.toLowerCase() ?? '';
     const kept = await replies.keep(held.changes, begun, {
       user: `${context.projectId}|${userId}`,
       ...request.seal(reply),

@@ -16,6 +16,11 @@ export interface OperatorCaller {
   projectIds: readonly string[] | null;
 }
 
+/** The server key that calls: as itself, or for the user who is the caller. */
+export interface ServerKeyCaller {
+  keyId: string;
+}
+
 /**
  * What the gateway says of a request, in headers only it may set (docs/adr/0003). `wireVersion` and `form` are the
  * address form (spec#addresses-forms): `form` is the explicit version prefix, `/api/v6`, or empty.
@@ -26,6 +31,8 @@ export interface RequestContext {
   caller: Caller | null;
   /** Of an operators' operation. */
   operator?: OperatorCaller | undefined;
+  /** Where an application's own back end calls: without a caller as itself (spec#server-keys). */
+  serverKey?: ServerKeyCaller | undefined;
   clientIp: string;
   userAgent: string;
   wireVersion: 'v6' | 'v7';

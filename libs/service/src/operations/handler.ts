@@ -10,7 +10,12 @@ import type {
 import type { Logger } from 'pino';
 import type { Caller, RequestContext } from './context.ts';
 
-type CallerFor<O extends OperationSpec> = O['auth'] extends 'user' ? Caller : Caller | null;
+/** A server key that may call as itself has no caller (spec#server-keys-rights). */
+type CallerFor<O extends OperationSpec> = O['auth'] extends 'user'
+  ? O['serverKey'] extends 'itself'
+    ? Caller | null
+    : Caller
+  : Caller | null;
 type ProjectFor<O extends OperationSpec> = O['scope'] extends 'project' ? string : null;
 
 /** A validated request, typed by its contract. */

@@ -21,9 +21,10 @@ export class KeyedRequest {
 
   constructor(of: { spec: OperationSpec; context: RequestContext; body: Uint8Array }) {
     const { spec, context, body } = of;
-    const { idempotencyKey = '', projectId, caller, params, query } = context;
+    const { idempotencyKey = '', projectId, caller, serverKey, params, query } = context;
     // Keys of one caller, or of one project, are no one else's.
-    const scope = `${projectId}|${caller?.userId ?? '-'}|${spec.name}`;
+    const who = [caller?.userId ?? '-', ...(serverKey ? [serverKey.keyId] : [])].join('~');
+    const scope = `${projectId}|${who}|${spec.name}`;
     // The target is part of what is asked: the same body for another one is another request.
     const asked = [scope, JSON.stringify(Object.entries(params).sort()), query];
     const derived = (purpose: string, parts: readonly (string | Uint8Array)[]) => {

@@ -50,7 +50,8 @@ export function serveOperation<App>(
   return serveSubject(rpcSubject(options.bus.prefix, spec), spec, options, async (message, asked) => {
     const { params, query } = asked.context;
     const body = parseJsonObject(message.body);
-    const valid = validateRequest(spec, { body, query, params });
+    const isServerKey = asked.context.serverKey !== undefined && asked.context.caller === null;
+    const valid = validateRequest(spec, { body, query, params, isServerKey });
     if (options.namesUnread) {
       const unread = unreadKeys(spec, body);
       if (unread.length > 0) asked.log().warn({ unread }, 'the body has keys that nothing reads');

@@ -53,9 +53,17 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
  * `field`, and with `errors` where several are wrong.
  */
 export function validateRequest(
-  spec: OperationSpec,
-  raw: { body: Record<string, unknown>; query: string; params: Record<string, string> },
+  declared: OperationSpec,
+  raw: {
+    body: Record<string, unknown>;
+    query: string;
+    params: Record<string, string>;
+    /** A server key that acts for nobody may send more (spec#users-role-server-keys). */
+    isServerKey?: boolean;
+  },
 ): { body: unknown; query: unknown; params: unknown } {
+  const { serverKeyBody } = declared;
+  const spec = raw.isServerKey && serverKeyBody ? { ...declared, body: serverKeyBody } : declared;
   const given = unwrapped(spec, raw.body);
   if (spec.auth === 'operator') refuseUnknown(unknownIn(shapeOf(spec.body), Object.keys(given)));
   const body = check(spec, 'body', spec.body, given);

@@ -41,6 +41,9 @@ export class Callers {
         return null;
       case 'user':
         return this.#user(authorization, at.projectId);
+      case 'server-key':
+        await this.#user(authorization, at.projectId);
+        throw new ApiError('auth/forbidden', { message: 'This endpoint takes a server key alone.' });
       case 'optional':
         return this.#user(authorization, at.projectId).catch((error: unknown) => {
           // Any token that does not hold here counts as none. One that cannot be judged yet (503) does not: a

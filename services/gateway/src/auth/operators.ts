@@ -49,7 +49,7 @@ export class Operators {
   ): Promise<OperatorCaller> {
     await keys.loaded();
     const found = keys.find(token);
-    if (!found) throw unauthorized('wrong-operator');
+    if (found?.key.kind !== 'operator') throw unauthorized('wrong-operator');
     const { id: keyId, scopes, projectIds, expiresAt } = found.key;
     if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) throw unauthorized('expired-key');
     uses.note(found.hash);

@@ -11,6 +11,7 @@ const sentences = {
   'other-kind': 'This is another kind of token. Send the access token of a session.',
   'not-operator': 'This endpoint takes the token of an operator, not an access token.',
   'expired-key': 'The key has expired. Make another one.',
+  'wrong-server-key': 'There is no such server key. Check it, or make another one.',
   'wrong-operator': 'The token is not that of an operator of this server.',
 } as const;
 

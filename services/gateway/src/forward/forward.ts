@@ -1,7 +1,13 @@
 import { ApiError } from '@kith/base';
 import { type Bus, type Message, receivedAt, shedHeader } from '@kith/bus';
 import { rpcSubject } from '@kith/contracts';
-import { type Caller, encodeContext, type OperatorCaller, type RequestContext } from '@kith/service';
+import {
+  type Caller,
+  encodeContext,
+  type OperatorCaller,
+  type RequestContext,
+  type ServerKeyCaller,
+} from '@kith/service';
 import type { Address } from '../routes/address.ts';
 import { busFailure } from './bus-failure.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -16,6 +22,7 @@ export interface Forwarded {
   projectId: string | null;
   caller: Caller | null;
   operator?: OperatorCaller | undefined;
+  serverKey?: ServerKeyCaller | undefined;
   clientIp: string;
   userAgent: string | undefined;
   /** Its place in a trace. */
@@ -28,12 +35,13 @@ export interface Forwarded {
 /** What a service is told of a request. */
 export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext, 'deadline'> {
   const { wireVersion, form, isShort, params, query } = request.address;
-  const { projectId, caller, operator } = request;
+  const { projectId, caller, operator, serverKey } = request;
   return {
     requestId: request.requestId,
     projectId,
     caller: caller && { userId: caller.userId, sessionId: caller.sessionId, role: caller.role },
     ...(operator && { operator }),
+    ...(serverKey && { serverKey }),
     clientIp: request.clientIp,
     userAgent: request.userAgent?.slice(0, longestUserAgent) ?? '',
     wireVersion,

@@ -47,6 +47,7 @@ export class AllowedOrigins {
       done(null, {
         origin: isAllowed ? true : [],
         credentials: isAllowed,
+        ...headersBut(request, 'on-behalf-of'),
         methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
         exposedHeaders,
         maxAge: preflightSeconds,
@@ -75,6 +76,17 @@ export class AllowedOrigins {
     const { webOrigins } = this.#projects.of(projectId);
     return webOrigins.length > 0 ? webOrigins : this.#others;
   }
+}
+
+/**
+ * The headers that a page asks to send, without one that no page may send; nothing where it does not ask for that one. A server key
+ * belongs on a server, and there is no preflight (spec#server-keys-pages).
+ */
+function headersBut(request: HttpRequest, forbidden: string): { allowedHeaders?: string[] } {
+  const asked = request.headers['access-control-request-headers']?.split(',').map((name) => name.trim());
+  const isAsked = asked?.some((name) => name.toLowerCase() === forbidden);
+  if (!asked || !isAsked) return {};
+  return { allowedHeaders: asked.filter((name) => name.toLowerCase() !== forbidden) };
 }
 
 function allows(origins: Origins, origin: string | undefined): boolean {

@@ -9,6 +9,8 @@ const operatorFailures = { name: 'operator-failures', limit: { max: 10, windowSe
 
 /** How many times an operation's limit one client may spend over all projects (spec#limits-ceiling). */
 const ceilingFactor = 20;
+/** How many times an operation's limit a server key may spend (spec#limits-server-keys). */
+const serverKeyFactor = 20;
 
 interface Counted {
   /** The contract's limit, or the configuration's, scaled; null is none. */
@@ -71,23 +73,31 @@ export class RateLimits {
    */
   async count(
     headers: Record<string, string>,
-    request: { operation: OperationSpec; projectId: string | null; clientKey: string },
+    request: {
+      operation: OperationSpec;
+      projectId: string | null;
+      clientKey: string;
+      /** Of a server key that is known: it counts instead of the client. */
+      serverKeyId?: string | undefined;
+    },
   ): Promise<void> {
     const { name } = request.operation;
     const counted = this.#counted.get(name);
     if (!counted || this.#scale === 0) return;
     const { limit: usual, prefix } = counted;
     const own = ofOperation(this.#projects.of(request.projectId).limits, name);
-    const limit = own === undefined ? usual : this.#scaled(own);
-    if (!limit) return;
+    const ofClient = own === undefined ? usual : this.#scaled(own);
+    if (!ofClient) return;
+    const { serverKeyId } = request;
+    const limit = serverKeyId ? { ...ofClient, max: ofClient.max * serverKeyFactor } : ofClient;
     const { windowSeconds } = limit;
-    const client = request.clientKey;
+    const client = serverKeyId ? `key=${serverKeyId}` : request.clientKey;
     // A count goes on when the number changes. A window of another length is counted apart: the running one may end
     // long after it should.
     const isOwnWindow = windowSeconds !== usual?.windowSeconds;
     const key = `${prefix}:${request.projectId ?? '-'}:${client}${isOwnWindow ? `@${windowSeconds}` : ''}`;
     const ceiling =
-      counted.hasCeiling && usual && !isRaised(limit, usual)
+      counted.hasCeiling && usual && !serverKeyId && !isRaised(limit, usual)
         ? { key: `${prefix}:*:${client}`, max: usual.max * ceilingFactor, windowSeconds: usual.windowSeconds }
         : null;
     const count = await this.#store.count({ key, windowSeconds, ceiling });

@@ -17,6 +17,7 @@ export const createOperatorHandler = handler(createOperator, async ({ body }, ap
   const token = makeApiKey('operator');
   const key: ApiKey = {
     id: randomUUID(),
+    projectId: null,
     hash: hashApiKey(token),
     name: body.name,
     scopes: body.scopes,

@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 
 /** Removes an operator key, and tells gateways (spec#operator-keys-endpoints). */
 export const deleteOperatorHandler = handler(deleteOperator, async ({ params }, app: AppContext) => {
-  const key = await app.store.apiKeys.remove(params.keyId);
+  const key = await app.store.apiKeys.remove(null, params.keyId);
   if (!key) throw new ApiError('auth/key-not-found');
   app.notices.tellApiKey(key.hash, null);
   return undefined;

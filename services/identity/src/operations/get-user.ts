@@ -1,14 +1,14 @@
 import { getUser } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { showUser } from '../show-user.ts';
+import { seesOwn, showUser } from '../show-user.ts';
 
-/** Answers a user's public profile; to the user itself the own one (spec#users-get, spec#users-own). */
+/** Answers a user's public profile; to the user itself, and to a server key, the own one (spec#users-get, spec#users-own). */
 export const getUserHandler = handler(getUser, async (request, app: AppContext) => {
-  const { projectId, caller, params } = request;
+  const { projectId, params } = request;
   const { users } = app.store;
   return showUser(app, request, () =>
-    caller?.userId === params.userId
+    seesOwn(request, params.userId)
       ? users.find(projectId, params.userId)
       : users.account(projectId, params.userId),
   );

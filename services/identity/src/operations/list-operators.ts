@@ -9,7 +9,7 @@ export const listOperatorsHandler = handler(listOperators, async (request, app: 
   const found = await readPage(request, {
     binding: [listOperators.name],
     code: 'auth/invalid-query',
-    read: (range) => app.store.apiKeys.list(range),
+    read: (range) => app.store.apiKeys.list(null, range),
   });
   return { data: found.rows.map(operatorKeyOf), pagination: generalPaginationOf(found) };
 });

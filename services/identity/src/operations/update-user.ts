@@ -1,27 +1,36 @@
 import { ApiError, untilMade } from '@kith/base';
-import { updateUser, userUpdated } from '@kith/contracts';
+import { type BodyOf, updateUser, userUpdated } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
 import { picturesOf } from '../pictures.ts';
 import { changesProfile, withProfile } from '../profile.ts';
+import { seesOwn } from '../show-user.ts';
+import type { User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
-/** Changes the caller's own profile (spec#users-update). What changes nothing is stored nowhere and makes no event. */
+/**
+ * Changes the caller's own profile, or for a server key anybody's, with role and reputation (spec#users-update,
+ * spec#users-role-server-keys). What changes nothing is stored nowhere and makes no event.
+ */
 export const updateUserHandler = handler(updateUser, async (request, app: AppContext) => {
   const { projectId, caller, params, body } = request;
-  if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');
+  if (!seesOwn(request, params.userId)) throw new ApiError('auth/forbidden');
   const pictures = await picturesOf(app, request);
   const attempt = async () => {
     const before = await app.store.users.find(projectId, params.userId);
     if (!before) throw new ApiError('user/not-found');
     const shown = pictures(before);
     const profile = { ...withProfile(body, before), avatar: shown.avatar };
+    // The body of a user does not name them.
+    const standing = caller ? {} : standingOf(body, before);
     const isSame = shown.avatarFileId === before.avatarFileId && shown.bannerFileId === before.bannerFileId;
-    if (isSame && !changesProfile(profile, before)) return { result: ownUserOf(before) };
-    const after = changedUser(before, { ...profile, ...shown });
-    const outcome = await app.store.users.update(after, userEvent(userUpdated, after));
+    const isStanding = Object.keys(standing).length === 0;
+    if (isSame && isStanding && !changesProfile(profile, before)) return { result: ownUserOf(before) };
+    const after = changedUser(before, { ...profile, ...shown, ...standing });
+    const event = userEvent(userUpdated, after, caller?.userId ?? null);
+    const outcome = await app.store.users.update(after, event);
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
     if (outcome === 'stale') return undefined;
     app.relay.kick();
@@ -29,3 +38,14 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
   };
   return untilMade(attempt, request);
 });
+
+/** What of role and reputation is given, and differs. */
+function standingOf(
+  { role, reputation }: Partial<BodyOf<{ body: typeof updateUser.serverKeyBody }>>,
+  before: User,
+): Partial<Pick<User, 'role' | 'reputation'>> {
+  return {
+    ...(role !== undefined && role !== before.role && { role }),
+    ...(reputation !== undefined && reputation !== before.reputation && { reputation }),
+  };
+}

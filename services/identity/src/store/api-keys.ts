@@ -1,16 +1,20 @@
 import type { Documents, Stored } from '@kith/store';
 import type { ListPage, ListRange } from '../listing.ts';
 import { apiKeys, keyUses, type StoredApiKey } from './collections.ts';
-import { everything, lastIn, within } from './keys-of.ts';
+import { everything, lastIn, projectIn, within } from './keys-of.ts';
 import type { ApiKey } from './records.ts';
 
 /** A key with its last use. */
 export type ListedApiKey = ApiKey & { lastUsedAt: Date | null };
 
-/** Whose the keys of operators are: ids begin with it. */
-const operators = '-';
+const batch = 1_000;
 
-/** The keys of operators. */
+/** What ids of operators' keys begin with; those of server keys begin with the project. */
+const operators = '-';
+/** Whose keys are meant: the operators', or a project's. */
+type Owner = string | null;
+
+/** The keys of operators, and server keys. */
 export class ApiKeys {
   readonly #documents: Documents;
 
@@ -19,22 +23,23 @@ export class ApiKeys {
   }
 
   async add(key: ApiKey): Promise<void> {
-    const { id, hash, name, scopes, projectIds, expiresAt, createdAt } = key;
+    const { id, projectId, hash, name, scopes, projectIds, expiresAt, createdAt } = key;
     const set = {
       ...{ hash, name, scopes, projectIds, createdAt: createdAt.getTime() },
       expiresAt: expiresAt?.getTime() ?? null,
     };
-    const [outcome] = await this.#documents.change([{ in: apiKeys, target: keyOf(id), set }]);
+    const [outcome] = await this.#documents.change([{ in: apiKeys, target: keyOf(projectId, id), set }]);
     if (outcome !== 'made') throw new Error(`There is a key with the new id ${id}.`);
   }
 
-  /** The keys of operators, newest first. */
-  async list({ from, limit }: ListRange): Promise<ListPage<ListedApiKey>> {
-    const { above, below } = within(operators);
+  /** The keys of operators, or of a project, newest first. */
+  async list(owner: Owner, { from, limit }: ListRange): Promise<ListPage<ListedApiKey>> {
+    const own = within(owner ?? operators);
+    const { above, below } = own;
     const range = { above: 'after' in from ? `${above}${from.after}` : above, below };
     const skip = 'skip' in from ? from.skip : 0;
     const [total, found] = await Promise.all([
-      this.#documents.count(apiKeys, within(operators), 'place'),
+      this.#documents.count(apiKeys, own, 'place'),
       this.#documents.range(apiKeys, { ...range, skip, limit }, 'place'),
     ]);
     const uses = await this.#documents.get(
@@ -55,12 +60,22 @@ export class ApiKeys {
   }
 
   /** Takes a key away for good; gives what it was, or null if there is none. */
-  async remove(id: string): Promise<ApiKey | null> {
-    const key = keyOf(id);
+  async remove(owner: Owner, id: string): Promise<ApiKey | null> {
+    const key = keyOf(owner, id);
     const stored = (await this.#documents.get(apiKeys, [key])).get(key);
     if (!stored || !(await this.#documents.erase(apiKeys, stored))) return null;
     await this.#documents.clearIds(keyUses, [key]);
     return apiKeyOf(stored);
+  }
+
+  /** Takes all keys of a project away for good. Repeatable. */
+  async forget(projectId: string): Promise<void> {
+    for (;;) {
+      const found = await this.#documents.range(apiKeys, { ...within(projectId), limit: batch });
+      if (found.length === 0) break;
+      for (const stored of found) await this.#documents.erase(apiKeys, stored);
+    }
+    while ((await this.#documents.clear(keyUses, { ...within(projectId), limit: batch })) > 0);
   }
 
   /** Notes when keys, by their hashes, were used last; an earlier use than the noted one is passed over. */
@@ -74,15 +89,17 @@ export class ApiKeys {
   }
 }
 
-function keyOf(id: string): string {
-  return `${operators}|${id}`;
+function keyOf(owner: Owner, id: string): string {
+  return `${owner ?? operators}|${id}`;
 }
 
 function apiKeyOf({ id, doc }: Stored<StoredApiKey>): ApiKey {
   const { createdAt, expiresAt } = doc;
+  const owner = projectIn(id);
   return {
     ...doc,
     id: lastIn(id),
+    projectId: owner === operators ? null : owner,
     createdAt: new Date(createdAt),
     expiresAt: expiresAt === null ? null : new Date(expiresAt),
   };

@@ -43,7 +43,7 @@ export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
   ending: EndingReason | null;
 };
 export type StoredSession = AsStored<Session, 'sid' | 'projectId' | 'userId'>;
-export type StoredApiKey = AsStored<ApiKey, 'id'>;
+export type StoredApiKey = AsStored<ApiKey, 'id' | 'projectId'>;
 export type StoredKey = AsStored<SigningKey, 'ordinal'>;
 
 const time = z.int();
@@ -326,7 +326,7 @@ export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }
   schema: z.object({ at: time }),
 });
 
-/** Keys of operators, by `-` and id. */
+/** Keys that operators have made: their own by `-` and id, server keys by project and id. */
 export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
   name: 'apiKeys',
   kind: 'target',

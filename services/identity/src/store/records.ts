@@ -136,8 +136,11 @@ export interface SigningKey {
 /** A key that operators have made. Of the token itself only the hash is there. */
 export interface ApiKey {
   id: string;
+  /** Of a server key; null for a key of operators. */
+  projectId: string | null;
   hash: string;
   name: string;
+  /** None for a server key. */
   scopes: readonly OperatorScope[];
   /** Null is every project. */
   projectIds: readonly string[] | null;

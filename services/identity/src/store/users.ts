@@ -26,15 +26,15 @@ export class Users {
   }
 
   /**
-   * Stores a user's profile, `updatedAt`, `rev` and `seq` with the event of the change, if `rev` is one above the
+   * Stores a user's profile, `role`, `reputation`, `updatedAt`, `rev` and `seq` with the event of the change, if `rev` is one above the
    * stored one; else it is `stale`.
    */
   async update(user: User, event: EventEnvelope): Promise<'stored' | 'stale' | 'username-taken'> {
     const { username, name, avatar, bio, location, birthdate, metadata, rev, seq } = user;
-    const { avatarFileId, bannerFileId } = user;
+    const { avatarFileId, bannerFileId, role, reputation } = user;
     const profile = {
       ...{ username, name, avatar, bio, location, birthdate, metadata },
-      ...{ avatarFileId, bannerFileId },
+      ...{ avatarFileId, bannerFileId, role, reputation },
     };
     const updatedAt = user.updatedAt.getTime();
     const outcome = await changeUser(this.#documents, { ...user, rev: rev - 1 }, (doc) => ({

@@ -1,4 +1,4 @@
-import { type AppNotification, type EventEnvelope, notificationCreated } from '@kith/contracts';
+import { type EventEnvelope, type KithNotification, notificationCreated } from '@kith/contracts';
 import { findUsers, makeEvent } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changeFeed } from '../change-feed.ts';
@@ -17,7 +17,7 @@ const askMs = 4_000;
 export async function addNotification(
   app: AppContext,
   event: EventEnvelope,
-  of: { userId: string; type: AppNotification['type']; connectionId: string; initiatorId: string },
+  of: { userId: string; type: KithNotification['type']; connectionId: string; initiatorId: string },
 ): Promise<void> {
   const createdAt = Date.parse(event.occurredAt);
   const keepUntil = createdAt + app.keepMs;

@@ -1,5 +1,7 @@
 // Every operation of the service, by its short name.
+
 export { countHandler as count } from './count.ts';
+export { createHandler as create } from './create.ts';
 export { getSettingsHandler as 'get-settings' } from './get-settings.ts';
 export { listHandler as list } from './list.ts';
 export { markAllAsReadHandler as 'mark-all-as-read' } from './mark-all-as-read.ts';

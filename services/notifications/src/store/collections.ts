@@ -3,7 +3,7 @@ import { type Collection, collection, replyCollection, timeKey } from '@kith/sto
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 import type { Entry, Feed } from '../feed.ts';
-import { nobody } from '../initiator.ts';
+import { isKiths, nobody } from '../initiator.ts';
 import { ownerOf, placed } from './place.ts';
 
 /** An entry as it is stored; whose it is and where it stands say its id. */
@@ -34,6 +34,7 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
   schema: z.object({
     id: z.string(),
     type: z.custom<Entry['type']>(),
+    action: z.string().nullish(),
     metadata: z.custom<Entry['metadata']>(),
     createdAt: time,
     keepUntil: time,
@@ -42,13 +43,17 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
   indexes: {
     id: { key: ({ id }, place) => `${ownerOf(place)}|${id}` },
     requestOf: {
-      key: ({ type, metadata }, place) =>
-        type === 'connection-request' ? `${ownerOf(place)}|${metadata.connectionId}` : null,
+      key: (entry, place) =>
+        isKiths(entry) && entry.type === 'connection-request'
+          ? `${ownerOf(place)}|${entry.metadata.connectionId}`
+          : null,
     },
     keepUntil: { key: ({ keepUntil }) => timeKey(keepUntil) },
     initiator: {
-      key: ({ metadata: { initiatorId } }, place) =>
-        initiatorId === nobody ? null : `${placed(place).projectId}|${initiatorId}|`,
+      key: (entry, place) =>
+        !isKiths(entry) || entry.metadata.initiatorId === nobody
+          ? null
+          : `${placed(place).projectId}|${entry.metadata.initiatorId}|`,
     },
   },
 });

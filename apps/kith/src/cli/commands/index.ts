@@ -21,6 +21,9 @@ import { updateProjectCommand } from './projects-update.ts';
 import { rebuildCommand } from './rebuild.ts';
 import { restoreCommand } from './restore.ts';
 import { restoredCommand } from './restored.ts';
+import { createServerKeyCommand } from './server-keys-create.ts';
+import { deleteServerKeyCommand } from './server-keys-delete.ts';
+import { listServerKeysCommand } from './server-keys-list.ts';
 import { startCommand } from './start.ts';
 import { statusCommand } from './status.ts';
 import { stopCommand } from './stop.ts';
@@ -56,6 +59,9 @@ export const commands: readonly Command[] = [
   listOperatorsCommand,
   deleteOperatorCommand,
   removeUserFactorsCommand,
+  createServerKeyCommand,
+  listServerKeysCommand,
+  deleteServerKeyCommand,
   rotateKeysCommand,
   revokeKeyCommand,
   importCommand,

@@ -1,0 +1,45 @@
+// Made from the contracts by tools/client.ts.
+import type { CallOptions, OperationTable } from '../operation.ts';
+import type { OwnUser, ServerMethods } from './types.ts';
+
+export interface UsersMethods {
+  /**
+   * Changes the caller's own profile. A server key changes that of any user of its project, and `role` and `reputation`, too.
+   *
+   * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
+   */
+  update(input: ServerMethods['users.update']['input'], options?: CallOptions): Promise<OwnUser>;
+}
+
+export interface NotificationsMethods {
+  /**
+   * Tells users of something, by the application's own back end: in the same lists, counts and streams as what Kith tells. Ids of nobody, and users who have turned the type off, are skipped; answers how many were told.
+   *
+   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
+   */
+  create(
+    input: ServerMethods['notifications.create']['input'],
+    options?: CallOptions,
+  ): Promise<{ created: number }>;
+}
+
+/** All groups of methods. */
+export interface MethodGroups {
+  readonly users: UsersMethods;
+  readonly notifications: NotificationsMethods;
+}
+
+export const operations = {
+  users: {
+    update: { method: 'PATCH', path: '/users/:userId', auth: 'user', takesKey: true, takesInput: true },
+  },
+  notifications: {
+    create: {
+      method: 'POST',
+      path: '/app-notifications',
+      auth: 'server-key',
+      takesKey: true,
+      takesInput: true,
+    },
+  },
+} satisfies OperationTable;

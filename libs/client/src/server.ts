@@ -1,0 +1,57 @@
+import type { CallSettings, Tokens } from './call.ts';
+import { type MethodGroups as ApplicationGroups, operations } from './generated/application.ts';
+import { type MethodGroups as ServerGroups, operations as serverOperations } from './generated/server.ts';
+import { methodsOf } from './methods.ts';
+import { type ConnectionOptions, checkedProjectId, connectionSettings } from './settings.ts';
+
+export interface ServerClientOptions extends ConnectionOptions {
+  projectId: string;
+  /** A server key of the project, `kith_sk_…`. It belongs on a server, never into a page. */
+  serverKey: string;
+}
+
+/** A project's API on behalf of one of its users: all but accounts and sessions. */
+export type OnBehalfOf = Omit<ApplicationGroups, 'auth' | 'users'> & {
+  readonly users: Omit<ApplicationGroups['users'], 'delete' | 'export'>;
+};
+
+/** A project's API for the application's own back end. */
+export interface ServerClient {
+  readonly users: Pick<ApplicationGroups['users'], 'get' | 'getByUsername' | 'getByForeignId'> &
+    ServerGroups['users'];
+  readonly notifications: ServerGroups['notifications'];
+  /** What a user of the project could do, done for the user. */
+  onBehalfOf(userId: string): OnBehalfOf;
+}
+
+/** Makes a client of a project for a back end, by a server key. Throws `TypeError` as `createClient` does. */
+export function createServerClient(options: ServerClientOptions): ServerClient {
+  const tokens: Tokens = {
+    token: async () => options.serverKey,
+    tokenInsteadOf: async () => undefined,
+    noteRefusal: async () => {},
+  };
+  const connection = connectionSettings(options, checkedProjectId(options.projectId));
+  const settings: CallSettings = { ...connection, tokens };
+  const { users } = methodsOf(settings, operations) as unknown as ApplicationGroups;
+  const own = methodsOf(settings, serverOperations) as unknown as ServerGroups;
+  return {
+    users: {
+      get: users.get,
+      getByUsername: users.getByUsername,
+      getByForeignId: users.getByForeignId,
+      ...own.users,
+    },
+    notifications: own.notifications,
+    onBehalfOf(userId) {
+      const fetch: CallSettings['fetch'] = (address, init, alive) => {
+        const headers = { ...(init.headers as Record<string, string>), 'on-behalf-of': userId };
+        return settings.fetch(address, { ...init, headers }, alive);
+      };
+      return methodsOf({ ...settings, fetch }, operations) as unknown as OnBehalfOf;
+    },
+  };
+}
+
+export { isKithError, KithError, KithNetworkError } from './errors.ts';
+export type { List, Page } from './list.ts';

@@ -1,0 +1,103 @@
+import { ApiError, apiKeyKindOf } from '@kith/base';
+import type { Bus } from '@kith/bus';
+import { actingUser, type OperationSpec, serverKeyMay, uuid } from '@kith/contracts';
+import { ask, type ServerKeyCaller } from '@kith/service';
+import { busFailure } from '../forward/bus-failure.ts';
+import type { Address } from '../routes/address.ts';
+import { bearerForm } from './bearer.ts';
+import type { ScopedCaller } from './caller.ts';
+import type { KnownKeys } from './operators.ts';
+import { unauthorized } from './unauthorized.ts';
+
+/** Who calls by a server key: the key, and the user that it acts for. */
+export interface ByServerKey {
+  serverKey: ServerKeyCaller | undefined;
+  caller: ScopedCaller | null;
+}
+
+/** A key that counts as no token, where a token is optional. */
+const nobody: ByServerKey = { serverKey: undefined, caller: null };
+
+/** Identifies an application's own back end by its server key, and the user that it acts for (spec#server-keys). */
+export class ServerKeys {
+  readonly #known: KnownKeys;
+  readonly #bus: Bus;
+  readonly #timeoutMs: number;
+
+  constructor(options: { known: KnownKeys; bus: Bus; timeoutMs: number }) {
+    this.#known = options.known;
+    this.#bus = options.bus;
+    this.#timeoutMs = options.timeoutMs;
+  }
+
+  /** What was sent as a server key to an operation that takes tokens, whether it is one or not. */
+  sent(authorization: string | undefined, { auth }: OperationSpec): string | undefined {
+    if (auth === 'none' || auth === 'operator') return undefined;
+    const token = bearerForm.exec(authorization ?? '')?.[1];
+    return token !== undefined && apiKeyKindOf(token) === 'server' ? token : undefined;
+  }
+
+  /** The id of a key by what is known now: by it the request is counted, before all else (spec#limits-server-keys). */
+  idOf(token: string): string | undefined {
+    const key = this.#known.keys.find(token)?.key;
+    return key?.kind === 'server' ? key.id : undefined;
+  }
+
+  /** Throws `auth/unauthorized`, `auth/forbidden`, and `gateway/unavailable` while keys or the user cannot be known. */
+  async identify(
+    token: string,
+    address: Extract<Address, { kind: 'operation' }>,
+    asked: { onBehalfOf: string | undefined; requestId: string; traceparent: string | undefined },
+  ): Promise<ByServerKey> {
+    const { operation, projectId, isShort } = address;
+    const isOptional = operation.auth === 'optional';
+    await this.#known.keys.loaded();
+    const found = this.#known.keys.find(token);
+    if (found?.key.kind !== 'server') {
+      if (isOptional) return nobody;
+      throw unauthorized('wrong-server-key');
+    }
+    this.#known.uses.note(found.hash);
+    if (isShort || projectId === null || found.key.projectId !== projectId) {
+      if (isOptional) return nobody;
+      throw forbidden('This server key is for the addresses of its own project.');
+    }
+    const serverKey = { keyId: found.key.id };
+    const may = serverKeyMay(operation);
+    const { onBehalfOf } = asked;
+    if (onBehalfOf === undefined) {
+      if (may === 'itself') return { serverKey, caller: null };
+      if (isOptional) return nobody;
+      throw forbidden(
+        may === 'never' ? never : 'Name the user that the server key acts for in On-Behalf-Of.',
+      );
+    }
+    if (may === 'never' || operation.auth === 'server-key') throw forbidden(never);
+    return { serverKey, caller: await this.#userOf(projectId, onBehalfOf, asked) };
+  }
+
+  async #userOf(
+    projectId: string,
+    onBehalfOf: string,
+    { requestId, traceparent }: { requestId: string; traceparent: string | undefined },
+  ): Promise<ScopedCaller> {
+    const { data: userId } = uuid.safeParse(onBehalfOf);
+    const context = { requestId, traceparent, deadline: Date.now() + this.#timeoutMs };
+    const answer =
+      userId === undefined
+        ? { user: null }
+        : await ask(this.#bus, actingUser, { projectId, userId }, context).catch((error: unknown) => {
+            throw busFailure(error);
+          });
+    if (userId === undefined || !answer.user) {
+      throw forbidden('On-Behalf-Of must be the id of a user of this project who is not suspended.');
+    }
+    return { userId, sessionId: 'server-key', role: answer.user.role, projectId };
+  }
+}
+
+const never = 'A server key cannot do this for a user.';
+
+function forbidden(message: string): ApiError {
+  return new ApiError('auth/forbidden', { message });
+}

@@ -1,0 +1,12 @@
+import { actingUser } from '@kith/contracts';
+import { internalHandler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Tells gateways of the user that a server key acts for (spec#server-keys-on-behalf). */
+export const actingUserHandler = internalHandler(
+  actingUser,
+  async ({ projectId, userId }, app: AppContext) => {
+    const user = await app.store.users.account(projectId, userId);
+    return { user: user?.isActive ? { role: user.role } : null };
+  },
+);

@@ -1,0 +1,12 @@
+import { ApiError } from '@kith/base';
+import { deleteServerKey } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+
+/** Removes a server key, and tells gateways (spec#server-keys-endpoints). */
+export const deleteServerKeyHandler = handler(deleteServerKey, async ({ params }, app: AppContext) => {
+  const key = await app.store.apiKeys.remove(params.projectId, params.keyId);
+  if (!key) throw new ApiError('auth/key-not-found');
+  app.notices.tellApiKey(key.hash, null);
+  return undefined;
+});

@@ -1,0 +1,74 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createNotifications, notificationCreated } from '@kith/contracts';
+import { findUsers, handler, makeEvent } from '@kith/service';
+import { afterChange, keepReplyMs } from '@kith/store';
+import type { AppContext } from '../app.ts';
+import { changeFeed } from '../change-feed.ts';
+import { append, type NewNotification, toItem } from '../feed.ts';
+import { notificationIdOf } from '../notification-id.ts';
+import { wake } from '../wake.ts';
+
+/**
+ * Tells users of something of the application (spec#notifications-own). Each feed is changed by itself. With an Idempotency-Key the ids
+ * follow from it, so that a request that is done again after a part of it tells nobody twice.
+ */
+export const createHandler = handler(createNotifications, async (request, app: AppContext) => {
+  const { projectId, body, idempotencyKey, serverKey } = request;
+  const userIds = [...new Set(body.userIds)].sort();
+  const users = await findUsers(app, { projectId, userIds }, request);
+  const ended = await app.store.profiles.forgotten(projectId, userIds);
+  const there: string[] = [];
+  for (const userId of userIds) {
+    if (!users.has(userId) || ended.has(userId)) continue;
+    const { off } = await app.store.settings.of({ projectId, userId });
+    if (!off.includes(body.type)) there.push(userId);
+  }
+  const createdAt = app.now();
+  const seeds = seedsOf([serverKey?.keyId, idempotencyKey, JSON.stringify(body)], createdAt);
+  for (const userId of there) {
+    const [id = '', ...earlier] = seeds.map((seed) =>
+      notificationIdOf({ projectId, id: `${seed}|${userId}` }),
+    );
+    const notification: NewNotification = {
+      ...{ id, projectId, userId, createdAt, keepUntil: createdAt + app.keepMs },
+      ...{ type: body.type, action: body.action ?? null, metadata: body.metadata ?? {} },
+    };
+    await add(app, notification, { earlier, deadline: request.deadline });
+  }
+  return { created: there.length };
+});
+
+/** What ids follow from: of a request with a key the same for a day at least, in this window of time or the one before. */
+function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
+  if (key === undefined) return [randomUUID()];
+  const window = Math.floor(now / keepReplyMs);
+  return [window, window - 1].map((one) =>
+    createHash('sha256')
+      .update(JSON.stringify([keyId, key, body, one]))
+      .digest('hex'),
+  );
+}
+
+/** Adds a notification to its user's feed, unless it is there already, under its id or an earlier one. */
+async function add(
+  app: AppContext,
+  notification: NewNotification,
+  { earlier, deadline }: { earlier: readonly string[]; deadline: number },
+): Promise<void> {
+  const { projectId, userId, id } = notification;
+  const owner = { projectId, userId };
+  const decide = async (before: Parameters<typeof append>[0]) => {
+    if ((await app.store.find(owner, [id, ...earlier])).length > 0) return { result: undefined };
+    const { feed, entry } = append(before, notification);
+    const event = makeEvent(notificationCreated, {
+      projectId,
+      actorId: null,
+      aggregate: { type: 'feed', id: userId, seq: entry.seq },
+      data: toItem(entry, feed),
+      occurredAt: new Date(),
+    });
+    return { change: { feed, put: [entry], event }, result: undefined };
+  };
+  await changeFeed(app, owner, decide, { deadline });
+  await afterChange(() => wake(app, owner));
+}
