@@ -25,10 +25,11 @@ export interface People {
   createCollection(user: TestUser, name: string): Promise<Collection>;
 }
 
-export function createPeople(call: Call, operatorToken: string): People {
+/** @param administer Calls operators' endpoints, where they have a port of their own. */
+export function createPeople(call: Call, operatorToken: string, administer: Call = call): People {
   return {
     createProject: (name = 'Test') =>
-      call('POST', '/admin/projects', { token: operatorToken, body: { name } }),
+      administer('POST', '/admin/projects', { token: operatorToken, body: { name } }),
     async createUser(projectId, profile = {}) {
       const email = `u${randomBytes(8).toString('hex')}@example.com`;
       const password = randomBytes(9).toString('base64url');

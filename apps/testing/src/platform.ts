@@ -40,6 +40,8 @@ export interface PlatformOptions {
 export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;
+  /** Where operators’ endpoints are: at `url`, unless ADMIN_PORT gives them a port of their own. */
+  adminUrl: string;
   operatorToken: string;
   /** `KITH_SECRET` */
   secret: string;
@@ -117,7 +119,9 @@ export async function withProject(
 ): Promise<TestPlatform> {
   const call = caller(platform.url);
   // On a busy machine a platform that has just started may turn requests away for a second; nothing was done then.
-  const people = createPeople(caller(platform.url, { patienceMs: 10_000 }), operatorToken);
+  const patience = { patienceMs: 10_000 };
+  const administer = caller(platform.adminUrl ?? platform.url, patience);
+  const people = createPeople(caller(platform.url, patience), operatorToken, administer);
   const project = await people.createProject();
   const running = ending.move();
   let stopping: Promise<void> | undefined;
@@ -126,6 +130,7 @@ export async function withProject(
     ...people,
     ...createUploads(platform.url),
     url: platform.url,
+    adminUrl: platform.adminUrl ?? platform.url,
     operatorToken,
     secret,
     project,
@@ -154,7 +159,7 @@ export async function withProject(
 
 /** A platform that serves, and what a suite gets to see of it. */
 interface Running {
-  platform: Pick<Platform, 'url' | 'internalUrls'>;
+  platform: Pick<Platform, 'url' | 'adminUrl' | 'internalUrls'>;
   engines?: Engines | undefined;
   processes?: DistributedPlatform | undefined;
   operatorToken: string;

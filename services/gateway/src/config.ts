@@ -62,6 +62,11 @@ const secretText = secretConfig.shape.KITH_SECRET.description ?? '';
 export const gatewayConfig = z.object({
   HOST: commonConfig.shape.HOST,
   PORT: wholeNumber(0, 65535).default(8080).describe('port of the HTTP API; 0 is a free one'),
+  ADMIN_PORT: wholeNumber(0, 65535)
+    .optional()
+    .describe(
+      'port of its own for the `/admin` endpoints, which `PORT` does not answer then; 0 is a free one',
+    ),
   REDIS_URL: redisUrl.optional().describe('Redis or Valkey that the gateways share their limits in'),
   TRUST_PROXY_HOPS: wholeNumber(0, 32)
     .default(0)

@@ -9,16 +9,23 @@ import type { HttpRequest, HttpResponse } from './http/exchange.ts';
 import { checkHttpRules } from './http/http-rules.ts';
 import { secure } from './http/security-headers.ts';
 import { traceRequests } from './http/trace-requests.ts';
-import { isAdmin, projectIn, readAddress } from './routes/address.ts';
+import { type Address, isAdmin, projectIn, readAddress } from './routes/address.ts';
 import type { RouteTable } from './routes/routes.ts';
 
+/** Which addresses are answered: all, those of operators alone, or all others (spec#operators-port). */
+export type Serves = 'all' | 'admin' | 'others';
+
 export type EntryParts = HandleParts & {
+  serves: Serves;
   routes: RouteTable;
   log: Logger;
   metrics: Metrics;
   corsOrigins: readonly string[];
   shown: Shown;
 };
+
+/** What the other port answers is nothing here. */
+const elsewhere: Address = { kind: 'error', code: 'route/not-found' };
 
 /**
  * Takes requests in. This is the one list of steps that every request goes through, traced or not, in this order: its id and log
@@ -29,7 +36,7 @@ export type EntryParts = HandleParts & {
 export function createEntry(
   parts: EntryParts,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
-  const { routes, log, corsOrigins, projects, shown } = parts;
+  const { routes, log, corsOrigins, projects, shown, serves } = parts;
   const traces = tracing();
   const begin = accessLog(parts);
   const trace = traces && traceRequests(traces);
@@ -38,13 +45,14 @@ export function createEntry(
   const fail = (request: HttpRequest, response: HttpResponse, error: unknown) =>
     answerError(request, response, error, log);
   const app = createApp({ handle, fail, shown });
+  const isServed = (url: string) => serves === 'all' || isAdmin(url) === (serves === 'admin');
 
   const take = (request: HttpRequest, response: HttpResponse): void => {
     const { address } = response.locals;
     const isOperation = address.kind === 'operation';
     const answer = () => {
       checkHttpRules(request);
-      if (!isOperation) return app(request, response);
+      if (!isOperation && isServed(request.url)) return app(request, response);
       handle(request, response).catch((error) => fail(request, response, error));
     };
     try {
@@ -65,7 +73,8 @@ export function createEntry(
   return (incoming, outgoing) => {
     const request = incoming as HttpRequest;
     const response = outgoing as HttpResponse;
-    begin(request, response, readAddress(routes, request.method, request.url));
+    const { method, url } = request;
+    begin(request, response, isServed(url) ? readAddress(routes, method, url) : elsewhere);
     if (trace) trace(request, response, () => take(request, response));
     else take(request, response);
   };

@@ -11,10 +11,10 @@ import { Revocations } from './auth/revocations.ts';
 import { ServerKeys } from './auth/server-keys.ts';
 import { TokenVerifier } from './auth/token.ts';
 import type { GatewayConfig } from './config.ts';
-import { createEntry } from './entry.ts';
+import { createEntry, type EntryParts, type Serves } from './entry.ts';
 import { Exports, type ExportTimes } from './exports/exports.ts';
 import { listOperations } from './forward/list-operations.ts';
-import { type HttpTimeouts, startHttpServer } from './http/http-server.ts';
+import { type HttpServer, type HttpTimeouts, startHttpServer } from './http/http-server.ts';
 import { Clients } from './limits/client-ip.ts';
 import { type LimiterStoreConfig, openLimiterStore } from './limits/limiter-store.ts';
 import { RateLimits } from './limits/rate-limit.ts';
@@ -51,6 +51,8 @@ const shortestToken = 32;
 export interface RunningGateway extends RunningService {
   readonly url: string;
   readonly port: number;
+  /** Where operators' endpoints are, if they have a port of their own. */
+  readonly adminUrl?: string;
   /**
    * Is not ready from now on, answers with `Connection: close`, and serves on for `DRAIN_MS`: until balancers that look now
    * and then send it nothing any more. Resolves at the end of that time; `stop` is the caller's.
@@ -116,7 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: { idle: config.UPLOAD_IDLE_MS, ...options.upstreamTimes },
   });
-  const entry = createEntry({
+  const entryParts = {
     routes,
     clients: new Clients(config.TRUST_PROXY_HOPS),
     streams,
@@ -140,7 +142,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       reference: config.API_REFERENCE ?? (runtime.nodeEnv === 'production' ? 'errors' : 'all'),
       security: { contacts: config.SECURITY_CONTACT, policy: config.SECURITY_POLICY },
     },
-  });
+  } satisfies Omit<EntryParts, 'serves'>;
   const release = async () => {
     await streams.stop();
     await keys.stop();
@@ -152,22 +154,34 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     upstreams.stop();
     unmeasure();
   };
-  const http = await startHttpServer({
-    handler: entry,
-    host: config.HOST,
-    port: config.PORT,
-    log,
-    timeouts,
-    caps: {
-      all: config.MAX_CONNECTIONS,
-      perAddress: config.TRUST_PROXY_HOPS === 0 ? config.MAX_CONNECTIONS_PER_ADDRESS : undefined,
-    },
-  }).catch(async (error: unknown) => {
+  const { ADMIN_PORT: adminPort, PORT: port } = config;
+  const listen = (serves: Serves, at: { port: number; setting: 'PORT' | 'ADMIN_PORT' }) =>
+    startHttpServer({
+      ...at,
+      handler: createEntry({ ...entryParts, serves }),
+      host: config.HOST,
+      log,
+      timeouts,
+      caps: {
+        all: config.MAX_CONNECTIONS,
+        perAddress: config.TRUST_PROXY_HOPS === 0 ? config.MAX_CONNECTIONS_PER_ADDRESS : undefined,
+      },
+    });
+  const servers: HttpServer[] = [];
+  try {
+    servers.push(await listen(adminPort === undefined ? 'all' : 'others', { port, setting: 'PORT' }));
+    if (adminPort !== undefined)
+      servers.push(await listen('admin', { port: adminPort, setting: 'ADMIN_PORT' }));
+  } catch (error) {
+    await Promise.all(servers.map((server) => server.stop()));
     await release();
     throw error;
-  });
-  const url = `http://${hostOfUrl(config.HOST)}:${http.port}`;
-  log.info({ url }, 'gateway started');
+  }
+  const [http, admin] = servers as [HttpServer, HttpServer | undefined];
+  const urlOf = (server: HttpServer) => `http://${hostOfUrl(config.HOST)}:${server.port}`;
+  const url = urlOf(http);
+  const adminUrl = admin && urlOf(admin);
+  log.info({ url, adminUrl }, 'gateway started');
 
   const drainMs = config.DRAIN_MS ?? (runtime.nodeEnv === 'production' ? productionDrainMs : 0);
   let isDraining = false;
@@ -176,6 +190,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     name: 'gateway',
     url,
     port: http.port,
+    ...(adminUrl && { adminUrl }),
     async notReady() {
       const missing: string[] = [];
       if (isDraining || stopping) missing.push('stopping');
@@ -188,14 +203,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     },
     async drain() {
       isDraining = true;
-      http.drain();
+      for (const server of servers) server.drain();
       if (drainMs > 0) await wait(drainMs, undefined, { ref: false });
     },
     stop() {
       // Streams first: they would be waited for as requests in flight.
       streams.end();
-      stopping ??= http
-        .stop()
+      stopping ??= Promise.all(servers.map((server) => server.stop()))
         .then(release)
         .then(() => log.info('gateway stopped'));
       return stopping;

@@ -46,10 +46,11 @@ export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>)
   const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });
   const { KITH_URL: url, OPERATOR_TOKEN, KITH_DATA: folder } = config;
   const running = url && OPERATOR_TOKEN ? undefined : runningIn(folder);
-  const address = url ?? running?.url;
+  const address = url ?? running?.adminUrl ?? running?.url;
   if (!address) throw notRunning(folder, ' Start it with kith start, or name an address with --url.');
   const { origin } = new URL(address);
-  const own = running?.url === origin ? running : undefined;
+  const isOwn = running !== undefined && [running.url, running.adminUrl].includes(origin);
+  const own = isOwn ? running : undefined;
   const token = OPERATOR_TOKEN ?? keptToken(folder, origin, own !== undefined);
   const call: Call = caller(origin);
   return { origin, token, own, call: (method, path, body) => call(method, path, { token, body }) };

@@ -42,14 +42,16 @@ const people = [
  */
 export async function ensureDemo(
   folder: DataFolder,
-  options: { url: string; operatorToken: string; stateName: string },
+  options: { url: string; adminUrl?: string | undefined; operatorToken: string; stateName: string },
 ): Promise<StartFile> {
-  const { url, operatorToken, stateName } = options;
+  const { url, adminUrl = url, operatorToken, stateName } = options;
   // The gateway of a platform that was just started may not listen yet, and its services may still be on their way.
   await answering(url, 30_000);
-  const call = caller(url, { patienceMs: 30_000 });
+  const patience = { patienceMs: 30_000 };
+  const call = caller(url, patience);
+  const administer = caller(adminUrl, patience);
   const earlier = folder.read(stateName);
-  const start = await resumeOrMake(call, { earlier, operatorToken });
+  const start = await resumeOrMake(call, { earlier, operatorToken, administer });
   const file = { ...start, url, operatorToken };
   const content = `${JSON.stringify(file, null, 2)}\n`;
   folder.write(stateName, content);
@@ -59,11 +61,15 @@ export async function ensureDemo(
 
 async function resumeOrMake(
   call: Call,
-  { earlier, operatorToken }: { earlier: string | undefined; operatorToken: string },
+  {
+    earlier,
+    operatorToken,
+    administer,
+  }: { earlier: string | undefined; operatorToken: string; administer: Call },
 ): Promise<StartFile> {
   try {
     const resumed = earlier && (await resume(call, JSON.parse(earlier) as StartFile));
-    return resumed || (await make(call, operatorToken));
+    return resumed || (await make(call, { operatorToken, administer }));
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     throw new StartError(`The demo project could not be created (${error.message}); see the log.`, {
@@ -91,8 +97,11 @@ async function resume(call: Call, file: StartFile): Promise<StartFile | undefine
   }
 }
 
-async function make(call: Call, operatorToken: string): Promise<StartFile> {
-  const { id: projectId } = await call<Project>('POST', '/admin/projects', {
+async function make(
+  call: Call,
+  { operatorToken, administer }: { operatorToken: string; administer: Call },
+): Promise<StartFile> {
+  const { id: projectId } = await administer<Project>('POST', '/admin/projects', {
     token: operatorToken,
     body: { name: 'Demo' },
   });

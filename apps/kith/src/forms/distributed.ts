@@ -37,6 +37,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   mkdirSync(options.logFolder, { recursive: true, mode: 0o700 });
   const running = new Map<ProcessName, ServiceProcess>();
   let url = '';
+  let adminUrl: string | undefined;
   const { KITH_SECRET: secret } = options.env;
   if (!secret) throw new StartError('KITH_SECRET: a secret of at least 32 characters is needed');
   /** Where services take and give bytes, by name. */
@@ -52,6 +53,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
         ...options.envOf?.(name),
         // A gateway that comes back is to be found where it was.
         ...(name === 'gateway' && url ? { PORT: new URL(url).port } : {}),
+        ...(name === 'gateway' && adminUrl ? { ADMIN_PORT: new URL(adminUrl).port } : {}),
       },
       logFile: join(options.logFolder, `${name}.log`),
     });
@@ -61,6 +63,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       if (options.restarts) void startAgain(name);
     });
     if (one.ready.url) url = one.ready.url;
+    if (one.ready.adminUrl) adminUrl = one.ready.adminUrl;
     if (one.ready.httpUrl) upstreams.set(name, one.ready.httpUrl);
     const internalUrl = `http://127.0.0.1:${one.ready.internalPort}`;
     options.onUp?.(name, internalUrl);
@@ -101,6 +104,9 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const platform: DistributedPlatform = {
     get url() {
       return url;
+    },
+    get adminUrl() {
+      return adminUrl;
     },
     get internalUrls() {
       return [...running.values()].map(({ ready }) => `http://127.0.0.1:${ready.internalPort}`);

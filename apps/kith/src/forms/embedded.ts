@@ -22,6 +22,8 @@ import { noteLostChanges } from './lost-changes.ts';
 export interface Platform extends AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;
+  /** Where operators' endpoints are, if they have a port of their own. */
+  readonly adminUrl?: string | undefined;
   /** Where its processes serve `/metrics`, each on its internal port. */
   readonly internalUrls: readonly string[];
   /** What is missing for being ready; nothing when ready. */
@@ -113,6 +115,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     );
     const platform: EmbeddedPlatform = {
       url: gateway.url,
+      adminUrl: gateway.adminUrl,
       bus,
       internalUrls: [`http://${hostOfUrl(config.INTERNAL_HOST)}:${internal.port}`],
       notReady,

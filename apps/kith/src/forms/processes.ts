@@ -13,6 +13,8 @@ export interface ReadyMessage {
   url?: string;
   /** Where it takes and gives bytes. */
   httpUrl?: string;
+  /** Where operators' endpoints are, if they have a port of their own. */
+  adminUrl?: string;
 }
 
 /** One service as a process of its own. */

@@ -15,13 +15,15 @@ const running = z.object({
   form: z.enum(['embedded', 'distributed']),
   /** Address of the gateway; missing until it is up. */
   url: z.url().optional(),
+  /** Where operators' endpoints are, if they have a port of their own. */
+  adminUrl: z.url().optional(),
   /** The internal address of each service and of the gateway. */
   services: z.record(z.string(), z.url()),
 });
 /** What an installation that runs has recorded in its data folder. */
 export type Running = z.output<typeof running>;
 /** The part of it that a start knows. */
-export type Announcement = Pick<Running, 'form' | 'url' | 'services'>;
+export type Announcement = Pick<Running, 'form' | 'url' | 'adminUrl' | 'services'>;
 
 export const runningFile = 'running.json';
 

@@ -9,7 +9,7 @@ export interface RunningProcess {
   log?: Logger;
   /** Resolves when it cannot go on: the process then ends in order, with exit code 1. */
   failed?: Promise<Error>;
-  ready?: { internalPort: number; url?: string; httpUrl?: string };
+  ready?: { internalPort: number; url?: string; httpUrl?: string; adminUrl?: string };
 }
 
 /** As {@link startProcess}; a `StartError` becomes one sentence on stderr and exit code 1. For entry points alone. */

@@ -66,6 +66,7 @@ export function runOnBus<Schema extends typeof serviceConfig>(
         internalPort: internal.port,
         ...(service.url ? { url: service.url } : {}),
         ...(service.httpUrl ? { httpUrl: service.httpUrl } : {}),
+        ...(service.adminUrl ? { adminUrl: service.adminUrl } : {}),
       },
       ...(service.drain ? { drain: service.drain } : {}),
       async stop() {

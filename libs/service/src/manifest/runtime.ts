@@ -12,6 +12,8 @@ export interface RunningService extends AsyncDisposable {
   readonly failed?: Promise<Error>;
   /** Where it takes and gives bytes, for gateways. */
   readonly httpUrl?: string;
+  /** Of a gateway whose operators' endpoints have a port of their own: where they are. */
+  readonly adminUrl?: string;
   /** Stop intake, wait for what is in flight (bounded), then let go of the stores. The bus stays. */
   stop(): Promise<void>;
 }

@@ -65,6 +65,8 @@ export async function startHttpServer(options: {
   handler: Handler;
   host: string;
   port: number;
+  /** The setting that the port comes from, for what is said where it is taken. */
+  setting?: 'PORT' | 'ADMIN_PORT';
   log: Logger;
   timeouts?: Partial<HttpTimeouts> | undefined;
   caps: ConnectionCaps;
@@ -150,7 +152,7 @@ export async function startHttpServer(options: {
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
-      reject(new StartError(listenSentence('PORT', options, error), { cause: error }));
+      reject(new StartError(listenSentence(options.setting ?? 'PORT', options, error), { cause: error }));
     });
     server.listen(options.port, options.host, resolve);
   });

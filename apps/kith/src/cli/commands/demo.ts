@@ -20,7 +20,7 @@ start.json in the data folder (KITH_DATA) describes it.`,
     makeFolder(folder.path);
     const place = own?.form ?? new URL(origin).host.replaceAll(/[^\w.-]/g, '-');
     const start = await ensureDemo(folder, {
-      ...{ url: origin, operatorToken: token },
+      ...{ url: own?.url ?? origin, adminUrl: origin, operatorToken: token },
       stateName: `demo-${place}.json`,
     });
     const { operatorToken: _, ...value } = start;

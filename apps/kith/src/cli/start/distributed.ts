@@ -57,8 +57,8 @@ export async function startOnEngines(
       },
       restarts: true,
     });
-    const { url } = platform;
-    record.url = url;
+    const { url, adminUrl } = platform;
+    Object.assign(record, { url, ...(adminUrl && { adminUrl }) });
     return {
       told: await introduce({ config, folder, record: { ...record, url }, operatorToken: token }),
       log,

@@ -29,12 +29,12 @@ export async function startInProcess({ env }: Surroundings): Promise<RunningProc
     log,
     internalPortMayMove,
   });
-  const { url } = platform;
+  const { url, adminUrl } = platform;
   const [internalUrl = ''] = platform.internalUrls;
   const hasMoved = internalPortMayMove && !internalUrl.endsWith(`:${config.INTERNAL_PORT}`);
   const internal = { url: internalUrl, taken: hasMoved ? config.INTERNAL_PORT : undefined };
   const services = Object.fromEntries(['gateway', ...serviceNames].map((name) => [name, internalUrl]));
-  const record = { form: 'embedded', url, services } as const;
+  const record = { form: 'embedded', url, ...(adminUrl && { adminUrl }), services } as const;
   const told = await introduce({ config, folder, record, operatorToken: token, internal, backup });
   return { told, log, drain: platform.drain, stop: () => platform.stop() };
 }

@@ -24,10 +24,10 @@ export async function introduce(up: Up): Promise<Result> {
 }
 
 async function textFor({ config, folder, record, operatorToken, internal, backup }: Up): Promise<string> {
-  const { url, form } = record;
+  const { url, adminUrl, form } = record;
   // No demo in somebody's data.
   if (backup && !backup.adoptedAt) return `${copyNotice(url, folder, backup.begunAt)}\n`;
   if (config.NODE_ENV === 'production') return `${productionNotice(url, folder, internal)}\n`;
-  const start = await ensureDemo(folder, { url, operatorToken, stateName: `demo-${form}.json` });
+  const start = await ensureDemo(folder, { url, adminUrl, operatorToken, stateName: `demo-${form}.json` });
   return `${welcome(start, folder, internal)}\n${goodbye(folder)}\n`;
 }
