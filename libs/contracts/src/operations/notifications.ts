@@ -150,7 +150,8 @@ export const createNotifications = operation({
       .refine(
         (type) => !(kithNotificationTypes as readonly string[]).includes(type),
         'must be none of Kith’s own types.',
-      ),
+      )
+      .meta({ pattern: '^[a-z0-9-]{1,64}$', maxLength: 64 }),
     action: text({ min: 1, max: 200 }).nullish(),
     metadata: jsonObject(8 * 1024).nullish(),
   }),
