@@ -1,4 +1,5 @@
 // What small programs need of this package: without log, metrics and traces.
 export { StartError } from '../errors.ts';
 export { isProcessAlive } from '../process-alive.ts';
+export { Secrets } from '../secrets/secrets.ts';
 export { flag, readConfig, wholeNumber } from './read-config.ts';

@@ -1,5 +1,4 @@
-import { Secrets } from '@kith/base';
-import { flag, wholeNumber } from '@kith/base/config';
+import { flag, Secrets, wholeNumber } from '@kith/base/config';
 import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
