@@ -54,6 +54,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       sessionId: sessionOf(theirs.accessToken),
       notificationId: '00000000-0000-4000-8000-000000000001',
       fileId: file.fileId,
+      factorId: '00000000-0000-4000-8000-000000000002',
     };
     view = await theirView();
     // Export and lists hold what was made above.

@@ -20,6 +20,17 @@ const values: Record<string, unknown> = {
   bannerFileId: null,
   sizes: '{"small":8}',
   quality: '80',
+  type: 'totp',
+  rpId: 'example.com',
+  code: null,
+  passkey: null,
+  mode: 'code',
+  redirectUrl: null,
+  token: 'sample',
+  newEmail: 'new.sample@example.com',
+  requestsFrom: 'everyone',
+  showsConnections: true,
+  types: { 'connection-request': true },
 };
 
 /** A body that passes an operation's schema. Throws for a field that has no sample. */

@@ -70,7 +70,7 @@ export const errors = {
   },
   'auth/invalid-rp-id': {
     status: 400,
-    message: 'rpId must be the host of one of the project’s web origins, or a domain above it.',
+    message: 'Send as rpId the host of one of the project’s web origins, or a domain above it.',
   },
   'auth/mail-unavailable': { status: 503, message: 'This installation cannot send mails.' },
   'auth/sign-up-closed': { status: 403, message: 'This project takes no new accounts.' },

@@ -107,6 +107,8 @@ function words(issue: z.core.$ZodRawIssue): string {
       return `must be ${formats[issue.format] ?? 'of another form'}.`;
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of: ' : ''}${issue.values.join(', ')}.`;
+    case 'invalid_key':
+      return issue.issues[0]?.message ?? 'is not a name that can be given.';
     case 'too_small':
       return atLeast(issue.origin, Number(issue.minimum));
     case 'too_big':

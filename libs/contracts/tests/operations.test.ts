@@ -107,7 +107,12 @@ test.each(Object.keys(errors) as ErrorCode[])('%s has a form and a status of spe
   ]).toContain(status);
   if (duplicate) expect(status).toBe(409);
   if (code.endsWith('/server-error')) expect(status).toBe(500);
-  const others = ['auth/invalid-credentials', 'auth/invalid-token', 'storage/invalid-range'];
+  const others = [
+    'auth/invalid-credentials',
+    'auth/invalid-token',
+    'auth/invalid-second-factor',
+    'storage/invalid-range',
+  ];
   if (code.includes('/invalid-') && !others.includes(code)) expect(status).toBe(400);
   expect(message).toMatch(/^[A-Z].*\.$/);
 });
