@@ -27,7 +27,7 @@ export type SectionName = keyof typeof sections;
 export const path = `/v7/${projectId}/users/${userId}/export`;
 export const contentDisposition = `attachment; filename="kith-export-${userId}.json"`;
 const at = '2026-01-02T03:04:05.678Z';
-export const head = { exportedAt: at, user: ownUser() };
+export const head = { exportedAt: at, user: ownUser(), factors: [], recoveryCodesLeft: 0 };
 
 /** A gateway before services that are played: every section answers one empty page until told otherwise. */
 export class ExportWorld implements AsyncDisposable {
