@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ErrorCode, importFile, type OperationSpec, operations, serviceOf } from '@kith/contracts';
+import {
+  type ErrorCode,
+  importFile,
+  type OperationSpec,
+  operations,
+  serviceOf,
+  stepUp,
+} from '@kith/contracts';
 import { fragileStore, type Line, layLine, startEngines, type TestUser, waitFor } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -95,6 +102,10 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       newEmail: 'new@example.com',
       token: 'x',
       userJwt: 'a.b.c',
+      type: 'totp',
+      code: '123456',
+      rpId: 'example.org',
+      scopes: ['users:read'],
       name: 'x',
       collectionName: 'x',
       entityId: 'x',
@@ -118,7 +129,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
         .split('&')
         .filter((one) => isKnown(spec, one))
         .join('&'),
-      ...(spec.method === 'GET' ? {} : { body: spec.auth === 'operator' ? knownOf(spec, body) : body }),
+      ...(spec.method === 'GET' ? {} : { body: bodyOf(spec, body) }),
     };
   }
 });
@@ -158,6 +169,12 @@ function fieldsOf(spec: OperationSpec): Part[] {
 
 function isKnown(spec: OperationSpec, parameter: string): boolean {
   return (parameter.split('=')[0] ?? '') in spec.query.shape;
+}
+
+function bodyOf(spec: OperationSpec, body: Record<string, unknown>): Record<string, unknown> {
+  // It takes one proof and no more.
+  if (spec === stepUp) return { password: body.password };
+  return spec.auth === 'operator' ? knownOf(spec, body) : body;
 }
 
 /** What an operation reads of a body: those of operators refuse anything else. */
