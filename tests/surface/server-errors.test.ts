@@ -102,10 +102,8 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       newEmail: 'new@example.com',
       token: 'x',
       userJwt: 'a.b.c',
-      type: 'totp',
       code: '123456',
       rpId: 'example.org',
-      scopes: ['users:read'],
       name: 'x',
       collectionName: 'x',
       entityId: 'x',
@@ -114,7 +112,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
       types: {},
       scopes: ['users:read'],
       userIds: [grace.id],
-      type: 'x',
+      type: 'totp',
       rows: [importedRow(spec)],
     };
     const serverKey = ada === world.stranger ? strangerKey : world.serverKey;
