@@ -16,6 +16,7 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /\/invalid-query of cursor$/, what: 'which cursor is of this list' },
   { of: /of (avatar|banner)FileId$/, what: "which files are the user's images" },
   { of: /of limits$/, what: 'which operations there are' },
+  { of: /of types\./, what: 'which keys a map may have' },
   { of: /of until$/, what: 'which times are to come' },
   { of: /of publicKey$/, what: 'which text is a key' },
   { of: /of webOrigins\.\d+$/, what: 'which text is an origin, as the URL standard writes it' },

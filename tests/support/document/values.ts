@@ -32,7 +32,10 @@ function made(schema: Schema): Arbitrary<unknown> {
     case 'integer': {
       const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema as Limits;
       return fc
-        .oneof(fc.integer({ min: Math.max(minimum, 0), max: Math.min(maximum, 100) }), fc.maxSafeInteger())
+        .oneof(
+          fc.integer({ min: Math.max(minimum, 0), max: Math.min(maximum, Math.max(minimum, 0) + 100) }),
+          fc.maxSafeInteger(),
+        )
         .filter((value) => value >= minimum && value <= maximum);
     }
     case 'number':
