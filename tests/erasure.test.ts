@@ -25,7 +25,9 @@ const email = 'zqmail@example.net';
 const inEvents = Object.values(secrets);
 /** A type of notifications that was turned off. */
 const turnedOff = 'zq-type';
-const wordsOfHers = [email, turnedOff, ...inEvents];
+/** The name of a second factor, whose enrolment waits. */
+const factor = 'zq-factor';
+const wordsOfHers = [email, turnedOff, factor, ...inEvents];
 
 /** A user who has left a trace in all that there is. Two stay connected, `friend` and the first of `others`. */
 async function beBusy(
@@ -48,6 +50,7 @@ async function beBusy(
   await act('POST', `/users/${user.id}/connection`, {}, asking);
   await act('POST', `/users/${asking.id}/block`);
   await act('PATCH', `/users/${user.id}`, { name: secrets.later });
+  await act('POST', '/auth/factors', { type: 'totp', name: factor });
   await act('PATCH', '/connections/settings', { requestsFrom: 'nobody' });
   await act('PATCH', '/app-notifications/settings', { types: { [turnedOff]: false } });
   const folder = await platform.createCollection(user, secrets.folder);
