@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eraseUser } from '../src/eraser.ts';
 import { inOrder, type LivePair } from '../src/pair.ts';
 import { refusal } from './support/call.ts';
+import { storeLongLists } from './support/long-list.ts';
 import { World } from './support/world.ts';
 
 const notAllowed = refusal(403, 'connection/not-allowed');
@@ -20,11 +21,11 @@ describe.each(availableEngines())('what users decide about requests, %s', (engin
 
   const set = (userId: string, body: object) => world.call(updateConnectionSettings, userId, { body });
 
-  /** Connects a user with many, the first of them earliest. */
+  /** Connects a user with others, as an import does. */
   async function connectWith(userId: string, others: readonly string[]): Promise<void> {
     const { projectId, store } = world;
-    const pairs = others.map((other, at): LivePair => {
-      const requestedAt = new Date(1_600_000_000_000 + at);
+    const pairs = others.map((other): LivePair => {
+      const requestedAt = new Date(1_600_000_000_000);
       return {
         ...{ projectId, ...inOrder(userId, other), seq: 0, state: 'accepted', blocks: [], message: null },
         ...{ requesterId: userId, receiverId: other, connectionId: randomUUID() },
@@ -36,13 +37,15 @@ describe.each(availableEngines())('what users decide about requests, %s', (engin
   }
 
   it('somebody in common is found at the end of long lists, and nobody where there is none', async () => {
+    const { projectId } = world;
     const [ada, grace] = (await world.newPeople(2)) as [string, string];
-    const [hers, theirs] = [1_200, 1_300].map((count) => Array.from({ length: count }, () => randomUUID()));
-    await Promise.all([connectWith(ada, hers ?? []), connectWith(grace, theirs ?? [])]);
+    const [{ established: hers }] = await Promise.all([
+      storeLongLists(world.place, { projectId, ownerId: ada }, { established: 1_200 }),
+      storeLongLists(world.place, { projectId, ownerId: grace }, { established: 1_300 }),
+    ]);
     expect((await set(grace, { requestsFrom: 'common' })).status).toBe(200);
     expect(await world.request(ada, grace)).toMatchObject(notAllowed);
-    // The earliest of hers stands last in the list.
-    await connectWith(grace, [hers?.[0] ?? '']);
+    await connectWith(grace, [hers.at(-1)?.userId ?? '']);
     expect((await world.request(ada, grace)).status).toBe(201);
   });
 

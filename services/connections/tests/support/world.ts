@@ -34,11 +34,13 @@ export class World implements AsyncDisposable {
   readonly connections: RunningService;
   /** The service's own store, opened a second time. */
   readonly store: ConnectionStore;
+  /** Where that stores. */
+  readonly place: StoreConfig;
   readonly projectId: string;
   readonly #ends: AsyncDisposableStack;
 
   private constructor(
-    parts: { bus: Bus; identity: RunningService; connections: RunningService; store: ConnectionStore },
+    parts: Pick<World, 'bus' | 'identity' | 'connections' | 'store' | 'place'>,
     projectId: string,
     ends: AsyncDisposableStack,
   ) {
@@ -46,6 +48,7 @@ export class World implements AsyncDisposable {
     this.identity = parts.identity;
     this.connections = parts.connections;
     this.store = parts.store;
+    this.place = parts.place;
     this.projectId = projectId;
     this.#ends = ends;
   }
@@ -59,7 +62,7 @@ export class World implements AsyncDisposable {
     const connections = undo.use(await startConnections(runtime, { store: place }));
     const store = undo.adopt(await openStore(place), (opened) => opened.close());
     const { bus } = runtime;
-    return new World({ bus, identity, connections, store }, await newProject(bus), undo.move());
+    return new World({ bus, identity, connections, store, place }, await newProject(bus), undo.move());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
