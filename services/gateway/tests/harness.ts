@@ -54,7 +54,11 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
   const stack = new AsyncDisposableStack();
   const runtime = stack.use(await createRuntime(engine));
   let shared: LimiterStoreConfig = { kind: 'memory' };
-  if (engine === 'containers') shared = { kind: 'redis', url: stack.use(await startEngines()).redisUrl };
+  if (engine === 'containers') {
+    // A Redis that is slow on a busy machine is not one that is away: redis-down.test.ts says how long to wait itself.
+    const patience = { patienceMs: 10_000, deadMs: 10_000 };
+    shared = { kind: 'redis', url: stack.use(await startEngines()).redisUrl, ...patience };
+  }
   const start = async (changes: TestOptions) => {
     const gateway = await startGateway({
       runtime: { ...runtime, nodeEnv: changes.nodeEnv ?? runtime.nodeEnv, log: changes.log ?? runtime.log },
