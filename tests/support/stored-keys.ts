@@ -12,7 +12,9 @@ export interface StoredKey {
 }
 
 /** Reads the signing keys from the database, as who has a copy of it. */
-export async function storedKeys(platform: TestPlatform): Promise<StoredKey[]> {
+export async function storedKeys(
+  platform: Pick<TestPlatform, 'engines' | 'dataFolder' | 'prefix'>,
+): Promise<StoredKey[]> {
   if (!platform.engines) {
     using db = new DatabaseSync(join(platform.dataFolder, 'identity.sqlite'), { readOnly: true });
     const rows = db.prepare('SELECT doc FROM keys').all();

@@ -7,13 +7,13 @@ export {
   publicUrl,
   publicUrlText,
   secretConfig,
-  secretsOf,
   serviceConfig,
   storeOf,
   storingServiceConfig,
   tokenConfig,
 } from './config/common.ts';
 export { refusePlainEngines } from './config/plain-engines.ts';
+export { secretsOf } from './config/secrets-of.ts';
 export { makeEvent } from './events/make-event.ts';
 export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';

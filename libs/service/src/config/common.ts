@@ -1,4 +1,4 @@
-import { flag, Secrets, wholeNumber } from '@kith/base/config';
+import { flag, wholeNumber } from '@kith/base/config';
 import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
@@ -94,11 +94,6 @@ export const secretConfig = z.object({
       'other secrets that open and verify, too, while `KITH_SECRET` is being changed, separated by commas',
     ),
 });
-
-/** The secrets of a process that has read them. */
-export function secretsOf(config: z.output<typeof secretConfig>): Secrets {
-  return new Secrets(config.KITH_SECRET, config.KITH_SECRET_PREVIOUS);
-}
 
 /** What a service needs that takes or gives bytes over HTTP. */
 export const httpConfig = z.object({

@@ -1,2 +1,2 @@
 // What processes read from their environment, for who needs no more of this package: without databases, bus and telemetry.
-export { commonConfig, mongoConfig, natsConfig, storeOf, tokenConfig } from './common.ts';
+export { commonConfig, mongoConfig, natsConfig, secretConfig, storeOf, tokenConfig } from './common.ts';

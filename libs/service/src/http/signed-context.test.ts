@@ -2,7 +2,7 @@ import { Secrets } from '@kith/base';
 import { describe, expect, it, vi } from 'vitest';
 import { longestLifeMs, signContext, verifiedContext } from './signed-context.ts';
 
-const [old, recent] = ['a secret of at least 32 characters', 'another secret, of that many characters'];
+const [old, recent] = ['a secret of at least 32 characters', 'another secret of that many characters'];
 const secrets = new Secrets(old);
 const signed = { method: 'GET', path: '/a/b', operation: 'storage.get-file' };
 const context = { requestId: 'r', projectId: 'p', params: { a: 'b' } };

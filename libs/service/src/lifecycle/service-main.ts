@@ -1,14 +1,9 @@
 import { createLogger, Metrics, readConfig, startInternalServer } from '@kith/base';
 import { observedBus } from '@kith/bus';
 import type { z } from 'zod';
-import {
-  type httpConfig,
-  secretsOf,
-  type serviceConfig,
-  storeOf,
-  type storingServiceConfig,
-} from '../config/common.ts';
+import { type httpConfig, type serviceConfig, storeOf, type storingServiceConfig } from '../config/common.ts';
 import { refusePlainEngines } from '../config/plain-engines.ts';
+import { secretsOf } from '../config/secrets-of.ts';
 import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { runProcess } from './run-process.ts';

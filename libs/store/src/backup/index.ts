@@ -2,5 +2,7 @@ export { anonymise } from './anonymise.ts';
 export type { AnyStored } from './any-stored.ts';
 export { DocumentsFile } from './documents-file.ts';
 export { MadeUp } from './made-up.ts';
+export { type PackedEntry, packEntries, unpackEntries } from './packed-entries.ts';
+export { openBytes, sealBytes } from './sealed-bytes.ts';
 export type { Copied, Follows, ServiceBackup, Standing } from './service-backup.ts';
 export { flush, snapshotFiles } from './snapshot-files.ts';

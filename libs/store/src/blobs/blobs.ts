@@ -1,3 +1,6 @@
+/** Begins the names of the collections that GridFS keeps bytes in. */
+export const bucketName = 'blobs';
+
 /** A part of some bytes: from the first to the last one, both inclusive. */
 export interface ByteRange {
   start: number;

@@ -2,11 +2,10 @@ import { Readable, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { type Db, GridFSBucket, MongoClient, type ObjectId } from 'mongodb';
 import '../drivers/mongo-driver.ts';
-import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
+import { type BlobEntry, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 
 /** Bytes of one chunk: what a reader of a range reads too much at most, twice. */
 const chunkBytes = 255 * 1024;
-const bucketName = 'blobs';
 
 interface File {
   _id: ObjectId;

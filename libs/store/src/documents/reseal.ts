@@ -17,6 +17,8 @@ export interface Sealed {
 export interface Resealed {
   sealed: number;
   anew: number;
+  /** Those that have changed meanwhile, and are left as they were. */
+  left: number;
 }
 
 const atOnce = 200;
@@ -31,7 +33,7 @@ export async function resealAll(
   secrets: Secrets,
   by: Secrets = secrets,
 ): Promise<Resealed> {
-  const done: Resealed = { sealed: 0, anew: 0 };
+  const done: Resealed = { sealed: 0, anew: 0, left: 0 };
   for (const { in: of, anew } of sealed) {
     for (let above = ''; ; ) {
       const some = await documents.range(of, { above, below: '~', limit: atOnce });
@@ -47,7 +49,7 @@ export async function resealAll(
         });
         if (older === 0) continue;
         const [made] = await documents.change([{ in: of, target: stored, set }]);
-        if (made === 'made') done.anew += older;
+        done[made === 'made' ? 'anew' : 'left'] += older;
       }
       above = last.id;
     }

@@ -3,6 +3,7 @@ import { noteRestored } from '@kith/store/open';
 import { readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { openDataFolder } from '../../forms/data-folder.ts';
 import { serviceBackups } from '../../services.ts';
+import { isSealed } from './sealed.ts';
 
 /**
  * Turns a started backup into a separate installation: from then on it may send outside, and its events count as newer than all
@@ -11,6 +12,8 @@ import { serviceBackups } from '../../services.ts';
 export async function adopt(path: string): Promise<void> {
   const folder = openDataFolder(path);
   try {
+    if (isSealed(path))
+      throw new StartError(`The backup in ${path} is sealed; start it before it is adopted.`);
     const manifest = readManifest(folder);
     if (!manifest || manifest.adoptedAt)
       throw new StartError(`${path} holds no backup, or was adopted already.`);

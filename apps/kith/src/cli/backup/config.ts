@@ -1,6 +1,17 @@
-import { commonConfig, mongoConfig, natsConfig, tokenConfig } from '@kith/service/config';
+import { commonConfig, mongoConfig, natsConfig, secretConfig, tokenConfig } from '@kith/service/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
+
+/** What opens a sealed backup, or seals one. */
+export const passphraseConfig = z.object({
+  KITH_BACKUP_PASSPHRASE: z
+    .string()
+    .min(12, 'at least 12 characters are needed')
+    .optional()
+    .describe(
+      'passphrase that backups are sealed with; asked for at a terminal where a sealed one is opened',
+    ),
+});
 
 /** What says where to restore to. */
 export const restoreConfig = z.object({
@@ -8,6 +19,11 @@ export const restoreConfig = z.object({
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
   KITH_DATA: dataFolderConfig.shape.KITH_DATA,
   STORAGE_URL: z.string().optional().describe('where files lie, if neither in the data folder nor in GridFS'),
+  KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(
+    'secret of the platform, under which its keys are sealed',
+  ),
+  KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
+  ...passphraseConfig.shape,
 });
 
 /** What says what to back up. */
@@ -16,4 +32,8 @@ export const backupConfig = z.object({
   NATS_URL: natsConfig.shape.NATS_URL.optional().describe('NATS server of the distributed form'),
   NATS_NKEY: natsConfig.shape.NATS_NKEY.describe('seed of the operator’s NATS user'),
   ...tokenConfig.shape,
+  KITH_BACKUP_WORK: z
+    .string()
+    .default('/dev/shm')
+    .describe('folder, in memory or encrypted, that holds the databases while a sealed backup is made'),
 });

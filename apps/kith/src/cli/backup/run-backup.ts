@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createLogger, readConfig, StartError } from '@kith/base';
+import { createLogger, readConfig, type Secrets, StartError } from '@kith/base';
 import { Passwords } from '@kith/identity';
+import { secretsOf } from '@kith/service';
 import { anonymise, MadeUp, snapshotFiles } from '@kith/store/backup';
 import { blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
+import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceBackups } from '../../services.ts';
 import { type Given, type Result, type Surroundings, UsageError } from '../command.ts';
 import { copyFiles } from '../copy-files.ts';
@@ -19,6 +21,9 @@ import { dataFiles } from '../move/state.ts';
 import { version } from '../version.ts';
 import { backupConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
+import { givenPassphrase } from './passphrase.ts';
+import { resealForBackup } from './reseal.ts';
+import { makeWork, writeSealed } from './sealed.ts';
 import { whole } from './whole.ts';
 
 type Config = ReturnType<typeof configOf>;
@@ -30,15 +35,40 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   if (existsSync(folder)) throw new StartError(`${folder} exists already; choose a new folder.`);
   const config = configOf(env);
   const isAnonymised = given.options.anonymise === true;
-  const made = await whole(folder, (partial) => write(partial, { config, isAnonymised, progress }));
+  // Nobody is in an anonymous one.
+  const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
+  const how = { config, isAnonymised, progress };
+  const made = await whole(folder, (partial) =>
+    passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how),
+  );
   progress(`the backup is in ${folder}`);
   return { value: { folder, ...made }, text: tableOfCounts(made.counts) };
+}
+
+interface How {
+  config: Config;
+  isAnonymised: boolean;
+  progress: Progress;
+  /** Whether the folder is to be sealed: it holds the secret of its keys then, and not the files. */
+  isSealed?: boolean;
+}
+
+/** Writes a sealed backup. The databases stand in memory meanwhile: of them nothing gets to a disk that is not sealed. */
+async function writeSealedFolder(folder: string, passphrase: string, how: How) {
+  const work = await makeWork(how.config.KITH_BACKUP_WORK);
+  try {
+    const made = await write(work, { ...how, isSealed: true });
+    await writeSealed({ work, files: filesOf(how.config), to: folder, passphrase });
+    return made;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
 }
 
 /** Writes a backup to a folder that is there and empty. */
 async function write(
   folder: string,
-  { config, isAnonymised, progress }: { config: Config; isAnonymised: boolean; progress: Progress },
+  { config, isAnonymised, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
   const begunAt = new Date().toISOString();
   const fileOf = (name: string) => join(folder, `${name}.sqlite`);
@@ -46,7 +76,8 @@ async function write(
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
   // Behind what is known of them: a file that has come since is not in the backup, and one that has gone has no bytes.
-  if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress);
+  if (isSealed) await resealForBackup(folder, secretsIn(config));
+  else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress);
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
   const counts = countDocuments(fileOf);
   writeManifest(dataFolder(folder), {
@@ -58,6 +89,16 @@ async function write(
 
 function configOf(env: NodeJS.ProcessEnv) {
   return readConfig(backupConfig, env);
+}
+
+/** The secrets that the platform has sealed under. */
+function secretsIn(config: Config): Secrets {
+  if (!config.MONGODB_URL)
+    return secretsOf(withKnownSecret(dataFolder(config.KITH_DATA), { ...config, NODE_ENV: 'production' }));
+  const { KITH_SECRET, KITH_SECRET_PREVIOUS } = config;
+  if (KITH_SECRET === undefined)
+    throw new UsageError('Set KITH_SECRET to the secret of the platform, whose keys are sealed under it.');
+  return secretsOf({ KITH_SECRET, KITH_SECRET_PREVIOUS });
 }
 
 /** Where the platform that is backed up has its files. */

@@ -3,12 +3,14 @@ import { constants, copyFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
+import { secretsOf } from '@kith/service';
 import { blobsAt } from '@kith/store/blobs';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
 import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
-import { type Given, type Result, type Surroundings, textOf } from '../command.ts';
+import { secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
+import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
 import { copyFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
@@ -21,12 +23,17 @@ import { adopt } from './adopt.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { deleteAgain, eraseAgain, readErasures } from './erase-again.ts';
+import { passphraseFor } from './passphrase.ts';
+import { resealFolder } from './reseal.ts';
+import { isSealed, openSealed, readSealedManifest } from './sealed.ts';
 import { whole } from './whole.ts';
 
 /** What is restored, and by which settings. */
 interface Restoring {
   from: string;
   manifest: BackupManifest;
+  /** Of a sealed one. */
+  passphrase: string | undefined;
   erased: readonly ErasureNote[];
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
@@ -35,12 +42,16 @@ interface Restoring {
 /** `kith restore`: what its command does, with all that only such commands need. */
 export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const from = resolvePath(given.words[0] ?? '', env);
-  const manifest = readManifest(dataFolder(from));
+  const passphrase = isSealed(from) ? await passphraseFor(from, given, env) : undefined;
+  const manifest =
+    passphrase === undefined ? readManifest(dataFolder(from)) : await readSealedManifest(from, passphrase);
   if (!manifest) throw new StartError(`There is no backup in ${from}.`);
-  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA, STORAGE_URL } = readConfig(restoreConfig, env);
+  const config = readConfig(restoreConfig, env);
+  const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA, STORAGE_URL } = config;
+  const { KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous } = config;
   const list = textOf(given, 'erased');
   const restoring: Restoring = {
-    ...{ from, manifest, env, progress },
+    ...{ from, manifest, passphrase, env, progress },
     erased: list === undefined ? [] : readErasures(resolvePath(list, env)),
   };
   if (list === undefined) {
@@ -51,7 +62,7 @@ export async function runRestore(given: Given, { env, progress }: Surroundings):
   const counts =
     url === undefined
       ? await restoreFolder(restoring, KITH_DATA, STORAGE_URL)
-      : await restoreDatabases(restoring, { url, prefix, storageUrl: STORAGE_URL });
+      : await restoreDatabases(restoring, { url, prefix, storageUrl: STORAGE_URL, secret, previous });
   return { value: { counts }, text: tableOfCounts(counts) };
 }
 
@@ -68,11 +79,22 @@ async function restoreFolder(
   return countDocuments((service) => join(data, `${service}.sqlite`));
 }
 
+interface Databases {
+  url: string;
+  prefix: string;
+  storageUrl: string | undefined;
+  /** Under which everything is sealed in them. */
+  secret: string | undefined;
+  previous: string[];
+}
+
 /** By way of a folder, from which the databases are filled as by `kith move`. Killed, it goes on there. */
 async function restoreDatabases(
   restoring: Restoring,
-  { url, prefix, storageUrl }: { url: string; prefix: string; storageUrl: string | undefined },
+  { url, prefix, storageUrl, secret, previous }: Databases,
 ): Promise<Count[]> {
+  if (secret === undefined)
+    throw new UsageError('Set KITH_SECRET to the secret of the platform that is restored to.');
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
   // What consumers had not had yet is not in the databases, and the new streams begin empty.
@@ -80,6 +102,8 @@ async function restoreDatabases(
   if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
   await copyFiles(filesIn(path), filesAt({ url, prefix }, storageUrl), restoring.progress);
   const folder = openDataFolder(path);
+  const settings = { KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous, NODE_ENV: 'production' } as const;
+  await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));
   const counts = await moveData(
     { folder, source: new Source(folder), target, prefix },
     restoring.progress,
@@ -90,12 +114,9 @@ async function restoreDatabases(
 
 /** Fills a folder with what the backup holds, as an installation of its own, without those who were erased. */
 async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<void> {
-  const { from, manifest, erased, env, progress } = restoring;
-  for (const name of ['backup.json', ...dataFiles.map((one) => `${one}.sqlite`)]) {
-    if (existsSync(join(from, name)))
-      await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
-  }
-  await copyFiles(filesIn(from), filesIn(path), progress);
+  const { from, manifest, passphrase, erased, env, progress } = restoring;
+  if (passphrase === undefined) await copyFolder(from, path, progress);
+  else await openSealed(from, path, passphrase);
   progress('copied');
   const config = readConfig(platformConfig, {
     ...{ ...manifest.settings, ...env },
@@ -114,4 +135,12 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   }
   // Afterwards: its users may be many, and the installation erases them while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
+}
+
+async function copyFolder(from: string, path: string, progress: (line: string) => void): Promise<void> {
+  for (const name of ['backup.json', secretFile, ...dataFiles.map((one) => `${one}.sqlite`)]) {
+    if (existsSync(join(from, name)))
+      await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
+  }
+  await copyFiles(filesIn(from), filesIn(path), progress);
 }

@@ -12,6 +12,10 @@ With MONGODB_URL and NATS_URL it backs up the distributed form. Otherwise it bac
 platform, running or not.`,
   reads: backupConfig,
   options: {
+    'passphrase-file': {
+      value: 'FILE',
+      text: 'seal the backup with the passphrase in the first line of this file; the same as KITH_BACKUP_PASSPHRASE_FILE',
+    },
     anonymise: {
       text: 'replace all personal data: made-up names and ids; no addresses, passwords, sessions, keys, events or texts',
     },

@@ -21,6 +21,7 @@ import { updateProjectCommand } from './projects-update.ts';
 import { rebuildCommand } from './rebuild.ts';
 import { restoreCommand } from './restore.ts';
 import { restoredCommand } from './restored.ts';
+import { rotateSecretsCommand } from './secrets-rotate.ts';
 import { createServerKeyCommand } from './server-keys-create.ts';
 import { deleteServerKeyCommand } from './server-keys-delete.ts';
 import { listServerKeysCommand } from './server-keys-list.ts';
@@ -64,6 +65,7 @@ export const commands: readonly Command[] = [
   deleteServerKeyCommand,
   rotateKeysCommand,
   revokeKeyCommand,
+  rotateSecretsCommand,
   importCommand,
   backupCommand,
   restoreCommand,

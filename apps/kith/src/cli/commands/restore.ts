@@ -6,10 +6,14 @@ export const restoreCommand: Command = {
   name: 'restore',
   summary: 'restore a backup',
   text: `Restores a folder that \`kith backup\` has written; the folder stays unchanged. With MONGODB_URL it restores into empty
-databases; streams and rate limits start empty. Otherwise it restores into the data folder KITH_DATA, which must be empty.
+databases, and needs KITH_SECRET; streams and rate limits start empty. Otherwise it restores into the data folder KITH_DATA, which must be empty.
 If it was interrupted while it filled databases, run it again to resume. See docs/backup.md.`,
   reads: restoreConfig,
   options: {
+    'passphrase-file': {
+      value: 'FILE',
+      text: 'a file whose first line is the passphrase of a sealed backup; the same as KITH_BACKUP_PASSPHRASE_FILE',
+    },
     erased: {
       value: 'FILE',
       text: 'file of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); what it lists is erased again',

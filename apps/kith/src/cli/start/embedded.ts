@@ -7,14 +7,19 @@ import { startEmbedded } from '../../forms/embedded.ts';
 import { operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
 import { serviceNames } from '../../services.ts';
+import { openInPlace } from '../backup/open-in-place.ts';
 import type { Result, Surroundings } from '../command.ts';
 import { introduce } from './introduce.ts';
 
 /** Starts the whole platform embedded in this process. */
-export async function startInProcess({ env }: Surroundings): Promise<RunningProcess & { told: Result }> {
+export async function startInProcess({
+  env,
+  progress,
+}: Surroundings): Promise<RunningProcess & { told: Result }> {
   const asked = { NODE_ENV: 'development', LOG_LEVEL: 'warn', ...env };
   const folder = openDataFolder(readConfig(platformConfig, asked).KITH_DATA);
   folder.announce({ form: 'embedded', services: {} });
+  await openInPlace(folder.path, env, progress);
   const backup = readManifest(folder);
   // A backup starts with the settings that its tokens were made with.
   const config = readConfig(platformConfig, { ...backup?.settings, ...asked });

@@ -1,0 +1,39 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { readConfig, StartError } from '@kith/base';
+import { type Given, textOf } from '../command.ts';
+import { resolvePath } from '../data-folder.ts';
+import { passphraseConfig } from './config.ts';
+
+/** The passphrase that a command was given: `--passphrase-file`, KITH_BACKUP_PASSPHRASE or its file. */
+export function givenPassphrase(given: Pick<Given, 'options'>, env: NodeJS.ProcessEnv): string | undefined {
+  const file = textOf(given as Given, 'passphrase-file');
+  const named = file !== undefined && { KITH_BACKUP_PASSPHRASE_FILE: resolvePath(file, env) };
+  return readConfig(passphraseConfig, named || env).KITH_BACKUP_PASSPHRASE;
+}
+
+/** The passphrase of a sealed backup, asked for at the terminal where none was given. Throws `StartError`. */
+export async function passphraseFor(
+  folder: string,
+  given: Pick<Given, 'options'>,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const passphrase = givenPassphrase(given, env) ?? (process.stdin.isTTY ? await ask(folder) : undefined);
+  if (passphrase) return passphrase;
+  throw new StartError(
+    `The backup in ${folder} is sealed; give its passphrase with KITH_BACKUP_PASSPHRASE or KITH_BACKUP_PASSPHRASE_FILE.`,
+  );
+}
+
+async function ask(folder: string): Promise<string> {
+  process.stderr.write(`Passphrase of the backup in ${folder}: `);
+  // What is typed is not shown.
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output, terminal: true });
+  try {
+    return await terminal.question('');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { CannotOpen, Secrets, StartError } from '@kith/base';
+import { openDocuments, resealAll } from '@kith/store/open';
+import { dataFolder } from '../../forms/data-folder.ts';
+import { secretFile } from '../../forms/installation-secret.ts';
+import { serviceBackups } from '../../services.ts';
+
+/** Seals what the files of a folder hold anew, so that it opens with another secret. Throws `StartError`. */
+export async function resealFolder(folder: string, secrets: Secrets, by: Secrets = secrets): Promise<void> {
+  for (const { service, declared, sealed = [] } of serviceBackups) {
+    if (sealed.length === 0) continue;
+    const documents = await openDocuments(
+      { kind: 'sqlite', file: join(folder, `${service}.sqlite`) },
+      declared,
+    );
+    try {
+      await resealAll(documents, sealed, secrets, by);
+    } catch (error) {
+      if (!(error instanceof CannotOpen)) throw error;
+      throw new StartError(
+        'KITH_SECRET: the keys in the data were sealed under another secret; give that one, or name it in KITH_SECRET_PREVIOUS.',
+        { cause: error },
+      );
+    } finally {
+      await documents.close();
+    }
+  }
+}
+
+/** Gives a backup that is to be sealed a secret of its own, which it holds: that of the platform is not in it. */
+export async function resealForBackup(folder: string, secrets: Secrets): Promise<void> {
+  const own = randomBytes(32).toString('base64url');
+  await resealFolder(folder, secrets, new Secrets(own));
+  dataFolder(folder).write(secretFile, `${own}\n`);
+}

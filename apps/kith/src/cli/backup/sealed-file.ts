@@ -1,0 +1,2 @@
+/** All of a sealed backup. */
+export const sealedFile = 'backup.sealed';

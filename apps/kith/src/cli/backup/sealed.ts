@@ -1,0 +1,105 @@
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { StartError } from '@kith/base';
+import {
+  flush,
+  openBytes,
+  type PackedEntry,
+  packEntries,
+  sealBytes,
+  unpackEntries,
+} from '@kith/store/backup';
+import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
+import { type BackupManifest, manifestFile, readManifest } from '../../forms/backup-manifest.ts';
+import { dataFolder } from '../../forms/data-folder.ts';
+import { filesIn } from '../../forms/files-of.ts';
+import { secretFile } from '../../forms/installation-secret.ts';
+import { dataFiles } from '../move/state.ts';
+import { sealedFile } from './sealed-file.ts';
+
+const blobsBelow = 'files/';
+const names: readonly string[] = [secretFile, ...dataFiles.map((name) => `${name}.sqlite`)];
+
+/** Whether a folder holds a backup that has not been opened yet. */
+export function isSealed(folder: string): boolean {
+  return existsSync(join(folder, sealedFile)) && !existsSync(join(folder, manifestFile));
+}
+
+/** Makes a folder of its own for what must not get to a disk. Throws `StartError`. */
+export async function makeWork(below: string): Promise<string> {
+  try {
+    return await mkdtemp(join(below, 'kith-backup-'));
+  } catch (error) {
+    throw new StartError(
+      `KITH_BACKUP_WORK: ${below} cannot be used; name a folder in memory, or an encrypted one, that holds the databases.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Seals a folder and the files of the platform into one file. */
+export async function writeSealed(of: {
+  work: string;
+  files: BlobsConfig;
+  to: string;
+  passphrase: string;
+}): Promise<void> {
+  const path = join(of.to, sealedFile);
+  const blobs = await openBlobs(of.files);
+  const entries = async function* (): AsyncGenerator<PackedEntry> {
+    // First, so that it is known before anything else is read.
+    for (const name of [manifestFile, ...names]) {
+      const from = join(of.work, name);
+      if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };
+    }
+    for await (const { key } of blobs.list()) {
+      const bytes = await blobs.read(key);
+      // One that is removed meanwhile is not in the backup.
+      if (bytes) yield { path: `${blobsBelow}${key}`, bytes };
+    }
+  };
+  try {
+    const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+    await pipeline(sealBytes(packEntries(entries()), of.passphrase), target);
+  } finally {
+    await blobs.close();
+  }
+  flush(path);
+}
+
+/** What a sealed backup says of itself. Throws `StartError` where the passphrase is wrong. */
+export async function readSealedManifest(
+  folder: string,
+  passphrase: string,
+): Promise<BackupManifest | undefined> {
+  for await (const { path, bytes } of entriesOf(folder, passphrase)) {
+    if (path !== manifestFile) break;
+    const text = (await buffer(bytes)).toString();
+    return readManifest({ read: () => text, file: (name) => join(folder, name) });
+  }
+  return undefined;
+}
+
+/** Writes what a sealed backup holds to a folder, what it says of itself last. Throws `StartError`. */
+export async function openSealed(from: string, to: string, passphrase: string): Promise<void> {
+  const blobs = await openBlobs(filesIn(to));
+  let manifest: Buffer | undefined;
+  try {
+    for await (const { path, bytes } of entriesOf(from, passphrase)) {
+      if (path === manifestFile) manifest = await buffer(bytes);
+      else if (names.includes(path)) await writeFile(join(to, path), bytes, { mode: 0o600, flush: true });
+      else if (path.startsWith(blobsBelow)) await blobs.put(path.slice(blobsBelow.length), bytes);
+    }
+  } finally {
+    await blobs.close();
+  }
+  if (!manifest) throw new StartError('The sealed backup is damaged or not whole.');
+  dataFolder(to).write(manifestFile, manifest.toString());
+}
+
+function entriesOf(folder: string, passphrase: string): AsyncGenerator<PackedEntry> {
+  return unpackEntries(openBytes(createReadStream(join(folder, sealedFile)), passphrase));
+}

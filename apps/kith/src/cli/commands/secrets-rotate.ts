@@ -1,0 +1,18 @@
+import type { Command } from '../command.ts';
+import { secretsConfig } from '../secrets/config.ts';
+
+/** Seals everything anew under another secret of the installation (docs/secrets.md). */
+export const rotateSecretsCommand: Command = {
+  name: 'secrets rotate',
+  summary: 'seal everything anew under a new KITH_SECRET',
+  text: `With MONGODB_URL it works on the databases of the distributed form, which may run: give the new secret as KITH_SECRET and the old one
+as KITH_SECRET_PREVIOUS. Otherwise it works on the data folder of a stopped embedded platform. There it makes a new secret, or takes
+KITH_SECRET, and then the folder keeps none. If it was interrupted, run it again. See docs/secrets.md.`,
+  reads: secretsConfig,
+  options: {},
+  // Loads services and databases, which most commands do not need.
+  async run(given, around) {
+    const { runRotateSecrets } = await import('../secrets/run-rotate.ts');
+    return runRotateSecrets(given, around);
+  },
+};

@@ -1,0 +1,12 @@
+import { commonConfig, mongoConfig, secretConfig } from '@kith/service/config';
+import { z } from 'zod';
+import { dataFolderConfig } from '../../forms/data-folder-config.ts';
+
+/** What says where sealed data is, and under which secrets. */
+export const secretsConfig = z.object({
+  MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),
+  KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
+  KITH_DATA: dataFolderConfig.shape.KITH_DATA,
+  KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe('the new secret'),
+  KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS.describe('the secret of before'),
+});

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { CannotOpen, readConfig, type Secrets, StartError } from '@kith/base';
+import { secretsOf, storeOf } from '@kith/service';
+import type { Resealed, StoreConfig } from '@kith/store';
+import { openDocuments, resealAll } from '@kith/store/open';
+import { type DataFolder, openDataFolder } from '../../forms/data-folder.ts';
+import { olderSecretFile, secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
+import { serviceBackups } from '../../services.ts';
+import type { Given, Result, Surroundings } from '../command.ts';
+import { tableOf } from '../table.ts';
+import { secretsConfig } from './config.ts';
+
+type Row = { service: string } & Omit<Resealed, 'left'>;
+
+/** `kith secrets rotate`: what its command does. */
+export async function runRotateSecrets(_given: Given, { env }: Surroundings): Promise<Result> {
+  const config = readConfig(secretsConfig, env);
+  const { MONGODB_URL, KITH_SECRET, KITH_SECRET_PREVIOUS, KITH_DATA } = config;
+  const rows =
+    MONGODB_URL === undefined
+      ? await rotateInFolder(KITH_DATA, { KITH_SECRET, KITH_SECRET_PREVIOUS })
+      : await rotateInDatabases({ ...config, MONGODB_URL });
+  const text = tableOf(rows, {
+    service: ({ service }) => service,
+    sealed: ({ sealed }) => String(sealed),
+    anew: ({ anew }) => String(anew),
+  });
+  return { value: rows, text };
+}
+
+type Configured = Pick<
+  ReturnType<typeof readConfig<typeof secretsConfig>>,
+  'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'
+>;
+
+async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
+  if (!existsSync(`${path}/identity.sqlite`)) {
+    throw new StartError(`There is no embedded installation in ${path}.`);
+  }
+  const folder = openDataFolder(path);
+  try {
+    if (given.KITH_SECRET === undefined) makeNext(folder);
+    const secrets = secretsOf(withKnownSecret(folder, { ...given, NODE_ENV: 'production' }));
+    const rows = await resealEach(secrets, (service) => ({
+      kind: 'sqlite',
+      file: folder.file(`${service}.sqlite`),
+    }));
+    rmSync(folder.file(olderSecretFile), { force: true });
+    // The one that is given is kept elsewhere.
+    if (given.KITH_SECRET !== undefined) rmSync(folder.file(secretFile), { force: true });
+    return rows;
+  } finally {
+    folder.release();
+  }
+}
+
+/** Puts a new secret in the place of the folder's, which stays beside it until nothing is sealed under it. */
+function makeNext(folder: DataFolder): void {
+  const current = folder.read(secretFile);
+  if (!current) {
+    throw new StartError('KITH_SECRET: give the new secret, and the old one with KITH_SECRET_PREVIOUS.');
+  }
+  // Otherwise a command that died has made the new one already.
+  const older = folder.read(olderSecretFile);
+  if (older !== undefined && older !== current) return;
+  folder.write(olderSecretFile, current);
+  folder.write(secretFile, `${randomBytes(32).toString('base64url')}\n`);
+}
+
+function rotateInDatabases(
+  config: Configured & { MONGODB_URL: string; KITH_PREFIX: string },
+): Promise<Row[]> {
+  const { KITH_SECRET, KITH_SECRET_PREVIOUS } = config;
+  if (!KITH_SECRET) {
+    throw new StartError('KITH_SECRET: give the new secret, and the old one with KITH_SECRET_PREVIOUS.');
+  }
+  const secrets = secretsOf({ KITH_SECRET, KITH_SECRET_PREVIOUS });
+  return resealEach(secrets, (service) => storeOf(service, config));
+}
+
+/** Passes over what changes meanwhile, so it looks until there is nothing left. */
+async function resealEach(secrets: Secrets, placeOf: (service: string) => StoreConfig): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { service, declared, sealed = [] } of serviceBackups) {
+    if (sealed.length === 0) continue;
+    const documents = await openDocuments(placeOf(service), declared);
+    try {
+      let anew = 0;
+      for (let left = 1; left > 0; ) {
+        const pass = await resealAll(documents, sealed, secrets);
+        anew += pass.anew;
+        left = pass.left;
+        if (left === 0) rows.push({ service, sealed: pass.sealed, anew });
+      }
+    } catch (error) {
+      if (!(error instanceof CannotOpen)) throw error;
+      throw new StartError(
+        `KITH_SECRET_PREVIOUS: something in ${service} was sealed under a secret that is not given; give all that were in use.`,
+        { cause: error },
+      );
+    } finally {
+      await documents.close();
+    }
+  }
+  return rows;
+}

@@ -1,0 +1,8 @@
+import { Secrets } from '@kith/base';
+import type { z } from 'zod';
+import type { secretConfig } from './common.ts';
+
+/** The secrets of a process that has read them. */
+export function secretsOf(config: z.output<typeof secretConfig>): Secrets {
+  return new Secrets(config.KITH_SECRET, config.KITH_SECRET_PREVIOUS);
+}
