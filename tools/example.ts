@@ -2,6 +2,7 @@
 // on a platform that runs already (KITH_URL, KITH_PROJECT).
 
 import { createLogger, readConfig, wholeNumber } from '@kith/base';
+import { createOperatorClient } from '@kith/client/operator';
 import {
   goodbye,
   openDataFolder,
@@ -61,6 +62,8 @@ async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
     folder.announce({ form: 'embedded', url, services: Object.fromEntries(services) });
     const { projectId, people } = await ensurePeople(folder, { url, operatorToken: token });
     const page = await servePage({ url, projectId }, port);
+    const operator = createOperatorClient({ url, token });
+    await operator.projects.update({ projectId, mailLinkBase: `${page.url}/#/mail` });
     const signIns = people.slice(0, 2).map(({ email, password }) => `  ${email.padEnd(20)} ${password}`);
     console.log(`
 The example is up at ${page.url}
@@ -69,6 +72,7 @@ Sign in, in two browsers:
 ${signIns.join('\n')}
 
 (${people.length} people have accounts; all passwords are in ${folder.file('example.json')})
+Mails, for forgotten passwords among others, land in ${folder.file('mail')}
 `);
     console.log(goodbye(folder));
     const stop = async () => {

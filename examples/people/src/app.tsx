@@ -2,6 +2,7 @@ import { AppShell } from './components/app-shell.tsx';
 import { NotificationsProvider } from './components/notifications-provider.tsx';
 import { ProofProvider } from './components/proof-provider.tsx';
 import { ToastProvider } from './components/toast-provider.tsx';
+import { useRoute } from './hooks/use-route.ts';
 import { useSession } from './hooks/use-session.ts';
 import { useSessionEnd } from './hooks/use-session-end.ts';
 import { CurrentPage } from './pages/current-page.tsx';
@@ -18,7 +19,10 @@ export function App() {
 
 function Visit() {
   const session = useSession();
+  const route = useRoute();
   useSessionEnd();
+  // Whoever opens the link of a mail may be signed in or not.
+  if (route.page === 'mail') return <CurrentPage />;
   if (!session) return <WelcomePage />;
   // Another user starts from nothing.
   return (

@@ -48,6 +48,8 @@ export async function startExample(browser: Browser): Promise<ExampleWorld> {
   const served = starting.use(await built.serve({ url: platform.url, projectId }));
   // Passkeys belong to names of hosts.
   const url = served.url.replace('//127.0.0.1:', '//localhost:');
+  const operators = createOperatorClient({ url: platform.url, token: platform.operatorToken });
+  await operators.projects.update({ projectId, mailLinkBase: new URL('#/mail', url).href });
   const undo = starting.move();
   return {
     platform,

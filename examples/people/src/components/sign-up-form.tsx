@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useForm } from '../hooks/use-form.ts';
 import { useKith } from '../hooks/use-kith.ts';
 import { useUsernameCheck } from '../hooks/use-username-check.ts';
@@ -11,10 +12,16 @@ const empty = { name: '', username: '', email: '', password: '' };
 export function SignUpForm() {
   const kith = useKith();
   const { field, values, onSubmit, isBusy, problem } = useForm(empty, async ({ username, ...others }) => {
-    await kith.auth.signUp({ ...others, ...(username && { username }) });
+    const { accessToken } = await kith.auth.signUp({ ...others, ...(username && { username }) });
+    // A project may ask for the address to be verified first.
+    if (accessToken === null) setSentTo(others.email);
   });
+  const [sentTo, setSentTo] = useState<string>();
   const isFree = useUsernameCheck(values.username);
   const usernameHint = isFree === undefined ? undefined : isFree ? 'It is free.' : 'It is taken.';
+  if (sentTo !== undefined) {
+    return <p role="status">Your account is there. Open the link in the mail to {sentTo}, then sign in.</p>;
+  }
   return (
     <form className="form" onSubmit={onSubmit}>
       <FormProblem text={problem} />

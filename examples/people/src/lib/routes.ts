@@ -8,11 +8,14 @@ export type Route =
   /** A folder is named with the one above it, where it is found. */
   | { page: 'folders'; open?: { parentId: string; id: string } }
   | { page: 'notifications' }
-  | { page: 'account' };
+  | { page: 'account' }
+  /** What the link of a mail leads to: `#/mail?mail=<kind>&token=<token>`. */
+  | { page: 'mail'; kind: string; token: string };
 
 /** Reads an address; one that says nothing is the first page. */
 export function routeOf(hash: string): Route {
-  const [page, id, subId] = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const [path = '', query] = hash.split('?');
+  const [page, id, subId] = path.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   switch (page) {
     case 'people':
       return id ? { page: 'person', id } : { page };
@@ -24,6 +27,10 @@ export function routeOf(hash: string): Route {
     case 'notifications':
     case 'account':
       return { page };
+    case 'mail': {
+      const given = new URLSearchParams(query);
+      return { page, kind: given.get('mail') ?? '', token: given.get('token') ?? '' };
+    }
     default:
       return { page: 'people' };
   }

@@ -9,6 +9,11 @@ const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/factor-not-found': 'There is no passkey of yours for this page.',
   'auth/too-many-factors': 'You have ten already. Remove one first.',
   'auth/suspended': 'This account is suspended.',
+  'auth/email-not-verified': 'Open the link in the mail that was sent to you, then sign in.',
+  'auth/sign-up-closed': 'New accounts cannot be made here.',
+  'auth/invalid-reset-token': 'This link has expired or was used. Ask for another mail.',
+  'auth/invalid-or-expired-token': 'This code or link is wrong, or has expired. Ask for another mail.',
+  'auth/mail-unavailable': 'Mails cannot be sent right now.',
   'auth/unauthorized': 'Your session has ended. Sign in again.',
   'auth/token-reuse-detected': 'Your session was ended, to be safe. Sign in again.',
   DUPLICATE_EMAIL: 'There is an account with this e-mail address already.',
@@ -39,6 +44,7 @@ const fields: Record<string, string> = {
   username: 'Use 3 to 30 letters, digits, dots and underscores.',
   name: 'A name can have 100 characters.',
   bio: 'This can have 300 characters.',
+  newEmail: 'This is no e-mail address.',
   newPassword: 'Use 8 to 256 characters.',
 };
 

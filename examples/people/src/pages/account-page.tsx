@@ -1,3 +1,5 @@
+import { EmailForm } from '../components/email-form.tsx';
+import { EmailVerification } from '../components/email-verification.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PasswordForm } from '../components/password-form.tsx';
 import { PictureEditor } from '../components/picture-editor.tsx';
@@ -19,6 +21,13 @@ export function AccountPage() {
         <PictureEditor />
         <ProfileForm />
       </section>
+      {email !== null && (
+        <section className="card panel" aria-labelledby="email">
+          <h2 id="email">E-mail address</h2>
+          <EmailVerification key={email} />
+          <EmailForm />
+        </section>
+      )}
       {email !== null && (
         <section className="card panel" aria-labelledby="password">
           <h2 id="password">Password</h2>

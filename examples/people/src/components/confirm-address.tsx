@@ -1,0 +1,42 @@
+import { useState } from 'react';
+import { useKith } from '../hooks/use-kith.ts';
+import { sentenceOf } from '../lib/sentences.ts';
+import { Button } from './button.tsx';
+import { FormProblem } from './form-problem.tsx';
+
+/** Takes the token of a mail, once its reader says so: scanners of mails follow links, too. */
+export function ConfirmAddress({
+  token,
+  isUndo,
+  onDone,
+}: {
+  token: string;
+  isUndo: boolean;
+  onDone: () => void;
+}) {
+  const kith = useKith();
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setIsBusy] = useState(false);
+  const confirm = async () => {
+    setIsBusy(true);
+    try {
+      await kith.auth.verifyEmail({ token });
+      if (isUndo) await kith.setSession(null);
+      // The session says whether the address is verified.
+      else if (kith.session) await kith.auth.refresh();
+      onDone();
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  return (
+    <div className="form">
+      <FormProblem text={problem} />
+      <Button look="primary" onClick={confirm} disabled={isBusy}>
+        {isUndo ? 'Undo the change' : 'Confirm'}
+      </Button>
+    </div>
+  );
+}
