@@ -6,6 +6,7 @@ import { useRoute } from './hooks/use-route.ts';
 import { useSession } from './hooks/use-session.ts';
 import { useSessionEnd } from './hooks/use-session-end.ts';
 import { CurrentPage } from './pages/current-page.tsx';
+import { MailPage } from './pages/mail-page.tsx';
 import { WelcomePage } from './pages/welcome-page.tsx';
 
 /** The application: the pages of who is signed in, or the way in. */
@@ -22,7 +23,7 @@ function Visit() {
   const route = useRoute();
   useSessionEnd();
   // Whoever opens the link of a mail may be signed in or not.
-  if (route.page === 'mail') return <CurrentPage />;
+  if (route.page === 'mail') return <MailPage key={route.token} kind={route.kind} token={route.token} />;
   if (!session) return <WelcomePage />;
   // Another user starts from nothing.
   return (

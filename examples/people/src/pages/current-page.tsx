@@ -2,7 +2,6 @@ import { useRoute } from '../hooks/use-route.ts';
 import { AccountPage } from './account-page.tsx';
 import { ConnectionsPage } from './connections-page.tsx';
 import { FoldersPage } from './folders-page.tsx';
-import { MailPage } from './mail-page.tsx';
 import { NotificationsPage } from './notifications-page.tsx';
 import { PeoplePage } from './people-page.tsx';
 import { PersonPage } from './person-page.tsx';
@@ -22,7 +21,8 @@ export function CurrentPage() {
     case 'account':
       return <AccountPage />;
     case 'mail':
-      return <MailPage key={route.token} kind={route.kind} token={route.token} />;
+      // The application shows it itself, whoever is signed in.
+      return null;
     default:
       return <ConnectionsPage part={route.page} />;
   }
