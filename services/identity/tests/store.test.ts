@@ -107,7 +107,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     await Promise.all(replicas.map((replica) => replica.close()));
   });
 
-  test('updates the profile alone, with its event, and only from the revision that was read', async () => {
+  test('updates profile, role and reputation alone, with the event, and only from the revision that was read', async () => {
     const user = makeUser();
     await store.users.add(user, created(user));
     await store.users.touch(user.projectId, user.id, new Date('2026-02-01T00:00:00.000Z'));
@@ -117,9 +117,10 @@ describe.each(availableEngines())('store on %s', (engine) => {
       metadata: { 'x.y': 1 },
       updatedAt: new Date('2026-03-01T00:00:00.000Z'),
     });
-    expect(await store.users.update({ ...after, role: 'admin' }, updated(after))).toBe('stored');
+    const given = { ...after, role: 'admin', email: 'else@example.com', passwordHash: 'else' };
+    expect(await store.users.update(given, updated(after))).toBe('stored');
     const stored = await store.users.find(user.projectId, user.id);
-    expect(stored).toEqual({ ...after, lastActive: new Date('2026-02-01T00:00:00.000Z') });
+    expect(stored).toEqual({ ...after, role: 'admin', lastActive: new Date('2026-02-01T00:00:00.000Z') });
     expect(await store.users.update(next(user, { name: 'Late' }), updated(after))).toBe('stale');
     const stranger = next(makeUser(), {});
     expect(await store.users.update(stranger, updated(stranger))).toBe('stale');
