@@ -90,7 +90,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
 
     // A second one asks who it is.
     await ada.button('Add a passkey').click();
-    await page.getByLabel('Your password').fill(own.password);
+    await page.getByRole('dialog').getByLabel('Your password').fill(own.password);
     await ada.button('Continue').click();
     await ada.button(/^Remove Passkey of/).waitFor();
     await page.getByText('10 recovery codes are left.').waitFor();
