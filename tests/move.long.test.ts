@@ -1,5 +1,5 @@
 // Quick counterpart: tests/move.test.ts
-// Starts at most 0 platforms and 17 processes.
+// Starts at most 0 platforms and 24 processes.
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { caller } from '@kith/platform';
 import { availableEngines, type Engines, eraseEngines, startEngines, uniquePrefix } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kith, longResult, runKith } from './support/command.ts';
-import { makeBusy, moveProgress, startInFolder } from './support/moved-installation.ts';
+import { makeBusy, movedSecret, moveProgress, startInFolder } from './support/moved-installation.ts';
 
 describe.runIf(availableEngines().includes('containers'))('kith move, killed', () => {
   const prefix = uniquePrefix();
@@ -33,7 +33,11 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     const move = async (name: string, killAt?: string) => {
       const data = join(folder, name);
       await cp(original, data, { recursive: true });
-      const env = { MONGODB_URL: engines.mongodbUrl, KITH_PREFIX: `${prefix}_${name}` };
+      const env = {
+        MONGODB_URL: engines.mongodbUrl,
+        KITH_PREFIX: `${prefix}_${name}`,
+        KITH_SECRET: movedSecret,
+      };
       const killed = killAt === undefined ? undefined : await kith(['move', '--from', data], env, killAt);
       return { killed, ended: await runKith(['move', '--from', data, '--json'], env) };
     };

@@ -74,6 +74,7 @@ describe('npm start, in the longer cases', () => {
     expect(acknowledged.size).toBeGreaterThanOrEqual(120);
   });
 
+  // Eight starts, one after the other.
   it('says in one sentence why it cannot start', async () => {
     await using kith = await start();
     const { url }: StartFile = JSON.parse(await readFile(join(data, 'start.json'), 'utf8'));
@@ -115,7 +116,7 @@ describe('npm start, in the longer cases', () => {
     expect(curlLines(kith.output())).toHaveLength(1);
     taken.close();
     await rm(other, { recursive: true, force: true });
-  });
+  }, 90_000);
 
   it('takes another internal port where the usual one is taken, and says so', async () => {
     const usual = await listening(9090).catch((error: NodeJS.ErrnoException) => {

@@ -232,8 +232,8 @@ export interface OwnNotification {
   userId: string;
   type: string;
   action: string | null;
-  metadata: Record<string, Json>;
   isRead: boolean;
+  metadata: Record<string, Json>;
   createdAt: string;
   updatedAt: string;
 }
@@ -244,6 +244,7 @@ export interface KithNotification {
   userId: string;
   type: 'connection-request' | 'connection-accepted';
   action: 'open-profile';
+  isRead: boolean;
   metadata: {
     connectionId: string;
     initiatorId: string;
@@ -251,7 +252,6 @@ export interface KithNotification {
     initiatorUsername: string | null;
     initiatorAvatar: string | null;
   };
-  isRead: boolean;
   createdAt: string;
   updatedAt: string;
 }

@@ -8,13 +8,15 @@ import { nothing, perFiveMinutes } from './shared.ts';
 export const kithNotificationTypes = ['connection-request', 'connection-accepted'] as const;
 
 const of = { id: uuid, projectId: uuid, userId: uuid };
-const read = { isRead: z.boolean(), createdAt: timestamp, updatedAt: timestamp };
+const isRead = z.boolean();
+const times = { createdAt: timestamp, updatedAt: timestamp };
 
 /** What Kith tells a user of; what `metadata` says of the initiator is as it was then (spec#notifications-snapshot). */
 export const kithNotification = z.object({
   ...of,
   type: z.enum(kithNotificationTypes),
   action: z.literal('open-profile'),
+  isRead,
   metadata: z.object({
     connectionId: uuid,
     initiatorId: uuid,
@@ -22,7 +24,7 @@ export const kithNotification = z.object({
     initiatorUsername: shownText(30).nullable(),
     initiatorAvatar: shownText(2048).nullable(),
   }),
-  ...read,
+  ...times,
 });
 export type KithNotification = z.output<typeof kithNotification>;
 
@@ -31,8 +33,9 @@ export const ownNotification = z.object({
   ...of,
   type: shownText(64),
   action: shownText(200).nullable(),
+  isRead,
   metadata: z.record(z.string(), z.json()),
-  ...read,
+  ...times,
 });
 
 /** Something a user is told of. */
