@@ -17,7 +17,7 @@ const transports = z.array(z.string().max(32)).max(10);
 export const host = z
   .string()
   .max(253, 'must be at most 253 characters long.')
-  .regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)*$/i, 'must be a host name, such as example.com.')
+  .regex(/^[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*$/i, 'must be a host name, such as example.com.')
   .transform((name) => name.toLowerCase());
 
 /** What a browser makes of a new passkey: `RegistrationResponseJSON` of WebAuthn Level 3. */
