@@ -10,6 +10,10 @@ const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupport
  */
 const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /^auth\/invalid-(credentials|token)/, what: 'which password or token is right' },
+  { of: /^auth\/invalid-(or-expired|reset)-token/, what: 'which code or token is right' },
+  { of: /^auth\/invalid-(rp-id|redirect)/, what: "which origins are the project's" },
+  // Of step-up and confirmation, which take just one of several.
+  { of: /^auth\/invalid-body$/, what: 'that one of several fields is needed, and no other' },
   { of: /^collection\/invalid-parent/, what: 'which collections there are' },
   { of: /^storage\/invalid-image/, what: 'which bytes are an image' },
   { of: /^crypto\//, what: 'which text is a key' },
@@ -17,7 +21,9 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /of (avatar|banner)FileId$/, what: "which files are the user's images" },
   { of: /of limits$/, what: 'which operations there are' },
   { of: /of types\./, what: 'which keys a map may have' },
-  { of: /of until$/, what: 'which times are to come' },
+  { of: /of (until|expiresAt)$/, what: 'which times are to come' },
+  { of: /of projectIds$/, what: 'which projects there are' },
+  { of: /of mailTexts\./, what: 'which places a text has for what is filled in' },
   { of: /of publicKey$/, what: 'which text is a key' },
   { of: /of webOrigins\.\d+$/, what: 'which text is an origin, as the URL standard writes it' },
   { of: /of (rows\.\d+\.)?avatar$/, what: 'which text is a URL, as the URL standard reads it' },
