@@ -142,7 +142,7 @@ const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operation
  */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {
-    config: ['', 'secrets'],
+    config: [''],
     secrets: [],
     telemetry: ['', 'config'],
     '': ['config', 'secrets', 'telemetry'],
