@@ -26,7 +26,10 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /of mailTexts\./, what: 'which places a text has for what is filled in' },
   { of: /of publicKey$/, what: 'which text is a key' },
   { of: /of webOrigins\.\d+$/, what: 'which text is an origin, as the URL standard writes it' },
-  { of: /of (rows\.\d+\.)?avatar$/, what: 'which text is a URL, as the URL standard reads it' },
+  {
+    of: /of ((rows\.\d+\.)?avatar|mailLinkBase)$/,
+    what: 'which text is a URL, as the URL standard reads it',
+  },
   { of: /of (rows\.\d+\.)?metadata$/, what: 'how many bytes of JSON it is' },
   { of: /of (rows\.\d+\.)?location$/, what: 'how many bytes it is' },
   { of: /of rows\.\d+\.passwordHash$/, what: 'which costs a hash may have' },
@@ -58,7 +61,9 @@ export function wrongWith(made: Made, answer: Answer): string | undefined {
   }
   if (wrong) return status < 300 ? `takes what is forbidden in its ${wrong}` : undefined;
   if (status < 400 || asker !== 'known' || status === 401) return undefined;
-  const { code, field } = answer.json() as { code: string; field?: string };
+  const { error, code, field } = answer.json() as { error: string; code: string; field?: string };
+  // A body that says nothing of what it would change; which fields there are besides the known ones is left open.
+  if (error.startsWith('The body has none of the fields that can be changed here')) return undefined;
   const told = field === undefined ? code : `${code} of ${field}`;
   if (!ofForm.test(code) || unsayable.some(({ of }) => of.test(told))) return undefined;
   return `refuses what is allowed: ${told}`;

@@ -18,6 +18,8 @@ const slow = new Set([
   'identity.delete-project',
 ]);
 const slowShare = 0.1;
+/** Operations that end or close a project, so that each is asked of a new one. */
+const closing = new Set(['identity.delete-project', 'identity.update-project']);
 const batch = 40;
 const atOnce = 8;
 /** After so many requests of a worker its somebody is made anew: some requests end what there is. */
@@ -91,8 +93,7 @@ async function judge(
   { answers, found }: Outcome,
 ): Promise<boolean> {
   const { id } = made.described;
-  const things =
-    id === 'identity.delete-project' ? { projectId: (await platform.createProject()).id } : somebody.things;
+  const things = closing.has(id) ? { projectId: (await platform.createProject()).id } : somebody.things;
   const sent = written(made, { ...somebody, things }, platform.operatorToken);
   const answer = await send(platform.url, sent, id.endsWith('.stream'));
   const counts = answers.get(id) ?? new Map<number, number>();

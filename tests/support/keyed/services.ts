@@ -8,7 +8,12 @@ import { uniquePrefix } from '@kith/testing';
 /** Where each storing service keeps its data. */
 export type Stores = Readonly<Record<string, StoreConfig>>;
 
-const config = { TOKEN_ISSUER: 'kith', TOKEN_AUDIENCE: 'kith.dev', NOTIFICATION_DAYS: 90 };
+const config = {
+  TOKEN_ISSUER: 'kith',
+  TOKEN_AUDIENCE: 'kith.dev',
+  NOTIFICATION_DAYS: 90,
+  KITH_SECRET: 'the secret of services whose processes die',
+};
 
 /** Starts every service that stores data, in this process on a bus of its own. One that is deaf publishes no events. */
 export async function startServices(stores: Stores, { isDeaf = false } = {}) {

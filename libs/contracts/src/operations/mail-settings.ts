@@ -73,4 +73,5 @@ export const mailLinkBase = z
   .refine(
     (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && !/[\s"<>]/.test(value),
     'must be the http or https address of a page.',
-  );
+  )
+  .meta({ maxLength: 2_048, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://' });
