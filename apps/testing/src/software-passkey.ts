@@ -10,6 +10,8 @@ export interface Bent {
   isUnverified?: true;
   /** Does not count its signatures up. */
   isCopied?: true;
+  /** Fields of the client's data. */
+  client?: object;
 }
 
 const flags = { present: 1, verified: 4, attested: 64 };
@@ -63,7 +65,7 @@ export class SoftwarePasskey {
 
   #client(type: string, challenge: string, bent: Bent): Buffer {
     const client = { type: bent.type ?? type, challenge: bent.challenge ?? challenge, origin: this.#origin };
-    return Buffer.from(JSON.stringify({ ...client, crossOrigin: false }));
+    return Buffer.from(JSON.stringify({ ...client, crossOrigin: false, ...bent.client }));
   }
 
   #data(rpId: string, { isUnverified, isCopied }: Bent, more: number): Buffer {

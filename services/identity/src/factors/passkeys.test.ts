@@ -22,3 +22,21 @@ it('takes every signature of a passkey, whatever zeros its numbers begin with', 
     counter += 1;
   }
 });
+
+it.each([
+  { crossOrigin: true },
+  { crossOrigin: true, topOrigin: 'https://other.example' },
+  { crossOrigin: false, topOrigin: 'https://other.example' },
+  { crossOrigin: 'true' },
+])('refuses a page framed by another: %j', async (client) => {
+  const passkey = new SoftwarePasskey(`https://${rpId}`);
+  const { challenge, hash: challengeHash } = makeChallenge();
+  const expected = { challengeHash, rpId, webOrigins };
+  const wanted = { challenge, rp: { id: rpId, name: 'App' } };
+  expect(await verifyNewPasskey(passkey.create(wanted, { client }), expected)).toBeNull();
+  const made = await verifyNewPasskey(passkey.create(wanted, { client: { crossOrigin: undefined } }), expected);
+  if (!made) throw new Error('The passkey was refused.');
+  const factor = { ...made, id: '1', type: 'passkey' as const, name: null, createdAt: 0, lastUsedAt: null };
+  expect(await verifyPasskey(passkey.get({ challenge, rpId }, { client }), factor, expected)).toBeNull();
+  expect(await verifyPasskey(passkey.get({ challenge, rpId }), factor, expected)).toBeGreaterThan(0);
+});

@@ -79,6 +79,7 @@ export async function verifyNewPasskey(
   const algorithm = Object.entries(algorithms).find(([, alg]) => alg === given.response.publicKeyAlgorithm);
   if (!algorithm) return null;
   return orNull(async () => {
+    refuseFramed(given);
     const registration = given as unknown as Parameters<typeof server.verifyRegistration>[0];
     const { authenticator, userVerified } = await server.verifyRegistration(registration, checks(expected));
     const name = algorithm[0] as keyof typeof algorithms;
@@ -101,6 +102,7 @@ export async function verifyPasskey(
   const { response } = given;
   const signature = algorithm === 'ES256' ? evenSignature(response.signature) : response.signature;
   return orNull(async () => {
+    refuseFramed(given);
     const assertion = { ...given, response: { ...response, signature } };
     const { counter: next } = await server.verifyAuthentication(
       assertion as unknown as Parameters<typeof server.verifyAuthentication>[0],
@@ -118,6 +120,20 @@ export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>
   } catch {
     return null;
   }
+}
+
+/**
+ * Refuses a page within a page of another origin: nothing says which ones may hold it, and such a page can be overlaid (WebAuthn
+ * Level 3, 7.1 and 7.2 on `crossOrigin` and `topOrigin`, 13.4.2). The library looks at neither.
+ */
+function refuseFramed({ response }: Pick<PasskeyAssertion, 'response'>): void {
+  const { crossOrigin = false, topOrigin } = parsers.parseClient(response.clientDataJSON) as Framing;
+  if (crossOrigin !== false || topOrigin !== undefined) throw new Error('The page was framed.');
+}
+
+interface Framing {
+  crossOrigin?: unknown;
+  topOrigin?: unknown;
 }
 
 function checks({ challengeHash, rpId, webOrigins }: Expected) {
