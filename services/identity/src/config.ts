@@ -19,7 +19,7 @@ export const identityConfig = z.object({
     })
     .optional()
     .describe(
-      'mail server that mails go out by: `smtps://user:password@host:465`, or `smtp://…:587`, which then has to offer TLS (`?requireTLS=false` where it need not); without it mails land in files while developing, and in production nothing that needs a mail is answered',
+      'mail server that mails go out by: `smtps://user:password@host:465`, or `smtp://…:587`, which then has to offer TLS (outside production `?requireTLS=false` where it need not); without it mails land in files while developing, and in production nothing that needs a mail is answered',
     ),
   MAIL_FROM: z
     .email({ error: 'the e-mail address that mails come from is needed' })

@@ -28,6 +28,7 @@ import { ErasedExternals } from './erased-externals.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
 import { ErasureList } from './erasure-list.ts';
 import { type MailTimes, Postman } from './mails/postman.ts';
+import { mayGoPlain } from './mails/tls.ts';
 import { openTransport, type TransportConfig } from './mails/transport.ts';
 import { Notices } from './notices.ts';
 import { actingUserHandler } from './operations/acting-user.ts';
@@ -202,6 +203,10 @@ function mailsOf(
   if (smtpUrl !== undefined && from === undefined)
     throw new StartError('MAIL_FROM: the e-mail address that mails come from is needed with SMTP_URL');
   const isProduction = nodeEnv === 'production';
+  if (isProduction && smtpUrl !== undefined && mayGoPlain(smtpUrl))
+    throw new StartError(
+      'SMTP_URL: in production mails go over a network by TLS alone; take requireTLS and ignoreTLS out of it, or use smtps://',
+    );
   const mailFolder = isProduction ? undefined : (MAIL_FOLDER ?? (folder && join(folder, 'mail')));
   return { smtpUrl, from, folder: mailFolder, publicUrl };
 }

@@ -1,7 +1,8 @@
-// Starts at most 4 platforms and 14 processes.
+// Starts at most 5 platforms and 14 processes.
 import { randomUUID } from 'node:crypto';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { StartError } from '@kith/base';
 import { availableEngines, startPlatform, type TestPlatform, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeFolders, operatorToken, startOn } from '../../../tests/support/folder-platform.ts';
@@ -85,6 +86,17 @@ describe('without SMTP_URL', () => {
     });
     await post('sign-up', { email: newEmail, password });
   });
+});
+
+it('production does not start on a mail server that is reached in plain text', async () => {
+  const env = {
+    ...{ NODE_ENV: 'production', KITH_SECRET: 's'.repeat(32), OPERATOR_TOKEN: 'o'.repeat(32) },
+    ...{ SMTP_URL: 'smtp://kith:hunter2@mail.example.org?requireTLS=false', MAIL_FROM: 'no-reply@kith.example' },
+  };
+  const refusal = await startPlatform({ env }).catch((error) => error);
+  expect(refusal).toBeInstanceOf(StartError);
+  expect(refusal.message).toMatch(/^SMTP_URL: in production mails go over a network by TLS alone/);
+  expect(refusal.message).not.toContain('hunter2');
 });
 
 it('a backup that was not adopted sends nothing', async () => {

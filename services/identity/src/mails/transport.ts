@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@kith/base';
+import { withTls } from './tls.ts';
 
 /** A mail, ready to be sent. */
 export interface Mail {
@@ -62,15 +63,6 @@ async function smtpTransport(url: string, from: string): Promise<Transport> {
     },
     close: () => smtp.close(),
   };
-}
-
-/** Passwords and tokens go over TLS, but to this machine itself, unless the address's query says otherwise. */
-function withTls(address: string): string {
-  const url = new URL(address);
-  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-  const isSaid = ['requireTLS', 'ignoreTLS', 'secure'].some((name) => url.searchParams.has(name));
-  if (url.protocol === 'smtp:' && !isLocal && !isSaid) url.searchParams.set('requireTLS', 'true');
-  return url.href;
 }
 
 function folderTransport(folder: string, log: Logger): Transport {

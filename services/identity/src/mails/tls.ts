@@ -1,0 +1,21 @@
+/** Whether mails may go to this server in plain text over a network, by the address's own query. */
+export function mayGoPlain(address: string): boolean {
+  const url = new URL(address);
+  if (url.protocol === 'smtps:' || isLocal(url)) return false;
+  const required = url.searchParams.getAll('requireTLS');
+  // The one that goes before the other in nodemailer.
+  if (required.length > 0) return required.some((value) => value !== 'true');
+  return url.searchParams.getAll('ignoreTLS').some((value) => value !== 'false');
+}
+
+/** The address with TLS required, but for this machine itself or where the address says otherwise. */
+export function withTls(address: string): string {
+  const url = new URL(address);
+  if (url.protocol === 'smtp:' && !isLocal(url) && !mayGoPlain(address))
+    url.searchParams.set('requireTLS', 'true');
+  return url.href;
+}
+
+function isLocal({ hostname }: URL): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+}
