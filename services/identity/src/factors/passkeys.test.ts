@@ -34,7 +34,10 @@ it.each([
   const expected = { challengeHash, rpId, webOrigins };
   const wanted = { challenge, rp: { id: rpId, name: 'App' } };
   expect(await verifyNewPasskey(passkey.create(wanted, { client }), expected)).toBeNull();
-  const made = await verifyNewPasskey(passkey.create(wanted, { client: { crossOrigin: undefined } }), expected);
+  const made = await verifyNewPasskey(
+    passkey.create(wanted, { client: { crossOrigin: undefined } }),
+    expected,
+  );
   if (!made) throw new Error('The passkey was refused.');
   const factor = { ...made, id: '1', type: 'passkey' as const, name: null, createdAt: 0, lastUsedAt: null };
   expect(await verifyPasskey(passkey.get({ challenge, rpId }, { client }), factor, expected)).toBeNull();

@@ -126,7 +126,7 @@ export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>
  * Refuses a page within a page of another origin: nothing says which ones may hold it, and such a page can be overlaid (WebAuthn
  * Level 3, 7.1 and 7.2 on `crossOrigin` and `topOrigin`, 13.4.2). The library looks at neither.
  */
-function refuseFramed({ response }: Pick<PasskeyAssertion, 'response'>): void {
+function refuseFramed({ response }: { response: { clientDataJSON: string } }): void {
   const { crossOrigin = false, topOrigin } = parsers.parseClient(response.clientDataJSON) as Framing;
   if (crossOrigin !== false || topOrigin !== undefined) throw new Error('The page was framed.');
 }
