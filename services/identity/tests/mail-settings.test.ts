@@ -91,7 +91,10 @@ describe('without SMTP_URL', () => {
 it('production does not start on a mail server that is reached in plain text', async () => {
   const env = {
     ...{ NODE_ENV: 'production', KITH_SECRET: 's'.repeat(32), OPERATOR_TOKEN: 'o'.repeat(32) },
-    ...{ SMTP_URL: 'smtp://kith:hunter2@mail.example.org?requireTLS=false', MAIL_FROM: 'no-reply@kith.example' },
+    ...{
+      SMTP_URL: 'smtp://kith:hunter2@mail.example.org?requireTLS=false',
+      MAIL_FROM: 'no-reply@kith.example',
+    },
   };
   const refusal = await startPlatform({ env }).catch((error) => error);
   expect(refusal).toBeInstanceOf(StartError);
