@@ -87,7 +87,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       body: { ...newcomer, email: `2${email}` },
     })) as Session;
     const answers = [`${gone.id}|identity.update-user|`, '|-|identity.sign-up|'];
-    const words = [...wordsOfHers, ...answers];
+    // As an actor or a target in the audit log, and in the events of it.
+    const words = [...wordsOfHers, ...answers, `user:${gone.id}`];
 
     // A consumer that gives everything up.
     await using bus = await openBusOf(platform);

@@ -1,5 +1,6 @@
 // Starts at most 2 platforms and 7 processes.
 import { describeSurface } from '../support/surface/suite.ts';
+import { audit } from './audit.ts';
 import { operatorKeys } from './operator-keys.ts';
 import { operators } from './operators.ts';
 import { projects } from './projects.ts';
@@ -7,4 +8,4 @@ import { serverKeys } from './server-keys.ts';
 import { sessions } from './sessions.ts';
 
 // Lists all projects, copies the profiles of all users, and rotates the keys.
-describeSurface([projects, sessions, operators, operatorKeys, serverKeys], { isOwn: true });
+describeSurface([projects, sessions, operators, operatorKeys, serverKeys, audit], { isOwn: true });

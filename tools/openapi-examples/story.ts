@@ -258,6 +258,7 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
   const made = await recorder.send('identity.create-operator', { token, body: { ...key, ...ends } });
   await recorder.send('identity.list-operators', { token, query: first });
   await recorder.send('identity.delete-operator', { token, params: { keyId: made.id } });
+  await recorder.send('identity.list-audit', { token, query: { limit: '2' } });
   const server = await recorder.send('identity.create-server-key', {
     token,
     params: { projectId },

@@ -158,7 +158,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   },
   'libs/service': {
     background: [],
-    operations: [],
+    operations: ['events'],
     config: ['operations'],
     http: ['operations'],
     events: ['background'],

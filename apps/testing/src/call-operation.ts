@@ -31,6 +31,8 @@ export interface OperationCall
       | 'clientIp'
       | 'deadline'
       | 'idempotencyKey'
+      | 'operator'
+      | 'serverKey'
       | 'seesAll'
     >
   > {

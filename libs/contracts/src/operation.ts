@@ -109,6 +109,11 @@ export interface OperationSpec {
   answersDeleted?: true;
   /** Takes an Idempotency-Key without a token; the project is the caller, and the answer tells whose the record is (spec#idempotency-scope). */
   keyedByProject?: { userOf(output: unknown): string };
+  /**
+   * Whether the audit log tells of it: always, once it is known who asks, or where its handler says so. It tells of every change by an
+   * operator or a server key (spec#audit-what).
+   */
+  audit?: 'always' | 'told';
   /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
   testOnly?: boolean;
 }

@@ -39,6 +39,8 @@ export {
 export { PermittedBus } from './manifest/permitted-bus.ts';
 export type { RunningService, ServiceRuntime } from './manifest/runtime.ts';
 export { ask } from './operations/ask.ts';
+export { auditEventsOf, eventOf } from './operations/audit.ts';
+export type { AuditLog } from './operations/audited.ts';
 export {
   type Caller,
   decodeContext,

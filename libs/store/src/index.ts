@@ -1,6 +1,7 @@
 // What services declare and store in. Loads no driver: those are behind `@kith/store/open`, `/backup`, `/mongo` and `/sqlite`.
 export { anonymousProfile } from './backup/anonymous-profile.ts';
 export type { ServiceBackup } from './backup/service-backup.ts';
+export { CarriedEvent } from './documents/carried-event.ts';
 export {
   type AnyCollection,
   type Collection,

@@ -1,5 +1,5 @@
 import { type Collection, collectionDeleted, type EventEnvelope, userDeleted } from '@kith/contracts';
-import { eraseEvents, subscription } from '@kith/service';
+import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
@@ -40,6 +40,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
     to: `${projectId}|collection}`,
     telling: `"userId":"${userId}"`,
   };
+  await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
   await eraseEvents({ bus, outbox: store.outbox }, range, { withdraw: (event) => !isEndOfAll(event) });
 }
 

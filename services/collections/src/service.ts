@@ -35,7 +35,7 @@ export const manifest = serviceManifest<AppContext>()({
   operations,
   internal: [eraseProjectHandler, exportCollectionsHandler, exportEntitiesHandler, withEntitiesHandler],
   asks: [knownUsers],
-  emits: ['collection'],
+  emits: ['collection', 'audit'],
   subscriptions: [usersSubscription],
   stores: collectionsBackup,
   start: (runtime, { store }) => startCollections(runtime, { store }),

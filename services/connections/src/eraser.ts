@@ -1,7 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '@kith/base';
 import { connectionBlocked, connectionUnblocked, connectionWithdrawn, userDeleted } from '@kith/contracts';
-import { type EndedUser, type EventSubscription, eraseEvents, Sweeper, subscription } from '@kith/service';
+import {
+  auditEventsOf,
+  type EndedUser,
+  type EventSubscription,
+  eraseEvents,
+  Sweeper,
+  subscription,
+} from '@kith/service';
 import { act } from './act.ts';
 import type { AppContext } from './app.ts';
 import { unblock } from './blocks.ts';
@@ -69,6 +76,7 @@ export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () =
   await erasure.removeTotals(ended);
   await parts.store.settings.erase(ended);
   await parts.store.replies?.forget(ended);
+  await eraseEvents({ bus: parts.bus, outbox: parts.store.outbox }, auditEventsOf(ended));
   const lastLook = ended.endedAt + lastLookMs;
   await erasure.lookAgain(ended, now >= lastLook ? null : lastLook);
 }

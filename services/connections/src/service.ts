@@ -40,7 +40,7 @@ export const manifest = serviceManifest<AppContext>()({
     exportSettingsHandler,
   ],
   asks: [usersByIds, usersPage, knownUsers],
-  emits: ['connection'],
+  emits: ['connection', 'audit'],
   subscriptions: [profileEvents('connections-profiles'), endedUsers, blocksBeforeRestore],
   stores: connectionsBackup,
   start: (runtime, { store }) => startConnections(runtime, { store }),

@@ -82,6 +82,8 @@ export const identityBackup: ServiceBackup = {
     sentMails: () => null,
     hashKinds: () => null,
     attempts: () => null,
+    // Ids and addresses of people who are not in the copy.
+    audits: () => null,
     erasedExternals: () => null,
   },
 };

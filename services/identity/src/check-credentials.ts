@@ -1,4 +1,6 @@
 import { ApiError } from '@kith/base';
+import type { signIn } from '@kith/contracts';
+import type { OperationRequest } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type Attempt, attemptOf } from './attempts.ts';
 import type { Project, User } from './store/index.ts';
@@ -10,6 +12,7 @@ export interface CredentialsRequest {
   body: { email: string; password: string };
   clientIp: string;
   deadline: number;
+  audit: OperationRequest<typeof signIn>['audit'];
 }
 
 /**
@@ -25,6 +28,8 @@ export async function checkCredentials(
   const project = await app.store.projects.find(projectId);
   if (!project) throw new ApiError('project/not-found');
   const found = await app.store.users.findByEmail(projectId, body.email);
+  const stranger = () => `unknown:${app.secrets.hash('audit-address', `${projectId}|${body.email}`)}`;
+  request.audit.tell({ actor: found ? `user:${found.id}` : stranger() });
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const right = await app.attempts.check(attempt, async () => {
     const hash = found?.passwordHash ?? null;

@@ -1,5 +1,6 @@
-import { eraseEvents } from '@kith/service';
+import { auditEventsOf, eraseEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
+import { auditHash } from './audit-log.ts';
 import { endSessionsOf } from './sessions.ts';
 import type { DeletedUser } from './store/index.ts';
 import { userEvents } from './user-events.ts';
@@ -32,8 +33,11 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   await app.store.replies?.forget(deleted);
   await app.attempts.forget({ projectId: deleted.projectId, userId: deleted.userId });
   await app.store.factors.forget(deleted);
+  await app.store.audits.erase(deleted, auditHash(app.secrets));
+  const parts = { bus: app.bus, outbox: app.store.outbox };
+  await eraseEvents(parts, auditEventsOf(deleted));
   const { range, last } = userEvents(deleted);
-  await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, range, { keep: last });
+  await eraseEvents(parts, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
   if (!isSettled) return;
   await app.store.blocks.forget(deleted.projectId, deleted.userId);

@@ -19,7 +19,21 @@ const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
 /** Where a row stands in a list: newest first, ties by id. Fixed width, so that text sorts it. */
 export function placeOf(row: { createdAt: Date; id: string }): string {
-  return `${String(lastMs - row.createdAt.getTime()).padStart(13, '0')}|${row.id}`;
+  return `${backwards(row.createdAt)}|${row.id}`;
+}
+
+/** The range of places of rows from one time on, and before another. */
+export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date | undefined }): {
+  above: string;
+  below: string;
+} {
+  // `}` follows `|`.
+  return { above: to ? `${backwards(to)}}` : '', below: from ? `${backwards(from)}}` : '~' };
+}
+
+function backwards(time: Date): string {
+  // Of times that no row has, one that none has either.
+  return String(Math.min(Math.max(lastMs - time.getTime(), 0), lastMs)).padStart(13, '0');
 }
 
 export interface ListRequest {

@@ -21,6 +21,7 @@ import type { StoreConfig } from '@kith/store';
 import type { z } from 'zod';
 import type { AppContext } from './app.ts';
 import { Attempts } from './attempts.ts';
+import { auditEvents, auditLogOf } from './audit-log.ts';
 import { identityBackup } from './backup.ts';
 import { blockEvents } from './blocks.ts';
 import { identityConfig } from './config.ts';
@@ -100,8 +101,8 @@ export const manifest = serviceManifest<AppContext>()({
     noteKeyUsesHandler,
   ],
   asks: [blocksPage, ownImages, ...projectErasures],
-  emits: ['user', 'session'],
-  subscriptions: [blockEvents, fileEvents, usersBeforeRestore],
+  emits: ['user', 'session', 'audit'],
+  subscriptions: [blockEvents, fileEvents, usersBeforeRestore, auditEvents],
   tells: [revocationNotice, projectSettingsNotice, apiKeyNotice],
   // Replicas tell each other of revoked keys.
   hears: [revocationNotice],
@@ -181,6 +182,7 @@ export async function startIdentity(
     app,
     outbox: store.outbox,
     replies: store.replies,
+    auditLog: auditLogOf(app),
     restored: () => takeUpRestore(app),
     background: [{ stop: () => heard.drain() }, postman, projects, erasure, ...upkeep, relay],
     checkStore: () => store.check(),

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '@kith/base';
 import { replayedId } from '@kith/bus';
 import { eventSubject } from '@kith/contracts';
-import { eraseEvents, Sweeper, withdrawEvents } from '@kith/service';
+import { auditEventsOf, eraseEvents, Sweeper, withdrawEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';
@@ -65,7 +65,9 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await blankSnapshots(app, user, isStopped);
   while (!isStopped() && (await blankEvents(app, user))) await nextTurn();
   if (isStopped()) return false;
-  await eraseEvents({ bus: app.bus, outbox: app.store.outbox }, eventsOf(user));
+  const parts = { bus: app.bus, outbox: app.store.outbox };
+  await eraseEvents(parts, eventsOf(user));
+  await eraseEvents(parts, auditEventsOf(user));
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
   // Before its entries: nothing puts one there any more then, but for a process that is asleep since.

@@ -52,7 +52,7 @@ export const manifest = serviceManifest<AppContext>()({
     exportSettingsHandler,
   ],
   asks: [usersByIds, usersPage],
-  emits: ['notification'],
+  emits: ['notification', 'audit'],
   subscriptions: [profileEvents('notifications-profiles'), userEvents, feedEvents],
   tells: [feedNotice],
   stores: notificationsBackup,

@@ -1,5 +1,5 @@
 import { userDeleted } from '@kith/contracts';
-import { eraseEvents, subscription } from '@kith/service';
+import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import { changeAccount } from './account.ts';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
@@ -41,5 +41,6 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
     to: `${projectId}|files|${userId}}`,
     telling: `"userId":"${userId}"`,
   };
+  await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
   await eraseEvents({ bus, outbox: store.outbox }, range, { withdraw: () => true });
 }

@@ -54,7 +54,7 @@ export const manifest = serviceManifest<AppContext>()({
   streams,
   internal: [eraseProjectHandler, ownImagesHandler, exportFilesHandler],
   asks: [knownUsers],
-  emits: ['file'],
+  emits: ['file', 'audit'],
   subscriptions: [usersSubscription],
   stores: storageBackup,
   start: (runtime, { store, folder, http, config }) =>

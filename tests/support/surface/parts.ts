@@ -135,6 +135,7 @@ export const features = {
   ),
   'operator-keys': whole(contracts.createOperator, contracts.listOperators, contracts.deleteOperator),
   'server-keys': whole(contracts.createServerKey, contracts.listServerKeys, contracts.deleteServerKey),
+  audit: whole(contracts.listAudit),
   imports: whole(
     contracts.importUsers,
     contracts.importConnections,

@@ -3,6 +3,7 @@ import type { List } from '../list.ts';
 import type { CallOptions, OperationTable } from '../operation.ts';
 import type { UploadOptions } from '../upload-options.ts';
 import type {
+  AuditRow,
   DeletedProject,
   ImportResult,
   Methods,
@@ -212,6 +213,12 @@ export interface AuthMethods {
    * Errors of its own: `auth/key-not-found`, `auth/server-error`.
    */
   deleteServerKey(input: Methods['auth.deleteServerKey']['input'], options?: CallOptions): Promise<void>;
+  /**
+   * The audit log, newest first.
+   *
+   * Errors of its own: `auth/forbidden`, `auth/server-error`, `auth/invalid-query`.
+   */
+  listAudit(input?: Methods['auth.listAudit']['input'], options?: CallOptions): List<AuditRow>;
 }
 
 export interface CollectionsMethods {
@@ -435,6 +442,14 @@ export const operations = {
       path: '/admin/projects/:projectId/server-keys/:keyId',
       auth: 'operator',
       isGlobal: true,
+      takesInput: true,
+    },
+    listAudit: {
+      method: 'GET',
+      path: '/admin/audit',
+      auth: 'operator',
+      isGlobal: true,
+      list: 'data',
       takesInput: true,
     },
   },

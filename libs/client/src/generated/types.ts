@@ -456,6 +456,19 @@ export interface ServerKey {
   lastUsedAt: string | null;
 }
 
+export interface AuditRow {
+  id: string;
+  at: string;
+  actor: string;
+  action: string;
+  projectId: string | null;
+  target: string | null;
+  ip: string;
+  requestId: string;
+  outcome: string;
+  count: number;
+}
+
 /** What each method takes, gives and may be refused with, by its name in the client. */
 export interface Methods {
   'crypto.signTestingJwt': {
@@ -1446,6 +1459,21 @@ export interface Methods {
     input: { projectId: string; keyId: string };
     output: undefined;
     errors: 'auth/key-not-found' | 'auth/server-error';
+  };
+  'auth.listAudit': {
+    operation: 'identity.list-audit';
+    input: {
+      page?: number | undefined;
+      limit?: number | undefined;
+      cursor?: string | undefined;
+      projectId?: string | undefined;
+      actor?: string | undefined;
+      action?: string | undefined;
+      from?: string | undefined;
+      to?: string | undefined;
+    };
+    output: Array<AuditRow>;
+    errors: 'auth/forbidden' | 'auth/server-error' | 'auth/invalid-query';
   };
 }
 

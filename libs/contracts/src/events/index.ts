@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditRow } from '../operations/audit.ts';
 import { collection, savedEntity } from '../operations/collections.ts';
 import { appNotification } from '../operations/notifications.ts';
 import { publicUser } from '../operations/users.ts';
@@ -87,6 +88,14 @@ const fileData = z.object({ fileId: uuid, userId: uuid, kind: z.enum(['file', 'i
 export const fileCreated = event({ type: 'file.created', version: 1, data: fileData });
 export const fileDeleted = event({ type: 'file.deleted', version: 1, data: fileData });
 
+/**
+ * A row of the audit log; its aggregate is the row, under an id that begins with the user it is about. What concerns no project is
+ * told under the project of zeros (spec#audit-events).
+ */
+export const auditRecorded = event({ type: 'audit.recorded', version: 1, data: auditRow });
+/** The project of what concerns none. */
+export const noProject = '00000000-0000-0000-0000-000000000000';
+
 /** Every event type of the platform (spec#events-types). */
 export const events = [
   userCreated,
@@ -109,11 +118,12 @@ export const events = [
   notificationCreated,
   fileCreated,
   fileDeleted,
+  auditRecorded,
 ] as const;
 
 type FeatureOf<Type extends string> = Type extends `${infer Feature}.${string}` ? Feature : never;
 
-/** The first part of an event's type. One service publishes all events of a feature. */
+/** The first part of an event's type. One service publishes all events of a feature, but for those of the audit log. */
 export type EventFeature = FeatureOf<(typeof events)[number]['type']>;
 
 /** The feature of an event. */

@@ -39,6 +39,7 @@ const common = { feature: 'auth', scope: 'project', auth: 'none' } as const;
 export const signUp = operation({
   ...common,
   name: 'identity.sign-up',
+  audit: 'always',
   summary: 'Create an account and its first session',
   method: 'POST',
   path: '/auth/sign-up',
@@ -69,6 +70,7 @@ export const signUp = operation({
 export const signIn = operation({
   ...common,
   name: 'identity.sign-in',
+  audit: 'always',
   summary: 'Open a session with e-mail address and password',
   method: 'POST',
   path: '/auth/sign-in',
@@ -101,6 +103,7 @@ const signedOut = z.object({ user: z.null(), accessToken: z.null() });
 export const signOut = operation({
   ...common,
   name: 'identity.sign-out',
+  audit: 'always',
   summary: 'End a session',
   method: 'POST',
   path: '/auth/sign-out',
@@ -120,6 +123,7 @@ export const signOut = operation({
 export const requestNewAccessToken = operation({
   ...common,
   name: 'identity.request-new-access-token',
+  audit: 'told',
   summary: 'Exchange a refresh token for new tokens',
   method: 'POST',
   path: '/auth/request-new-access-token',
@@ -136,6 +140,7 @@ export const requestNewAccessToken = operation({
 export const verifyExternalUser = operation({
   ...common,
   name: 'identity.verify-external-user',
+  audit: 'always',
   summary: "Sign in with a token of the project's own backend",
   method: 'POST',
   path: '/auth/verify-external-user',
@@ -157,6 +162,7 @@ export const verifyExternalUser = operation({
 export const changePassword = operation({
   ...common,
   name: 'identity.change-password',
+  audit: 'always',
   summary: "Change the caller's password",
   auth: 'user',
   method: 'POST',
@@ -215,6 +221,7 @@ export const listSessions = operation({
 export const deleteSession = operation({
   ...common,
   name: 'identity.delete-session',
+  audit: 'always',
   summary: "End one of the caller's sessions",
   auth: 'user',
   method: 'DELETE',

@@ -95,6 +95,7 @@ export const enrolFactor = operation({
 export const confirmFactor = operation({
   ...common,
   name: 'identity.confirm-factor',
+  audit: 'always',
   summary: 'Confirm a second factor',
   method: 'POST',
   path: '/auth/factors/:factorId/confirm',
@@ -115,6 +116,7 @@ export const confirmFactor = operation({
 export const removeFactor = operation({
   ...common,
   name: 'identity.remove-factor',
+  audit: 'always',
   summary: 'Remove a second factor',
   method: 'DELETE',
   path: '/auth/factors/:factorId',
@@ -131,6 +133,7 @@ export const removeFactor = operation({
 export const renewRecoveryCodes = operation({
   ...common,
   name: 'identity.renew-recovery-codes',
+  audit: 'always',
   summary: 'Make new recovery codes',
   method: 'POST',
   path: '/auth/factors/recovery-codes',
@@ -164,6 +167,7 @@ export const challengePasskey = operation({
 export const challengeSignIn = operation({
   ...challenge,
   name: 'identity.challenge-sign-in',
+  audit: 'always',
   summary: 'Make a challenge for a passkey, to sign in with',
   auth: 'none',
   path: '/auth/sign-in/passkey-challenge',
@@ -181,6 +185,7 @@ export const challengeSignIn = operation({
 export const stepUp = operation({
   ...common,
   name: 'identity.step-up',
+  audit: 'always',
   summary: 'Prove the caller again',
   method: 'POST',
   path: '/auth/step-up',

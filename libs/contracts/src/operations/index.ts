@@ -1,6 +1,7 @@
 import type { OperationSpec } from '../operation.ts';
 import { adminUserOperations } from './admin-users.ts';
 import { operatorKeyOperations, serverKeyOperations } from './api-keys.ts';
+import { auditOperations } from './audit.ts';
 import { authOperations, signingKeyOperations } from './auth.ts';
 import { blockOperations } from './blocks.ts';
 import { collectionOperations } from './collections.ts';
@@ -20,6 +21,7 @@ import { userOperations } from './users.ts';
 
 export * from './admin-users.ts';
 export * from './api-keys.ts';
+export * from './audit.ts';
 export * from './auth.ts';
 export * from './blocks.ts';
 export * from './collections.ts';
@@ -67,6 +69,7 @@ const all = [
   ...signingKeyOperations,
   ...operatorKeyOperations,
   ...serverKeyOperations,
+  ...auditOperations,
 ] as const;
 
 /** One of them, with its exact types. */

@@ -36,6 +36,7 @@ export const requestPasswordReset = operation({
 export const resetPassword = operation({
   ...common,
   name: 'identity.reset-password',
+  audit: 'always',
   summary: 'Set a new password by the token of a mail',
   auth: 'none',
   method: 'POST',
@@ -75,6 +76,7 @@ export const sendVerificationEmail = operation({
 export const verifyEmail = operation({
   ...common,
   name: 'identity.verify-email',
+  audit: 'told',
   summary: 'Verify an e-mail address by the token or code of a mail',
   auth: 'optional',
   method: 'POST',
@@ -99,7 +101,8 @@ export const verifyEmailLink = operation({
   body: nothing,
   output: shownText(64 * 1024),
   contentType: 'text/html; charset=utf-8',
-  errors: ['project/not-found', 'auth/invalid-redirect'],
+  // The address in the query may be longer than a head.
+  errors: ['project/not-found', 'auth/invalid-redirect', 'request/headers-too-large'],
 });
 
 /**
@@ -109,6 +112,7 @@ export const verifyEmailLink = operation({
 export const changeEmail = operation({
   ...common,
   name: 'identity.change-email',
+  audit: 'always',
   summary: "Change the caller's e-mail address",
   auth: 'user',
   method: 'POST',

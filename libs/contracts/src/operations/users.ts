@@ -185,6 +185,7 @@ export const checkUsername = operation({
 export const deleteUser = operation({
   ...common,
   name: 'identity.delete-user',
+  audit: 'always',
   serverKey: 'never',
   summary: "Delete the caller's account",
   method: 'DELETE',

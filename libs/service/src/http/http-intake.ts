@@ -13,7 +13,10 @@ import {
 } from '@kith/base';
 import { type Message, statusHeader } from '@kith/bus';
 import { type ErrorCode, methodsOf, type OperationSpec } from '@kith/contracts';
+import type { Outbox } from '@kith/store';
 import type { Logger } from 'pino';
+import { Audit } from '../operations/audit.ts';
+import { audited } from '../operations/audited.ts';
 import type { RequestContext } from '../operations/context.ts';
 import { isListed } from '../operations/is-listed.ts';
 import { errorReply, successReply } from '../operations/reply.ts';
@@ -36,6 +39,8 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
   metrics: Metrics;
   /** Whether answers are checked against the contract. */
   checkOutput: boolean;
+  /** The events of the service's store. */
+  outbox?: Outbox | undefined;
 }
 
 /** A service's address for bytes. */
@@ -139,7 +144,10 @@ async function answer<App>(
   let status = 'aborted';
   let code: ErrorCode | undefined;
   const work = async () => {
-    const output = await served.handle(requestOf(spec, { request, context, gone, log }), options.app);
+    const audit = new Audit(spec, context);
+    const asked = requestOf(spec, { request, context, audit, gone, log });
+    const handle = () => served.handle(asked, options.app);
+    const output = await audited(audit, { outbox: options.outbox, log: () => log }, handle);
     if (spec.kind === 'download') {
       const bytes = output as BytesAnswer;
       status = String(bytes.status);
@@ -191,11 +199,18 @@ function knownRequest<App>(
 
 function requestOf(
   spec: OperationSpec,
-  of: { request: IncomingMessage; context: RequestContext; gone: AbortController; log: Logger },
+  of: {
+    request: IncomingMessage;
+    context: RequestContext;
+    audit: Audit;
+    gone: AbortController;
+    log: Logger;
+  },
 ): HttpRequest<OperationSpec> {
   const { context } = of;
   return {
     ...context,
+    audit: of.audit,
     params: validatePart(spec, 'params', context.params),
     query: validatePart(spec, 'query', Object.fromEntries(new URLSearchParams(context.query))),
     incoming: of.request,

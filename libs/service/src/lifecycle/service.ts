@@ -8,6 +8,7 @@ import { type HttpIntakeConfig, serveHttp } from '../http/http-intake.ts';
 import type { ServiceManifest } from '../manifest/manifest.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { Admission } from '../operations/admission.ts';
+import type { AuditLog } from '../operations/audited.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 
 /** What of its manifest a service is started with. */
@@ -23,6 +24,8 @@ export interface ServiceParts<App> {
   outbox?: Outbox;
   /** Where answers to requests with a key are kept; a service without it takes none. */
   replies?: Replies | undefined;
+  /** Where it keeps the audit log, if it does. */
+  auditLog?: AuditLog | undefined;
   /** What else follows from a restore, before anything is served. Repeatable. */
   restored?: () => Promise<void>;
   /** Runs until stopped, after intake has ended: relays, sweeps. */
@@ -51,10 +54,10 @@ export async function startService<App>(
   const checkOutput = runtime.nodeEnv !== 'production';
   const namesUnread = runtime.nodeEnv === 'development';
   const progress = parts.outbox?.progress;
-  const { replies } = parts;
-  const options = { bus, metrics, log, app: parts.app, checkOutput, namesUnread, store, progress, replies };
+  const { replies, outbox, auditLog } = parts;
+  const asked = { checkOutput, namesUnread, replies, outbox, auditLog };
+  const options = { bus, metrics, log, app: parts.app, store, progress, ...asked };
   const intakes: Intake[] = [];
-  const { outbox } = parts;
   const durables = subscriptions.map(({ durable }) => durable);
   const restored = outbox && (await startOverIfRestored({ bus, outbox }, durables));
   for (const one of subscriptions) intakes.push(await subscribe(one, options));
@@ -80,6 +83,7 @@ export async function startService<App>(
           log,
           metrics,
           checkOutput,
+          outbox,
         })
       : undefined;
   log.info('service started');

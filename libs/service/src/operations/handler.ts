@@ -8,6 +8,7 @@ import type {
   QueryOf,
 } from '@kith/contracts';
 import type { Logger } from 'pino';
+import type { Audit } from './audit.ts';
 import type { Caller, RequestContext } from './context.ts';
 
 /** A server key that may call as itself has no caller (spec#server-keys-rights). */
@@ -27,6 +28,8 @@ export interface OperationRequest<O extends OperationSpec>
   caller: CallerFor<O>;
   projectId: ProjectFor<O>;
   log: Logger;
+  /** What the audit log is to tell of the request. */
+  audit: Pick<Audit, 'tell' | 'untell'>;
   /** Sets a header of the HTTP answer. */
   setHeader(name: string, value: string): void;
   /** Sets `Link` to the next page: the cursor replaces the one asked with, other parameters stay (spec#lists-link). */

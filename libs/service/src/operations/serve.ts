@@ -10,10 +10,12 @@ import {
   statusHeader,
 } from '@kith/bus';
 import { internalSubject, isErrorCode, type OperationSpec, rpcSubject, serviceOf } from '@kith/contracts';
-import type { Replies } from '@kith/store';
+import type { Outbox, Replies } from '@kith/store';
 import type { Logger } from 'pino';
 import type { Admission } from './admission.ts';
 import { type Answer, answerOnce } from './answer-once.ts';
+import { Audit } from './audit.ts';
+import { type AuditLog, audited } from './audited.ts';
 import { decodeContext, type RequestContext } from './context.ts';
 import type { InternalHandler, OperationHandler, OperationRequest } from './handler.ts';
 import { isListed, type Listing } from './is-listed.ts';
@@ -36,6 +38,10 @@ export interface ServeOptions<App> {
   admission?: Admission | undefined;
   /** Where answers to requests with a key are kept. */
   replies?: Replies | undefined;
+  /** The events of its store. */
+  outbox?: Outbox | undefined;
+  /** Where it keeps the audit log, if it does. */
+  auditLog?: AuditLog | undefined;
 }
 
 /** Bytes from which on the check of a body takes milliseconds. */
@@ -58,9 +64,11 @@ export function serveOperation<App>(
     }
     const answer = async (): Promise<Answer> => {
       const headers: Record<string, string> = {};
+      const audit = new Audit(spec, asked.context);
       const request = {
         ...asked.context,
         ...valid,
+        audit,
         get log() {
           return asked.log();
         },
@@ -71,7 +79,9 @@ export function serveOperation<App>(
           headers.Link = nextLink(query, cursor);
         },
       } as OperationRequest<OperationSpec>;
-      const output = await served.handle(request, options.app);
+      const { outbox, auditLog } = options;
+      const work = () => served.handle(request, options.app);
+      const output = await audited(audit, { outbox, auditLog, log: asked.log }, work);
       if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
       return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
     };

@@ -1,5 +1,5 @@
 import { StartError } from '@kith/base';
-import type { EventEnvelope } from '@kith/contracts';
+import { auditRecorded, type EventEnvelope } from '@kith/contracts';
 import { type Db, type Filter, MongoClient } from 'mongodb';
 import type { AnyCollection } from '../documents/collection.ts';
 import type { Documents, Stored } from '../documents/documents.ts';
@@ -307,6 +307,8 @@ export class ServiceCopy implements AsyncDisposable {
       const later: string[] = [];
       for (const { key, event: text } of some) {
         const { event } = readEventText(text);
+        // It tells of a change by its own document, and not of the target that carried it.
+        if (event.type === auditRecorded.type) continue;
         const { seq, isLast = false } = this.#backup.standing(event, this.#file);
         if (seq !== undefined) {
           if (event.aggregate.seq > seq) later.push(key);

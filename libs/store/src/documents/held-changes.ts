@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { CarriedEvent } from './carried-event.ts';
 import type { AnyChange, Refusal, Replies } from './documents.ts';
 
 const holding = new AsyncLocalStorage<HeldChanges>();
@@ -76,8 +77,8 @@ export function afterChange<T>(work: () => T): T | undefined {
 
 /**
  * Does work whose changes are not part of the request under way: they are made at once, and stay where it is refused. For what
- * counts whatever the answer is, such as a failed attempt.
+ * counts whatever the answer is, such as a failed attempt. They carry no event of the work either (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
-  return holding.exit(work);
+  return holding.exit(() => CarriedEvent.without(work));
 }

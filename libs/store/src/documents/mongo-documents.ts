@@ -7,6 +7,7 @@ import { MongoOutbox } from '../outbox/mongo-outbox.ts';
 import type { CounterFields, KeptReply, RowWrite, Change as SettledChange } from '../settle/plan.ts';
 import { ClaimLost, isCommitRefused, Settler, type Step } from '../settle/settler.ts';
 import { goneRow } from '../settle/write-row.ts';
+import { CarriedEvent } from './carried-event.ts';
 import { type AnyCollection, type Collection, type Counters, type Declared, layoutOf } from './collection.ts';
 import {
   type AnyChange,
@@ -242,7 +243,12 @@ class MongoDocuments implements Documents {
     return { found: found.map((one) => readOf(of, one)), total };
   }
 
-  async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+  change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+    const make = (all: readonly AnyChange[]) => this.#change(all);
+    return CarriedEvent.waiting(this.outbox)?.with(changes, make) ?? make(changes);
+  }
+
+  async #change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
     const held = this.replies && HeldChanges.current(this.replies);
     if (held) return held.hold(changes);
     const checked: AnyChange[] = checkedChanges(changes);

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base';
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../drivers/sqlite.ts';
 import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../outbox/sqlite-outbox.ts';
+import { CarriedEvent } from './carried-event.ts';
 import {
   type AnyCollection,
   asDeclared,
@@ -159,7 +160,12 @@ class SqliteDocuments implements Documents {
     return { found: rows.map((row) => read(of, row)), total };
   }
 
-  async change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+  change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
+    const make = (all: readonly AnyChange[]) => this.#change(all);
+    return CarriedEvent.waiting(this.outbox)?.with(changes, make) ?? make(changes);
+  }
+
+  async #change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
     const held = this.replies && HeldChanges.current(this.replies);
     if (held) return held.hold(changes);
     const checked = checkedChanges(changes);

@@ -7,7 +7,7 @@ import type { AppContext } from '../app.ts';
 import type { ApiKey } from '../store/index.ts';
 
 /** Makes an operator key, whose token is told here alone (spec#operator-keys-endpoints, spec#operator-keys-secret). */
-export const createOperatorHandler = handler(createOperator, async ({ body }, app: AppContext) => {
+export const createOperatorHandler = handler(createOperator, async ({ body, audit }, app: AppContext) => {
   const expiresAt = body.expiresAt ? new Date(body.expiresAt) : null;
   if (expiresAt !== null && expiresAt.getTime() <= Date.now())
     throw refused('expiresAt', 'be a time to come');
@@ -25,6 +25,7 @@ export const createOperatorHandler = handler(createOperator, async ({ body }, ap
     expiresAt,
     createdAt: new Date(),
   };
+  audit.tell({ target: `operator-key:${key.id}` });
   await app.store.apiKeys.add(key);
   app.notices.tellApiKey(key.hash, gatewayKeyOf(key));
   return { id: key.id, name: key.name, ...rightsOf(key), token };

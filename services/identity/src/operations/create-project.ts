@@ -26,6 +26,7 @@ export const createProjectHandler = handler(createProject, async (request, app: 
     createdAt: now,
     updatedAt: now,
   };
+  request.audit.tell({ target: `project:${project.id}` });
   await app.store.projects.add(project);
   app.notices.tellSettings(project);
   return projectAnswer(project);

@@ -21,6 +21,7 @@ export const createServerKeyHandler = handler(createServerKey, async (request, a
     expiresAt: null,
     createdAt: new Date(),
   };
+  request.audit.tell({ target: `server-key:${made.id}` });
   await app.store.apiKeys.add(made);
   app.notices.tellApiKey(made.hash, gatewayKeyOf(made));
   return { id: made.id, name: made.name, key, createdAt: made.createdAt.toISOString() };

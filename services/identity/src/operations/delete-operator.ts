@@ -4,7 +4,8 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /** Removes an operator key, and tells gateways (spec#operator-keys-endpoints). */
-export const deleteOperatorHandler = handler(deleteOperator, async ({ params }, app: AppContext) => {
+export const deleteOperatorHandler = handler(deleteOperator, async ({ params, audit }, app: AppContext) => {
+  audit.tell({ target: `operator-key:${params.keyId}` });
   const key = await app.store.apiKeys.remove(null, params.keyId);
   if (!key) throw new ApiError('auth/key-not-found');
   app.notices.tellApiKey(key.hash, null);

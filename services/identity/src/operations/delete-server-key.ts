@@ -4,7 +4,8 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /** Removes a server key, and tells gateways (spec#server-keys-endpoints). */
-export const deleteServerKeyHandler = handler(deleteServerKey, async ({ params }, app: AppContext) => {
+export const deleteServerKeyHandler = handler(deleteServerKey, async ({ params, audit }, app: AppContext) => {
+  audit.tell({ target: `server-key:${params.keyId}` });
   const key = await app.store.apiKeys.remove(params.projectId, params.keyId);
   if (!key) throw new ApiError('auth/key-not-found');
   app.notices.tellApiKey(key.hash, null);

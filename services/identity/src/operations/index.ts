@@ -24,6 +24,7 @@ export { getUserByForeignIdHandler as 'get-user-by-foreign-id' } from './get-use
 export { getUserByUsernameHandler as 'get-user-by-username' } from './get-user-by-username.ts';
 export { importUsersHandler as 'import-users' } from './import-users.ts';
 export { getJwksHandler as jwks } from './jwks.ts';
+export { listAuditHandler as 'list-audit' } from './list-audit.ts';
 export { listFactorsHandler as 'list-factors' } from './list-factors.ts';
 export { listOperatorsHandler as 'list-operators' } from './list-operators.ts';
 export { listProjectUsersHandler as 'list-project-users' } from './list-project-users.ts';

@@ -64,9 +64,14 @@ export const requestNewAccessTokenHandler = handler(
       // What was read may be older than the token that was presented: then it was rotated meanwhile, and is judged anew.
       // A restore takes back rotations since its backup: a token of one of those is unknown, and nobody has stolen it.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
+      if (!isFromBackup) {
+        const actor = `user:${session.userId}`;
+        request.audit.tell({ actor, target: `session:${session.sid}`, outcome: 'auth/token-reuse-detected' });
+      }
       if (await revokeSession(app, session, isFromBackup ? 'ended' : 'token-reused', session.tokenHash)) {
         throw isFromBackup ? notRefreshed() : new ApiError('auth/token-reuse-detected');
       }
+      request.audit.untell();
       return undefined;
     };
     return untilMade(attempt, request);

@@ -21,6 +21,7 @@ export const resetPasswordHandler = handler(
     if (mailing?.kind !== 'passwordReset') throw new ApiError('auth/invalid-reset-token');
     const account = await app.store.users.account(projectId, mailing.userId);
     if (!account) throw new ApiError('auth/invalid-reset-token');
+    request.audit.tell({ actor: `user:${account.id}` });
     await refuseWeak(body.newPassword, account, 'newPassword');
     const passwordHash = await app.passwords.hash(body.newPassword, deadline);
     const reason = 'password-changed';

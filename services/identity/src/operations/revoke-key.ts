@@ -8,7 +8,8 @@ import { keysAnswer } from './rotate-keys.ts';
  * Takes a key of access tokens out of use, tells gateways and replicas, and answers the keys that are left
  * (spec#signing-keys-revoke).
  */
-export const revokeKeyHandler = handler(revokeKey, async ({ body: { kid } }, app: AppContext) => {
+export const revokeKeyHandler = handler(revokeKey, async ({ body: { kid }, audit }, app: AppContext) => {
+  audit.tell({ target: `key:${kid}` });
   if (!(await app.keys.revoke(kid))) throw new ApiError('auth/key-not-found');
   app.notices.tell({ keys: [kid] });
   return keysAnswer(app);

@@ -5,9 +5,11 @@ import { revokeSession } from '../sessions.ts';
 import { hashFamily } from '../tokens/refresh-token.ts';
 
 /** Ends the session of a refresh token, which may be one used before; without one, or with any other text, none ends (spec#accounts-sign-out). */
-export const signOutHandler = handler(signOut, async ({ projectId, body }, app: AppContext) => {
+export const signOutHandler = handler(signOut, async ({ projectId, body, audit }, app: AppContext) => {
   const family = body.refreshToken && hashFamily(body.refreshToken);
   const session = family && (await app.store.sessions.findFamily(projectId, family));
-  if (session) await revokeSession(app, session, 'signed-out');
+  if (!session) return undefined;
+  audit.tell({ actor: `user:${session.userId}`, target: `session:${session.sid}` });
+  await revokeSession(app, session, 'signed-out');
   return undefined;
 });

@@ -30,6 +30,7 @@ export const signUpHandler = handler(
     const isKept = await app.store.mailings.isKept(projectId, email, now);
     if (isKept) throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
     const mail = requireVerifiedEmail ? firstVerification(project, email) : undefined;
+    request.audit.tell({ actor: `user:${user.id}` });
     const outcome = await app.store.users.add(user, userEvent(userCreated, user), mail);
     if (outcome === 'email-taken') throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });

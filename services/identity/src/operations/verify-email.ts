@@ -11,7 +11,7 @@ import { userEvent } from '../user-events.ts';
 /** Takes the token of a mail, or the caller's code, once (spec#accounts-verify-email). */
 export const verifyEmailHandler = handler(
   verifyEmail,
-  async ({ projectId, caller, body: { token } }, app: AppContext) => {
+  async ({ projectId, caller, body: { token }, audit }, app: AppContext) => {
     const whose = caller && { projectId, id: caller.userId };
     const mailing = codeForm.test(token)
       ? whose && (await app.store.mailings.tryCode(whose, hashCode(app.secrets, whose, token), mostFailures))
@@ -20,6 +20,7 @@ export const verifyEmailHandler = handler(
     const { kind, address, userId } = mailing;
     if (kind === 'emailChange' && (await app.store.mailings.isKept(projectId, address, new Date(), userId)))
       throw new ApiError('DUPLICATE_EMAIL');
+    if (kind === 'emailChange' || kind === 'emailChanged') audit.tell({ actor: `user:${userId}` });
     const used = await app.store.mailings.use(mailing, useOf);
     if (used === 'unusable') throw new ApiError('auth/invalid-or-expired-token');
     if (typeof used === 'string') throw new ApiError('DUPLICATE_EMAIL');

@@ -30,6 +30,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     maxAge: project.externalTokenMaxAge,
   });
   if (!external || (await app.erasedExternals.refuses(projectId, external))) {
+    request.audit.tell({ actor: 'unknown' });
     throw new ApiError('auth/invalid-token');
   }
   const now = new Date();
@@ -46,6 +47,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     if (isNew) await eraseAccount(app, { projectId, userId: user.id, deadline: request.deadline });
     throw new ApiError('auth/invalid-token');
   }
+  request.audit.tell({ actor: `user:${user.id}` });
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 

@@ -63,7 +63,9 @@ export class ApiKeys {
   async remove(owner: Owner, id: string): Promise<ApiKey | null> {
     const key = keyOf(owner, id);
     const stored = (await this.#documents.get(apiKeys, [key])).get(key);
-    if (!stored || !(await this.#documents.erase(apiKeys, stored))) return null;
+    if (!stored) return null;
+    const [outcome] = await this.#documents.change([{ in: apiKeys, target: stored, set: null }]);
+    if (outcome !== 'made') return null;
     await this.#documents.clearIds(keyUses, [key]);
     return apiKeyOf(stored);
   }

@@ -1,5 +1,5 @@
 import { fold, StartError } from '@kith/base';
-import { type MailKind, mailKinds, operatorScopes } from '@kith/contracts';
+import { type AuditRow, type MailKind, mailKinds, operatorScopes } from '@kith/contracts';
 import { type Collection, collection, replyCollection, timeKey } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
@@ -53,7 +53,6 @@ const text = z.string();
 export const projects: Collection<StoredProject> = collection<StoredProject>({
   name: 'projects',
   kind: 'target',
-  silent: true,
   version: 1,
   schema: z.object({
     name: text,
@@ -284,7 +283,6 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
 export const factors: Collection<FactorBook> = collection<FactorBook>({
   name: 'factors',
   kind: 'target',
-  silent: true,
   version: 1,
   schema: factorBook,
 });
@@ -293,7 +291,6 @@ export const factors: Collection<FactorBook> = collection<FactorBook>({
 export const keys: Collection<StoredKey> = collection<StoredKey>({
   name: 'keys',
   kind: 'target',
-  silent: true,
   version: 2,
   upgrade() {
     throw new StartError(
@@ -330,7 +327,6 @@ export const revokedKeys: Collection<{ at: number }> = collection<{ at: number }
 export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
   name: 'apiKeys',
   kind: 'target',
-  silent: true,
   version: 1,
   schema: z.object({
     hash: text,
@@ -406,6 +402,39 @@ export const erasedExternals: Collection<{ at: number; until: number }> = collec
   expires: ({ until }) => until,
 });
 
+/** A row of the audit log as it is stored; `user` is whom it is erased with. */
+export type StoredAudit = Omit<AuditRow, 'id' | 'at'> & { at: number; user: string | null };
+
+/** How long rows of the audit log are kept (spec#audit-kept). */
+const keepAuditMs = 400 * 24 * 3600_000;
+
+/** The audit log, by place: newest first. */
+export const audits: Collection<StoredAudit> = collection<StoredAudit>({
+  name: 'audits',
+  kind: 'target',
+  version: 1,
+  schema: z.object({
+    at: time,
+    actor: text,
+    action: text,
+    projectId: text.nullable(),
+    target: text.nullable(),
+    ip: text,
+    requestId: text,
+    outcome: text,
+    count: z.int(),
+    user: text.nullable(),
+  }),
+  indexes: {
+    actor: { key: ({ actor }, id) => `${actor.slice(actor.indexOf(':') + 1)}|${id}` },
+    project: { key: ({ projectId }, id) => projectId && `${projectId}|${id}` },
+    action: { key: ({ action }, id) => `${action}|${id}` },
+    projectAction: { key: ({ projectId, action }, id) => projectId && `${projectId}|${action}|${id}` },
+    user: { key: ({ projectId, user }, id) => projectId && user && `${projectId}|${user}|${id}` },
+  },
+  expires: ({ at }) => at + keepAuditMs,
+});
+
 /** Everything that identity stores. */
 export const declared: Declared = {
   collections: [
@@ -423,7 +452,7 @@ export const declared: Declared = {
     factors,
     ...[mailings, resetRequests, sentMails],
     ...[keys, hashKeys, revokedKeys, apiKeys, keyUses, blocks, hashKinds, replyCollection],
-    ...[attempts, erasedExternals],
+    ...[attempts, erasedExternals, audits],
   ],
 };
 

@@ -4,6 +4,7 @@ import { openDocuments, resealAll } from '@kith/store/open';
 import { Accounts } from './accounts.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Attempts } from './attempts.ts';
+import { Audits } from './audits.ts';
 import { Blocks } from './blocks.ts';
 import { declared } from './collections.ts';
 import { Erasure } from './erasure.ts';
@@ -23,6 +24,7 @@ import { Users } from './users.ts';
 export type { Ending } from './accounts.ts';
 export type { ListedApiKey } from './api-keys.ts';
 export { type Attempts, addressPlace, clientPlace } from './attempts.ts';
+export { type Audits, erased } from './audits.ts';
 export type { Block } from './blocks.ts';
 export { type DeletedUser, type Erasure, keepEndedMs } from './erasure.ts';
 export type {
@@ -72,6 +74,7 @@ export interface IdentityStore {
   readonly apiKeys: ApiKeys;
   readonly imports: Imports;
   readonly attempts: Attempts;
+  readonly audits: Audits;
   readonly mailings: Mailings;
   readonly mailsSent: MailsSent;
   readonly resetRequests: ResetRequests;
@@ -105,6 +108,7 @@ export async function openStore(config: StoreConfig): Promise<IdentityStore> {
     apiKeys: new ApiKeys(documents),
     imports: new Imports(documents),
     attempts: new Attempts(documents),
+    audits: new Audits(documents),
     mailings: new Mailings(documents),
     mailsSent: new MailsSent(documents),
     resetRequests: new ResetRequests(documents),

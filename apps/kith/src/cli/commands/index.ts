@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { adoptCommand } from './adopt.ts';
+import { auditCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import { completionCommand } from './completion.ts';
 import { listDeadLettersCommand } from './dead-letters-list.ts';
@@ -63,6 +64,7 @@ export const commands: readonly Command[] = [
   createServerKeyCommand,
   listServerKeysCommand,
   deleteServerKeyCommand,
+  auditCommand,
   rotateKeysCommand,
   revokeKeyCommand,
   rotateSecretsCommand,

@@ -1,0 +1,146 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type AuditRow,
+  auditedUser,
+  auditRecorded,
+  type ErrorCode,
+  type EventEnvelope,
+  methodsOf,
+  noProject,
+  type OperationSpec,
+} from '@kith/contracts';
+import { makeEvent } from '../events/make-event.ts';
+import type { RequestContext } from './context.ts';
+
+/** What a handler knows of who asks for what, beyond what the context says. */
+export interface Told {
+  /** As in a row; without one a request of nobody known is not told of. */
+  actor?: string;
+  target?: string;
+  outcome?: ErrorCode;
+}
+
+const minuteMs = 60_000;
+
+/** What the audit log is to tell of one request (spec#audit-what). */
+export class Audit {
+  readonly #spec: OperationSpec;
+  readonly #context: RequestContext;
+  readonly #id = randomUUID();
+  readonly #at = new Date();
+  #told: Told = {};
+  /** Whether there is something to be told, as far as is known. */
+  #isWanted: boolean;
+
+  constructor(spec: OperationSpec, context: RequestContext) {
+    const { operator, serverKey } = context;
+    this.#spec = spec;
+    this.#context = context;
+    const isRead = methodsOf(spec).includes('GET');
+    this.#isWanted = spec.audit === 'always' || (!isRead && (operator ?? serverKey) !== undefined);
+  }
+
+  /** Whether anything may come of it. */
+  get isPossible(): boolean {
+    return this.#isWanted || this.#spec.audit !== undefined;
+  }
+
+  /** Whether it is told of also where nothing was changed that carries an event: what an operator has asked for. */
+  get isOfOperator(): boolean {
+    return this.#isWanted && this.#context.operator !== undefined;
+  }
+
+  /** Whether failures are told of. */
+  get hasFailures(): boolean {
+    return this.#spec.audit === 'always' && this.#actor !== undefined;
+  }
+
+  /** Says more of the request. From now on there is something to be told. */
+  tell(told: Told): void {
+    this.#told = { ...this.#told, ...told };
+    this.#isWanted = true;
+  }
+
+  /** Takes back that there is something to be told. */
+  untell(): void {
+    this.#told = {};
+    this.#isWanted = false;
+  }
+
+  get #actor(): string | undefined {
+    const { operator, serverKey, caller } = this.#context;
+    if (this.#told.actor !== undefined) return this.#told.actor;
+    if (operator) return operator.keyId === null ? 'operator' : `operator-key:${operator.keyId}`;
+    if (serverKey) return `server-key:${serverKey.keyId}`;
+    return caller ? `user:${caller.userId}` : undefined;
+  }
+
+  get #target(): string | null {
+    const { serverKey, caller, params } = this.#context;
+    if (this.#told.target !== undefined) return this.#told.target;
+    // A server key that acts for a user does something to that one, whatever else it names.
+    if (serverKey && caller) return `user:${caller.userId}`;
+    const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
+    if (name === undefined || value === undefined) return null;
+    const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
+    return target === this.#actor ? null : target;
+  }
+
+  /** The event of what was done; nothing, where there is nothing to be told of or nobody who has done it. */
+  event(): EventEnvelope | undefined {
+    const row = this.row();
+    return row && eventOf(row);
+  }
+
+  row(): AuditRow | undefined {
+    const actor = this.#actor;
+    if (!this.#isWanted || actor === undefined) return undefined;
+    const { params, clientIp, requestId } = this.#context;
+    return {
+      id: this.#id,
+      at: this.#at.toISOString(),
+      actor,
+      action: this.#spec.name,
+      projectId: this.#context.projectId ?? params.projectId?.toLowerCase() ?? null,
+      target: this.#target,
+      ip: clientIp,
+      requestId,
+      outcome: this.#told.outcome ?? 'success',
+      count: 1,
+    };
+  }
+
+  /** The row of a failure: one for all that are alike within a minute (spec#audit-repeated). */
+  failure(code: ErrorCode): AuditRow | undefined {
+    const row = this.row();
+    if (!row) return undefined;
+    const minute = Math.floor(this.#at.getTime() / minuteMs) * minuteMs;
+    const { projectId, actor, action, target, ip } = row;
+    const alike = JSON.stringify([minute, projectId, actor, action, target, ip, code]);
+    return { ...row, id: uuidOf(alike), at: new Date(minute).toISOString(), outcome: code };
+  }
+}
+
+/** The event that tells of a row. */
+export function eventOf(row: AuditRow): EventEnvelope {
+  const user = auditedUser(row);
+  return makeEvent(auditRecorded, {
+    projectId: row.projectId ?? noProject,
+    actorId: row.actor.startsWith('user:') ? user : null,
+    aggregate: { type: 'audit', id: `${user ?? 'none'}:${row.id}`, seq: 1 },
+    data: row,
+    occurredAt: new Date(row.at),
+  });
+}
+
+/** The keys that the events of the audit log about a user lie between. */
+export function auditEventsOf({ projectId, userId }: { projectId: string; userId: string }) {
+  // The character after the colon.
+  return { from: `${projectId}|audit|${userId}:`, to: `${projectId}|audit|${userId};` };
+}
+
+/** A UUID that says nothing but that two texts are the same (RFC 9562, version 8). */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,55 @@
+import { ApiError } from '@kith/base';
+import type { AuditRow } from '@kith/contracts';
+import { afterChange, apart, CarriedEvent, HeldChanges, type Outbox } from '@kith/store';
+import type { Logger } from 'pino';
+import type { Audit } from './audit.ts';
+
+/** Where rows of the audit log come to stand. */
+export interface AuditLog {
+  /** Stores a row, unless it is there. */
+  add(row: AuditRow): Promise<void>;
+  /** Counts a failure, in the row of those like it. */
+  fail(row: AuditRow): Promise<void>;
+}
+
+export interface AuditParts {
+  /** That of the service's store; a service without one changes nothing. */
+  outbox?: Outbox | undefined;
+  /** Where the service keeps the log itself, so that a row is there with the answer. */
+  auditLog?: AuditLog | undefined;
+  log: () => Logger;
+}
+
+/**
+ * Does the work of a request that the audit log is to tell of: with the first change goes the event of the row, in one write
+ * (docs/adr/0060). Failures change nothing; they are counted by whoever keeps the log.
+ */
+export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Promise<T>): Promise<T> {
+  const { outbox, auditLog, log } = parts;
+  if (!outbox || !audit.isPossible) return work();
+  const carried = new CarriedEvent(outbox, () => audit.event());
+  const show = async () => {
+    const row = audit.row();
+    // The event brings it, too.
+    if (row)
+      await auditLog?.add(row).catch((error) => log().warn({ err: error }, 'a row of the audit log is late'));
+  };
+  try {
+    const result = await carried.run(work);
+    const event = audit.isOfOperator && !carried.isStored ? audit.event() : undefined;
+    if (event) await outbox.restate([event]);
+    if (event || carried.isStored) await afterChange(show);
+    return result;
+  } catch (error) {
+    // What is held is not stored, as the request fails.
+    const isStored = carried.isStored && !HeldChanges.current();
+    const row = error instanceof ApiError && audit.hasFailures ? audit.failure(error.code) : undefined;
+    if (isStored) await show();
+    else if (row && auditLog) {
+      await apart(() => auditLog.fail(row)).catch((failure) =>
+        log().warn({ err: failure }, 'a failure is missing in the audit log'),
+      );
+    }
+    throw error;
+  }
+}

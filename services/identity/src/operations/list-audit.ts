@@ -1,0 +1,30 @@
+import { ApiError } from '@kith/base';
+import { generalPaginationOf, listAudit } from '@kith/contracts';
+import { handler } from '@kith/service';
+import type { AppContext } from '../app.ts';
+import { readPage } from '../listing.ts';
+
+/** Lists the audit log, newest first, by page or by cursor (spec#audit-list). */
+export const listAuditHandler = handler(listAudit, async (request, app: AppContext) => {
+  const { projectId, actor, action, from, to } = request.query;
+  const own = request.operator?.projectIds;
+  if (own && (projectId === undefined || !own.includes(projectId))) {
+    const message = 'This key is limited to some projects: name one of them as projectId.';
+    throw new ApiError('auth/forbidden', { message });
+  }
+  const filter = {
+    ...{ projectId, action },
+    actor: actor?.slice(actor.indexOf(':') + 1),
+    from: from === undefined ? undefined : new Date(from),
+    to: to === undefined ? undefined : new Date(to),
+  };
+  const found = await readPage(request, {
+    binding: [listAudit.name, JSON.stringify(filter)],
+    code: 'auth/invalid-query',
+    read: (range) => app.store.audits.list(filter, range),
+  });
+  return {
+    data: found.rows.map(({ createdAt: _, ...row }) => row),
+    pagination: generalPaginationOf(found),
+  };
+});

@@ -1,0 +1,151 @@
+import { untilMade } from '@kith/base';
+import { type AuditRow, auditedUser, type EventEnvelope } from '@kith/contracts';
+import type { Documents, Stored } from '@kith/store';
+import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.ts';
+import { audits, type StoredAudit } from './collections.ts';
+import { lastIn, within } from './keys-of.ts';
+
+/** Which rows are asked for; `actor` is the id in it, or the whole of one without an id. */
+export interface AuditFilter {
+  projectId?: string | undefined;
+  actor?: string | undefined;
+  action?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+/** A row as lists go by it. */
+export type ListedAudit = AuditRow & { createdAt: Date };
+
+/** Rows that are read at once. */
+const batch = 1_000;
+
+/** The audit log. A row never changes, but for the count of failures and for what erasure takes from it. */
+export class Audits {
+  readonly #documents: Documents;
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  /** Stores a row, unless it is there. */
+  async add(row: AuditRow): Promise<void> {
+    await this.#documents.change([{ in: audits, target: placeIn(row), set: storedOf(row) }]);
+  }
+
+  /** Counts a failure in the row of those like it; the first one is told with `event`. Throws as `untilMade` does. */
+  async fail(row: AuditRow, event: EventEnvelope): Promise<void> {
+    const id = placeIn(row);
+    await untilMade(async () => {
+      const found = (await this.#documents.get(audits, [id])).get(id);
+      const set = found ? { ...found.doc, count: found.doc.count + 1 } : storedOf(row);
+      const events = found ? [] : [event];
+      const [outcome] = await this.#documents.change([{ in: audits, target: found ?? id, set, events }]);
+      return outcome === 'made' ? { result: undefined } : undefined;
+    });
+  }
+
+  /** Rows, newest first. What no index has is walked: of one actor, say, what it has done in one project. */
+  async list(filter: AuditFilter, { from, limit }: ListRange): Promise<ListPage<ListedAudit>> {
+    const { index, prefix, matches } = planOf(filter);
+    const bounds = placeBounds(filter);
+    const whole = { above: `${prefix}${bounds.above}`, below: `${prefix}${bounds.below}` };
+    const range = 'after' in from ? { ...whole, above: `${prefix}${from.after}` } : whole;
+    const skip = 'skip' in from ? from.skip : 0;
+    if (!matches) {
+      const [total, found] = await Promise.all([
+        this.#documents.count(audits, whole, index),
+        this.#documents.range(audits, { ...range, skip, limit }, index),
+      ]);
+      return { rows: found.map(rowOf), total };
+    }
+    const all: ListedAudit[] = [];
+    for await (const some of this.#walk(whole, { index, prefix }))
+      all.push(...some.map(rowOf).filter(matches));
+    const rest = 'after' in from ? all.filter((row) => placeOf(row) > from.after) : all.slice(skip);
+    return { rows: rest.slice(0, limit), total: all.length };
+  }
+
+  /** Takes out of the rows about a user what tells who it was. Repeatable (spec#audit-unchanged). */
+  async erase(
+    { projectId, userId }: { projectId: string; userId: string },
+    hash: (text: string) => string,
+  ): Promise<void> {
+    for (;;) {
+      const found = await this.#documents.range(
+        audits,
+        { ...within(projectId, userId), limit: batch },
+        'user',
+      );
+      const changes = found.map((one) => ({
+        in: audits,
+        target: one,
+        set: storedOf(erased(rowOf(one), hash)),
+      }));
+      if (changes.length > 0) await this.#documents.change(changes);
+      if (found.length < batch) return;
+    }
+  }
+
+  async *#walk(
+    { above, below }: { above: string; below: string },
+    { index, prefix }: { index: string | undefined; prefix: string },
+  ): AsyncGenerator<Stored<StoredAudit>[]> {
+    for (let next: string | undefined = above; next !== undefined; ) {
+      const range = { above: next, below, limit: batch };
+      const some: Stored<StoredAudit>[] = await this.#documents.range(audits, range, index);
+      yield some;
+      next = some.length === batch ? `${prefix}${some.at(-1)?.id}` : undefined;
+    }
+  }
+}
+
+/** A row of somebody who is no more. */
+export function erased(row: AuditRow, hash: (text: string) => string): AuditRow {
+  const anonymous = (text: string) => (text.startsWith('user:') ? `erased:${hash(text)}` : text);
+  // The address is that of who has acted.
+  const isOwn = row.actor.startsWith('user:');
+  return {
+    ...row,
+    actor: anonymous(row.actor),
+    target: row.target && anonymous(row.target),
+    ip: isOwn ? hash(`ip:${row.ip}`) : row.ip,
+  };
+}
+
+/** By which index rows are found, under which prefix of its keys, and what is left to be looked at in each. */
+function planOf({ projectId, actor, action }: AuditFilter): {
+  index: string | undefined;
+  prefix: string;
+  matches?: (row: AuditRow) => boolean;
+} {
+  if (actor !== undefined) {
+    const found = { index: 'actor', prefix: `${actor}|` };
+    if (projectId === undefined && action === undefined) return found;
+    return {
+      ...found,
+      matches: (row) =>
+        (projectId === undefined || row.projectId === projectId) &&
+        (action === undefined || row.action === action),
+    };
+  }
+  if (projectId !== undefined && action !== undefined)
+    return { index: 'projectAction', prefix: `${projectId}|${action}|` };
+  if (projectId !== undefined) return { index: 'project', prefix: `${projectId}|` };
+  if (action !== undefined) return { index: 'action', prefix: `${action}|` };
+  return { index: undefined, prefix: '' };
+}
+
+function placeIn({ at, id }: AuditRow): string {
+  return placeOf({ createdAt: new Date(at), id });
+}
+
+function storedOf({ id: _, at, ...row }: AuditRow): StoredAudit {
+  return { ...row, at: Date.parse(at), user: auditedUser(row) };
+}
+
+function rowOf({ id, doc }: Stored<StoredAudit>): ListedAudit {
+  const { at, user: _, ...row } = doc;
+  const createdAt = new Date(at);
+  return { id: lastIn(id), at: createdAt.toISOString(), ...row, createdAt };
+}

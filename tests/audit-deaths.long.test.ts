@@ -1,0 +1,6 @@
+// Quick counterpart: tests/audit-deaths.test.ts
+// Starts at most 0 platforms and 60 processes.
+import { availableEngines } from '@kith/testing';
+import { describeAuditDeaths } from './support/audit-deaths.ts';
+
+for (const engine of availableEngines()) describeAuditDeaths(engine, { serverKeyChanges: true });

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@kith/bus';
+import {
+  type AuditRow,
+  blockUser,
+  createProject,
+  createServerKey,
+  listAudit,
+  listBlocks,
+  listServerKeys,
+  type OperationSpec,
+  type Session,
+  signUp,
+} from '@kith/contracts';
+import { storingNames } from '@kith/platform';
+import {
+  callerOf,
+  callOperation,
+  createStore,
+  dieBeforeEachWrite,
+  type EngineKind,
+  type OperationCall,
+  runUntilDeath,
+  waitFor,
+} from '@kith/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Stores, startServices } from './keyed/services.ts';
+
+const child = new URL('./keyed/dying-request.ts', import.meta.url);
+const operator = { keyId: null, projectIds: null };
+
+/** Describes that the rows of the audit log are stored with what they tell of. */
+export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChanges: boolean }): void {
+  describe(`the audit log of processes that die (${engine})`, () => {
+    const undo = new AsyncDisposableStack();
+    let stores: Stores;
+    let bus: Bus;
+    beforeAll(async () => {
+      const made: Record<string, Stores[string]> = {};
+      for (const name of storingNames) made[name] = undo.use(await createStore(engine)).config;
+      stores = made;
+      ({ bus } = undo.use(await startServices(stores)));
+    }, 60_000);
+    afterAll(() => undo.disposeAsync());
+
+    const ok = async <T>(spec: OperationSpec, call: OperationCall): Promise<T> => {
+      const { status, text, body } = await callOperation(bus, spec, call);
+      expect([spec.name, status, text]).toEqual([spec.name, spec.status, text]);
+      return body;
+    };
+    const makeProject = async () =>
+      (await ok<{ id: string }>(createProject, { operator, body: { name: 'Audited' } })).id;
+    const rowsOf = async (projectId: string, action: string) => {
+      const query = String(new URLSearchParams({ projectId, action }));
+      return (await ok<{ data: AuditRow[] }>(listAudit, { operator, query })).data;
+    };
+
+    /** Requests of processes that die before each of their writes; each is asked whether its change and its row are both there. */
+    const expectBoth = async (
+      spec: OperationSpec,
+      prepare: (projectId: string) => Promise<{ call: OperationCall; isChanged: () => Promise<boolean> }>,
+    ) => {
+      const deaths = await dieBeforeEachWrite(async (number) => {
+        const projectId = await makeProject();
+        const { call, isChanged } = await prepare(projectId);
+        const death = await runUntilDeath(child, { stores, operation: spec.name, call, number });
+        const changed = await isChanged();
+        if (death.acknowledged) expect(changed).toBe(true);
+        const count = async () => (await rowsOf(projectId, spec.name)).length;
+        // The row comes by its event, if the process has not got so far.
+        if (changed) await waitFor(async () => (await count()) === 1, { what: 'the row', timeoutMs: 20_000 });
+        else expect(await count()).toBe(0);
+        return death;
+      });
+      expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
+      expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
+    };
+
+    it('has a row of a server key exactly where the key is', { timeout: 120_000 }, () =>
+      expectBoth(createServerKey, async (projectId) => ({
+        call: { operator, params: { projectId }, body: { name: 'Shop' } },
+        isChanged: async () => {
+          const { data } = await ok<{ data: unknown[] }>(listServerKeys, { operator, params: { projectId } });
+          return data.length > 0;
+        },
+      })),
+    );
+
+    it.runIf(which.serverKeyChanges)(
+      'has a row of what a server key does exactly where it is done',
+      { timeout: 120_000 },
+      () =>
+        expectBoth(blockUser, async (projectId) => {
+          const user = async () => {
+            const body = { email: `${randomUUID()}@example.com`, password: randomUUID() };
+            return callerOf((await ok<Session>(signUp, { projectId, body })).user.id);
+          };
+          const [caller, other] = [await user(), await user()];
+          return {
+            call: { projectId, caller, serverKey: { keyId: randomUUID() }, params: { userId: other.userId } },
+            isChanged: async () => {
+              const { data } = await ok<{ data: unknown[] }>(listBlocks, { projectId, caller });
+              return data.length > 0;
+            },
+          };
+        }),
+    );
+  });
+}

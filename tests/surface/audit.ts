@@ -1,0 +1,211 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type AuditRow,
+  blockUser,
+  changePassword,
+  createOperator,
+  createServerKey,
+  deleteServerKey,
+  deleteUser,
+  listAudit,
+  requestNewAccessToken,
+  setPassword,
+  signIn,
+  signOut,
+  suspendUser,
+  updateProject,
+} from '@kith/contracts';
+import { waitFor } from '@kith/testing';
+import { beforeAll, expect, it } from 'vitest';
+import { operatorKey, refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
+import { walksList } from '../support/surface/lists.ts';
+import { features } from '../support/surface/parts.ts';
+import { surfaceSuite } from '../support/surface/suite.ts';
+
+export const audit = surfaceSuite('audit', (world) => {
+  let token: string;
+  beforeAll(() => {
+    token = world.operatorToken;
+  });
+
+  const rows = async (query: Record<string, string>): Promise<AuditRow[]> => {
+    const asked = new URLSearchParams({ projectId: world.projectId, limit: '100', ...query });
+    return (await world.ok(listAudit, { token, query: String(asked) })).body.data;
+  };
+  const ofActor = (actor: string) => rows({ actor });
+  const said = (some: readonly AuditRow[]) => some.map(({ action, outcome }) => `${action} ${outcome}`);
+
+  it('asks for the scope audit:read, before all else', async () => {
+    await refusesStrangers(world, features.audit.operations);
+  });
+
+  it('tells of sign-ins, their failures and what ends sessions, newest first, with the answer', async () => {
+    const { id, email, password } = await world.user();
+    const session = (await world.ok(signIn, { body: { email, password } })).body;
+    const wrong = { body: { email, password: 'not this one, I think' } };
+    for (let time = 0; time < 3; time++) await world.refused(signIn, wrong, 'auth/invalid-credentials');
+    const newPassword = 'another battery staple';
+    await world.ok(changePassword, { token: String(session.accessToken), body: { password, newPassword } });
+    await world.ok(signOut, { body: { refreshToken: String(session.refreshToken) } });
+
+    const found = await ofActor(id);
+    expect(said(found.filter(({ outcome }) => outcome === 'success'))).toEqual([
+      'identity.sign-out success',
+      'identity.change-password success',
+      'identity.sign-in success',
+      'identity.sign-up success',
+    ]);
+    const failures = found.filter(({ outcome }) => outcome !== 'success');
+    // Over the end of a minute they are two rows.
+    expect(new Set(said(failures))).toEqual(new Set(['identity.sign-in auth/invalid-credentials']));
+    expect(failures.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+    expect(failures.length).toBeLessThan(3);
+    for (const row of found) {
+      expect(row).toMatchObject({ actor: `user:${id}`, projectId: world.projectId });
+      expect(row.ip).toMatch(/127\.0\.0\.1$|^::1$/);
+    }
+    expect(JSON.stringify(found)).not.toContain(email);
+  });
+
+  it('tells of a stranger’s failures by a hash, and of a token that is used twice', async () => {
+    const email = `nobody-${randomUUID()}@example.com`;
+    const body = { email, password: 'not this one, I think' };
+    await world.refused(signIn, { body }, 'auth/invalid-credentials');
+    const [row] = (await rows({ action: signIn.name })).filter(({ actor }) => !actor.startsWith('user:'));
+    expect(row).toMatchObject({ actor: expect.stringMatching(/^unknown:[\w-]{43}$/), count: 1 });
+    const plain = createHash('sha256').update(email).digest('base64url');
+    expect(JSON.stringify(row)).not.toContain(plain);
+
+    const user = await world.user();
+    const refresh = (refreshToken: string) => ({ body: { refreshToken } });
+    const second = (await world.ok(requestNewAccessToken, refresh(user.refreshToken))).body;
+    await world.ok(requestNewAccessToken, refresh('refreshToken' in second ? second.refreshToken : ''));
+    await world.refused(requestNewAccessToken, refresh(user.refreshToken), 'auth/token-reuse-detected');
+    expect(said(await ofActor(user.id))).toEqual([
+      'identity.request-new-access-token auth/token-reuse-detected',
+      'identity.sign-up success',
+    ]);
+  });
+
+  it('tells of what operators and server keys change, and to whom', async () => {
+    const [ada, grace] = [await world.user(), await world.user()];
+    const params = { projectId: world.projectId, userId: ada.id };
+    await world.ok(updateProject, { token, params, body: { name: 'Renamed' } });
+    await world.ok(setPassword, { token, params, body: { password: 'told by telephone, once' } });
+    const made = (await world.ok(createServerKey, { token, params, body: { name: 'Shop' } })).body;
+    await world.ok(deleteServerKey, { token, params: { ...params, keyId: made.id } });
+    const headers = { 'on-behalf-of': ada.id };
+    const behalf = { token: world.serverKey, headers, params: { userId: grace.id } };
+    await world.ok(blockUser, behalf);
+    const key = await operatorKey(world, { scopes: ['users:write'], projectIds: [world.projectId] });
+    await world.ok(suspendUser, { token: key, params, body: {} });
+
+    const own = `user:${ada.id}`;
+    const asTold = ({ action, target }: AuditRow) => [action, target];
+    expect((await ofActor('operator')).slice(0, 4).map(asTold)).toEqual([
+      [deleteServerKey.name, `server-key:${made.id}`],
+      [createServerKey.name, `server-key:${made.id}`],
+      [setPassword.name, own],
+      [updateProject.name, `project:${world.projectId}`],
+    ]);
+    const [suspended] = await rows({ action: suspendUser.name });
+    expect(suspended).toMatchObject({
+      actor: expect.stringMatching(/^operator-key:[0-9a-f-]{36}$/),
+      target: own,
+    });
+    // Another service has told of it.
+    const [blocked] = await waitFor(
+      async () => {
+        const found = await rows({ action: blockUser.name });
+        return found.length > 0 && found;
+      },
+      { what: 'the row of the block' },
+    );
+    expect(blocked).toMatchObject({ actor: expect.stringMatching(/^server-key:/), target: own });
+  });
+
+  it('finds rows by project, actor, action and time', async () => {
+    const before = new Date().toISOString();
+    const user = await world.user();
+    const { email, password } = user;
+    for (let time = 0; time < 2; time++) await world.ok(signIn, { body: { email, password } });
+    const after = new Date(Date.now() + 1).toISOString();
+    const all = await ofActor(`user:${user.id}`);
+    expect(all).toHaveLength(3);
+    const [last, , first] = all as [AuditRow, AuditRow, AuditRow];
+    expect(await rows({ actor: user.id, action: signIn.name })).toEqual(all.slice(0, 2));
+    expect(await rows({ actor: user.id, from: last.at })).toContainEqual(last);
+    expect(await rows({ actor: user.id, to: first.at })).toEqual([]);
+    expect(await rows({ actor: user.id, from: '1969-12-31T23:59:59Z', to: '9999-12-31T23:59:59Z' })).toEqual(
+      all,
+    );
+    const between = { from: before, to: after };
+    expect(await rows({ action: signIn.name, ...between })).toEqual(all.slice(0, 2));
+    expect(await rows({ actor: user.id, projectId: randomUUID() })).toEqual([]);
+    const query = new URLSearchParams({ actor: user.id });
+    await walksList(
+      world,
+      listAudit,
+      { token, query: String(query) },
+      { rows: ({ data }) => data, max: 100 },
+    );
+    const other = new URLSearchParams({ projectId: world.projectId, action: signIn.name, ...between });
+    await walksList(
+      world,
+      listAudit,
+      { token, query: String(other) },
+      { rows: ({ data }) => data, max: 100 },
+    );
+    await refusesTwice(world, listAudit, { token });
+  });
+
+  it.each([
+    ['projectId', 'x'],
+    ['actor', 'a|b'],
+    ['action', ' '],
+    ['from', 'yesterday'],
+    ['to', '2026-01-01'],
+    ['cursor', 'x!'],
+  ])('refuses %s=%s', async (field, value) => {
+    const query = String(new URLSearchParams({ [field]: value }));
+    await world.refused(listAudit, { token, query }, 'auth/invalid-query', { field });
+  });
+
+  it('a key of some projects sees these alone', async () => {
+    const key = await operatorKey(world, { scopes: ['audit:read'], projectIds: [world.projectId] });
+    const message = 'This key is limited to some projects: name one of them as projectId.';
+    await world.refused(listAudit, { token: key }, 'auth/forbidden', { message });
+    const elsewhere = `projectId=${world.stranger.projectId}`;
+    await world.refused(listAudit, { token: key, query: elsewhere }, 'auth/forbidden', { message });
+    const { data } = (await world.ok(listAudit, { token: key, query: `projectId=${world.projectId}` })).body;
+    expect(new Set(data.map(({ projectId }) => projectId))).toEqual(new Set([world.projectId]));
+    // What concerns no project is for those who see all.
+    const { data: made } = (await world.ok(listAudit, { token, query: `action=${createOperator.name}` }))
+      .body;
+    expect(made[0]).toMatchObject({ projectId: null, target: expect.stringMatching(/^operator-key:/) });
+  });
+
+  it('after an erasure rows say no more who it was', async () => {
+    const user = await world.user();
+    const params = { userId: user.id };
+    const marked = {
+      token,
+      params: { ...params, projectId: world.projectId },
+      body: { password: randomUUID() },
+    };
+    await world.ok(setPassword, marked);
+    const { email } = user;
+    const session = (await world.ok(signIn, { body: { email, password: marked.body.password } })).body;
+    await world.ok(deleteUser, { token: String(session.accessToken), params });
+    const isGone = async () => {
+      const [first] = await ofActor(user.id);
+      return first === undefined;
+    };
+    await waitFor(isGone, { timeoutMs: 25_000, what: 'the erasure of the rows' });
+    const [deleted] = await rows({ action: deleteUser.name });
+    expect(deleted?.actor).toMatch(/^erased:[\w-]{43}$/);
+    expect(deleted?.ip).toMatch(/^[\w-]{43}$/);
+    const [set] = await rows({ action: setPassword.name });
+    expect(set).toMatchObject({ actor: 'operator', target: deleted?.actor });
+  });
+});
