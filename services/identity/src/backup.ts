@@ -5,6 +5,8 @@ import {
   declared,
   deletedUsers,
   deletingProjects,
+  factorNotices,
+  factors,
   mailings,
   projects,
   type StoredProject,
@@ -22,6 +24,7 @@ export const identityBackup: ServiceBackup = {
   follows: [
     { rows: suspensions, target: users, of: ({ id }) => [id] },
     { rows: mailings, target: users, of: ({ id }) => within(id) },
+    { rows: factorNotices, target: factors, of: ({ id }) => [id] },
   ],
   insteadOf: [
     { rows: deletedUsers, target: users },
@@ -76,6 +79,7 @@ export const identityBackup: ServiceBackup = {
     keyUses: () => null,
     sessions: () => null,
     factors: () => null,
+    factorNotices: () => null,
     // What is on its way to people who are not in the copy.
     mailings: () => null,
     resetRequests: () => null,

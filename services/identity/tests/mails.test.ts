@@ -1,19 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import {
+  confirmFactor,
   deleteUser,
+  enrolFactor,
   exportMails,
+  removeFactor,
+  removeUserFactors,
+  renewRecoveryCodes,
   requestPasswordReset,
   resetPassword,
   sendVerificationEmail,
+  stepUp,
   updateProject,
 } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { type MailServer, startMailServer } from './support/mail-server.ts';
-import { callerOf, makeProject, signUpUser } from './support/people.ts';
+import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
 
 describe.each(availableEngines())('mails on %s', (engine) => {
@@ -148,6 +155,70 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await waitFor(async () => (await left()) === 0, { what: 'the end of the requests' });
     expect(await stored()).not.toContain(email);
     expect(mailsTo(email)).toEqual([]);
+  });
+
+  /** Somebody with an authenticator app, and a session that has just proved itself. */
+  const withApp = async () => {
+    const ada = await signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` });
+    const of = { projectId, caller: callerOfSession(ada) };
+    const { id, secret } = (await call(identity.bus, enrolFactor, { ...of, body: { type: 'totp' } })).body;
+    const params = { factorId: id as string };
+    const body = { code: new Authenticator(secret as string).next() };
+    const confirm = () => call(identity.bus, confirmFactor, { ...of, params, body });
+    return { ...ada.user, of, params, confirm };
+  };
+
+  test('a user is told by mail of every change of the second factors', async () => {
+    const { email, id: userId, of, params, confirm } = await withApp();
+    const refused = await call(identity.bus, confirmFactor, { ...of, params, body: { code: '000000' } });
+    expect(refused.status).toBe(401);
+    await confirm();
+    const { headers, text } = await nthMail(email);
+    expect(headers.subject).toBe('A second factor was added to your account at Test');
+    expect(text).toContain(`(${email})`);
+    expect(text).not.toContain('{');
+    await call(identity.bus, stepUp, { ...of, body: { password } });
+    expect((await call(identity.bus, renewRecoveryCodes, of)).status).toBe(200);
+    expect((await nthMail(email, 1)).headers.subject).toBe('New recovery codes for your account at Test');
+    await call(identity.bus, removeFactor, { ...of, params });
+    const removed = 'A second factor was removed from your account at Test';
+    expect((await nthMail(email, 2)).headers.subject).toBe(removed);
+    const admin = { params: { projectId, userId } };
+    // There is none to remove, and so nothing to tell.
+    expect((await call(identity.bus, removeUserFactors, admin)).status).toBe(204);
+    const waiting = /"waiting":\{|"notices":\[/;
+    const isOver = async () => !waiting.test(await stored());
+    await waitFor(isOver, { what: 'nothing that waits' });
+    expect(mailsTo(email)).toHaveLength(3);
+  });
+
+  test('a user is told of what an operator removes, in the project’s own words', async () => {
+    const { email, id: userId, confirm } = await withApp();
+    await confirm();
+    await nthMail(email);
+    const mailTexts = { factorRemoved: { subject: 'Hello from {project}', text: 'It is gone, {address}.' } };
+    const project = { params: { projectId } };
+    expect((await call(identity.bus, updateProject, { ...project, body: { mailTexts } })).status).toBe(200);
+    await call(identity.bus, removeUserFactors, { params: { projectId, userId } });
+    const { headers, text } = await nthMail(email, 1);
+    expect([headers.subject, text.trim()]).toEqual(['Hello from Test', `It is gone, ${email}.`]);
+    await call(identity.bus, updateProject, { ...project, body: { mailTexts: {} } });
+  });
+
+  test('whoever uses up the mails of an address does not keep the notice from its user: it waits', async () => {
+    const { email, confirm } = await withApp();
+    for (let nth = 0; nth < 5; nth++) {
+      await askReset(email);
+      await nthMail(email, nth);
+    }
+    expect((await confirm()).status).toBe(200);
+    const mail = async () =>
+      (await dumpStore(identity.store)).mailings?.find((row) => {
+        const said = JSON.stringify(row).replaceAll('\\', '');
+        return said.includes(email) && said.includes('"factorAdded"') && /"dueAt":\d/.test(said);
+      });
+    await waitFor(mail, { what: 'the notice that waits' });
+    expect(mailsTo(email)).toHaveLength(5);
   });
 
   test('a user’s mails are exported without their tokens, and erased with the user', async () => {

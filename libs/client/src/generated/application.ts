@@ -298,7 +298,15 @@ export interface UsersMethods {
       expiresAt: string;
     }>;
     mails: Array<{
-      kind: 'passwordReset' | 'verificationLink' | 'verificationCode' | 'emailChange' | 'emailChanged';
+      kind:
+        | 'passwordReset'
+        | 'verificationLink'
+        | 'verificationCode'
+        | 'emailChange'
+        | 'emailChanged'
+        | 'factorAdded'
+        | 'factorRemoved'
+        | 'recoveryCodesRenewed';
       address: string;
       until: string;
     }>;

@@ -321,6 +321,9 @@ export interface Project {
     verificationCode?: { subject: string; text: string } | undefined;
     emailChange?: { subject: string; text: string } | undefined;
     emailChanged?: { subject: string; text: string } | undefined;
+    factorAdded?: { subject: string; text: string } | undefined;
+    factorRemoved?: { subject: string; text: string } | undefined;
+    recoveryCodesRenewed?: { subject: string; text: string } | undefined;
   };
   createdAt: string;
   updatedAt: string;
@@ -822,7 +825,15 @@ export interface Methods {
         expiresAt: string;
       }>;
       mails: Array<{
-        kind: 'passwordReset' | 'verificationLink' | 'verificationCode' | 'emailChange' | 'emailChanged';
+        kind:
+          | 'passwordReset'
+          | 'verificationLink'
+          | 'verificationCode'
+          | 'emailChange'
+          | 'emailChanged'
+          | 'factorAdded'
+          | 'factorRemoved'
+          | 'recoveryCodesRenewed';
         address: string;
         until: string;
       }>;
@@ -1193,6 +1204,9 @@ export interface Methods {
             verificationCode?: { subject: string; text: string } | undefined;
             emailChange?: { subject: string; text: string } | undefined;
             emailChanged?: { subject: string; text: string } | undefined;
+            factorAdded?: { subject: string; text: string } | undefined;
+            factorRemoved?: { subject: string; text: string } | undefined;
+            recoveryCodesRenewed?: { subject: string; text: string } | undefined;
           }
         | undefined;
     };
@@ -1251,6 +1265,9 @@ export interface Methods {
             verificationCode?: { subject: string; text: string } | undefined;
             emailChange?: { subject: string; text: string } | undefined;
             emailChanged?: { subject: string; text: string } | undefined;
+            factorAdded?: { subject: string; text: string } | undefined;
+            factorRemoved?: { subject: string; text: string } | undefined;
+            recoveryCodesRenewed?: { subject: string; text: string } | undefined;
           }
         | undefined;
     };

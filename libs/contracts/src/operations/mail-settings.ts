@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { text } from '../scalars.ts';
 
+/** Mails that tell of a change and ask for nothing: they have no token (spec#accounts-factors-notices). */
+export const noticeKinds = ['factorAdded', 'factorRemoved', 'recoveryCodesRenewed'] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
 /** What mails are about. */
 export const mailKinds = [
   'passwordReset',
@@ -8,6 +12,7 @@ export const mailKinds = [
   'verificationCode',
   'emailChange',
   'emailChanged',
+  ...noticeKinds,
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 
@@ -19,6 +24,9 @@ const secret: Readonly<Record<MailKind, readonly string[]>> = {
   verificationCode: ['code'],
   emailChange: ['link', 'token'],
   emailChanged: ['link', 'token'],
+  factorAdded: [],
+  factorRemoved: [],
+  recoveryCodesRenewed: [],
 };
 
 /** What is wrong with the braces of a text; undefined where nothing is. */
@@ -45,7 +53,7 @@ const textOf = (kind: MailKind) =>
   text({ min: 1, max: 8_000 })
     .refine((value) => !/[^\P{Cc}\t\r\n]/u.test(value), 'must have no control characters.')
     .refine(
-      (value) => secret[kind].some((name) => value.includes(`{${name}}`)),
+      (value) => secret[kind].length === 0 || secret[kind].some((name) => value.includes(`{${name}}`)),
       `must have ${secret[kind].map((name) => `{${name}}`).join(' or ')}.`,
     )
     .superRefine((value, context) => {
@@ -62,6 +70,9 @@ export const mailTexts = z.object({
   verificationCode: mailText('verificationCode'),
   emailChange: mailText('emailChange'),
   emailChanged: mailText('emailChanged'),
+  factorAdded: mailText('factorAdded'),
+  factorRemoved: mailText('factorRemoved'),
+  recoveryCodesRenewed: mailText('recoveryCodesRenewed'),
 });
 export type MailTexts = z.output<typeof mailTexts>;
 

@@ -2,12 +2,13 @@ import type { Logger, Secrets } from '@kith/base';
 import { Sweeper } from '@kith/service';
 import type { IdentityStore, Mailing, User } from '../store/index.ts';
 import { linkOf } from './links.ts';
+import { storeNotices } from './notices.ts';
 import { textsOf } from './texts.ts';
-import { hashAddress, hashCode, hashToken, makeToken, tokenEnd } from './tokens.ts';
+import { hashAddress, hashCode, hashToken, isNotice, makeToken, tokenEnd } from './tokens.ts';
 import type { Transport } from './transport.ts';
 
 export interface PostmanOptions {
-  store: Pick<IdentityStore, 'mailings' | 'mailsSent' | 'resetRequests' | 'projects' | 'users'>;
+  store: Pick<IdentityStore, 'mailings' | 'mailsSent' | 'resetRequests' | 'factors' | 'projects' | 'users'>;
   secrets: Pick<Secrets, 'hash' | 'seal' | 'open'>;
   /** Null where mails cannot be sent. */
   transport: Transport | null;
@@ -70,6 +71,7 @@ export class Postman {
 
   async #sendAll(): Promise<void> {
     await this.#takeResetRequests();
+    await storeNotices(this.#options);
     const { store, log } = this.#options;
     for (;;) {
       const due = await store.mailings.due(new Date(Date.now() + 1), atOnce);
@@ -105,7 +107,7 @@ export class Postman {
   }
 
   async #sendOne(mailing: Mailing): Promise<void> {
-    const { store, secrets, transport } = this.#options;
+    const { store, transport } = this.#options;
     const { kind, projectId, waiting } = mailing;
     if (!waiting || !transport) return;
     const { tries, since } = waiting;
@@ -118,12 +120,10 @@ export class Postman {
       return;
     }
     if (tries === 0 && !(await this.#mayMail(mailing))) return;
-    const token = makeToken(kind);
-    const user = { projectId, id: mailing.userId };
-    const hash = kind === 'verificationCode' ? hashCode(secrets, user, token) : hashToken(token);
+    const { token, stored } = this.#tokenOf(mailing);
     const taken = await store.mailings.take(mailing, {
       dueAt: new Date(Date.now() + leaseMs),
-      token: { hash, until: tokenEnd(mailing), failures: 0 },
+      token: stored,
     });
     if (!taken) return;
     if (!isStillFor(mailing, taken)) return store.mailings.settle(mailing, { tries: tries + 1 });
@@ -141,13 +141,24 @@ export class Postman {
     await store.mailings.settle(mailing, { tries: tries + 1 });
   }
 
-  /** Whether the address may get another mail. Who has lost an address is told later, if not now. */
+  /** A new token of a mail, and what is stored of it. A notice has none. */
+  #tokenOf({ kind, until, projectId, userId }: Mailing): { token: string; stored: Mailing['token'] } {
+    if (isNotice(kind)) return { token: '', stored: null };
+    const token = makeToken(kind);
+    const user = { projectId, id: userId };
+    const hash =
+      kind === 'verificationCode' ? hashCode(this.#options.secrets, user, token) : hashToken(token);
+    return { token, stored: { hash, until: tokenEnd({ kind, until }), failures: 0 } };
+  }
+
+  /** Whether the address may get another mail. Who has lost an address, or a factor, is told later, if not now. */
   async #mayMail(mailing: Mailing): Promise<boolean> {
     const { store, secrets, log } = this.#options;
     const { projectId, address, kind, userId } = mailing;
     const to = { projectId, hash: hashAddress(secrets, projectId, address) };
     if (await store.mailsSent.count(to, mostAnHour)) return true;
-    const again = kind === 'emailChanged' ? { again: new Date(Date.now() + longestWaitMs / 2) } : {};
+    const isLate = kind === 'emailChanged' || isNotice(kind);
+    const again = isLate ? { again: new Date(Date.now() + longestWaitMs / 2) } : {};
     await store.mailings.settle(mailing, { tries: 0, ...again });
     log.info({ kind, userId }, `not sent: ${mostAnHour} mails have gone to this address within an hour`);
     return false;
@@ -172,5 +183,5 @@ export class Postman {
 
 /** Whether a mail is still of use to its user, whose address may have changed since it was asked for. */
 function isStillFor({ kind, address }: Mailing, { email }: User): boolean {
-  return kind === 'emailChange' || kind === 'emailChanged' || address === email;
+  return kind === 'emailChange' || kind === 'emailChanged' || isNotice(kind) || address === email;
 }

@@ -64,6 +64,33 @@ If it was not you, open this within 7 days to undo the change. Then set a new pa
 {link}
 `,
   },
+  factorAdded: {
+    subject: 'A second factor was added to your account at {project}',
+    text: `Hello,
+
+an authenticator app or a passkey was added to your account at {project} ({address}). Sign-in asks for it from now on.
+
+If it was not you, somebody knows your password: set a new one, and remove what you did not add.
+`,
+  },
+  factorRemoved: {
+    subject: 'A second factor was removed from your account at {project}',
+    text: `Hello,
+
+an authenticator app or a passkey was removed from your account at {project} ({address}). Sign-in does not ask for it any more.
+
+If it was not you and you did not ask for it, set a new password and look through your account.
+`,
+  },
+  recoveryCodesRenewed: {
+    subject: 'New recovery codes for your account at {project}',
+    text: `Hello,
+
+new recovery codes were made for your account at {project} ({address}). The earlier ones do not count any more.
+
+If it was not you, set a new password and make new recovery codes.
+`,
+  },
 };
 
 /** Subject and text of a mail. What is filled in is not searched for braces again. */

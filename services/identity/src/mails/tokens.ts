@@ -1,12 +1,15 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Secrets } from '@kith/base';
-import type { MailKind } from '@kith/contracts';
+import { type MailKind, type NoticeKind, noticeKinds } from '@kith/contracts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
+/** Mails with a token. */
+export type TokenKind = Exclude<MailKind, NoticeKind>;
+
 /** How long tokens hold once they are sent; of the undoing of a change, as long as its mail says. */
-const lifetimeMs: Readonly<Record<MailKind, number>> = {
+const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   passwordReset: hourMs,
   verificationLink: 24 * hourMs,
   verificationCode: 5 * minuteMs,
@@ -20,14 +23,19 @@ export const undoMs = lifetimeMs.emailChanged;
 export const mostFailures = 5;
 export const codeForm = /^\d{6}$/;
 
+/** Whether a mail only tells of a change. */
+export function isNotice(kind: MailKind): kind is NoticeKind {
+  return noticeKinds.some((one) => one === kind);
+}
+
 /** Makes what a mail is for: 256 random bits, or a code. */
-export function makeToken(kind: MailKind): string {
+export function makeToken(kind: TokenKind): string {
   if (kind !== 'verificationCode') return randomBytes(32).toString('base64url');
   return String(randomInt(1_000_000)).padStart(6, '0');
 }
 
 /** When a token that is sent now is over. */
-export function tokenEnd({ kind, until }: { kind: MailKind; until: number }): number {
+export function tokenEnd({ kind, until }: { kind: TokenKind; until: number }): number {
   const end = Date.now() + lifetimeMs[kind];
   return kind === 'emailChanged' ? Math.min(end, until) : end;
 }

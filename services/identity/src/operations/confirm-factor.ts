@@ -8,6 +8,7 @@ import { makeRecoveryCodes } from '../factors/recovery-codes.ts';
 import { invalidFactor } from '../factors/second-factor.ts';
 import { factorOf } from '../factors/show.ts';
 import { requireProof } from '../factors/step-up.ts';
+import { withNotice } from '../factors/tell.ts';
 import { totpStep } from '../factors/totp.ts';
 import type { Enrolment, StoredFactor } from '../store/index.ts';
 
@@ -36,8 +37,10 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
       enrolments: book.enrolments.filter((one) => one !== enrolment),
       recoveryHashes: made?.hashes ?? book.recoveryHashes,
     };
-    return { book: next, result: { factor: factorOf(factor), recoveryCodes: made?.codes ?? null } };
+    const told = withNotice(app, next, 'factorAdded');
+    return { book: told, result: { factor: factorOf(factor), recoveryCodes: made?.codes ?? null } };
   });
+  app.postman.kick();
   request.setHeader('Cache-Control', 'no-store');
   return answer;
 });

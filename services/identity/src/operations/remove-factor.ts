@@ -3,15 +3,21 @@ import { removeFactor } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { requireProof } from '../factors/step-up.ts';
+import { withNotice } from '../factors/tell.ts';
 
 /** Removes a second factor of the caller's (spec#accounts-factors-remove). */
 export const removeFactorHandler = handler(removeFactor, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;
   const at = app.now();
-  return app.store.factors.change({ projectId, userId: caller.userId, at, deadline }, async (book) => {
-    requireProof(book, caller.sessionId, at);
-    const factors = book.factors.filter(({ id }) => id !== params.factorId);
-    if (factors.length === book.factors.length) throw new ApiError('auth/factor-not-found');
-    return { book: { ...book, factors }, result: undefined };
-  });
+  const done = await app.store.factors.change(
+    { projectId, userId: caller.userId, at, deadline },
+    async (book) => {
+      requireProof(book, caller.sessionId, at);
+      const factors = book.factors.filter(({ id }) => id !== params.factorId);
+      if (factors.length === book.factors.length) throw new ApiError('auth/factor-not-found');
+      return { book: withNotice(app, { ...book, factors }, 'factorRemoved'), result: undefined };
+    },
+  );
+  app.postman.kick();
+  return done;
 });

@@ -4,6 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { makeRecoveryCodes } from '../factors/recovery-codes.ts';
 import { requireProof } from '../factors/step-up.ts';
+import { withNotice } from '../factors/tell.ts';
 
 /** Makes new recovery codes; the old ones stop to count with the same write (spec#accounts-factors-recovery-codes). */
 export const renewRecoveryCodesHandler = handler(renewRecoveryCodes, async (request, app: AppContext) => {
@@ -15,9 +16,11 @@ export const renewRecoveryCodesHandler = handler(renewRecoveryCodes, async (requ
       requireProof(book, caller.sessionId, at);
       if (book.factors.length === 0) throw new ApiError('auth/factor-not-found');
       const { codes, hashes } = makeRecoveryCodes();
-      return { book: { ...book, recoveryHashes: hashes }, result: { recoveryCodes: codes } };
+      const renewed = withNotice(app, { ...book, recoveryHashes: hashes }, 'recoveryCodesRenewed');
+      return { book: renewed, result: { recoveryCodes: codes } };
     },
   );
+  app.postman.kick();
   request.setHeader('Cache-Control', 'no-store');
   return answer;
 });

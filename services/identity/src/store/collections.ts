@@ -287,6 +287,17 @@ export const factors: Collection<FactorBook> = collection<FactorBook>({
   schema: factorBook,
 });
 
+const noticesKeptMs = 24 * 3600 * 1000;
+
+/** Users who are to be told of a change of their second factors, by `userKey`; the changes are in `factors`. */
+export const factorNotices: Collection<{ at: number }> = collection<{ at: number }>({
+  name: 'factorNotices',
+  kind: 'row',
+  version: 1,
+  schema: z.object({ at: time }),
+  expires: ({ at }) => at + noticesKeptMs,
+});
+
 /** Signing keys of access tokens, by padded ordinal. */
 export const keys: Collection<StoredKey> = collection<StoredKey>({
   name: 'keys',
@@ -450,6 +461,7 @@ export const declared: Declared = {
       sessions,
     ],
     factors,
+    factorNotices,
     ...[mailings, resetRequests, sentMails],
     ...[keys, hashKeys, revokedKeys, apiKeys, keyUses, blocks, hashKinds, replyCollection],
     ...[attempts, erasedExternals, audits],

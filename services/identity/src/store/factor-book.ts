@@ -1,3 +1,4 @@
+import { noticeKinds } from '@kith/contracts';
 import { z } from 'zod';
 
 const time = z.int();
@@ -58,6 +59,8 @@ export const factorBook = z.object({
   challenges: z.array(challenge),
   /** Sessions in which the user has proved themselves, and until when that counts. */
   proofs: z.array(z.object({ sessionId: z.string(), until: time })),
+  /** Changes that the user is still to be told of by mail, and when they were made. */
+  notices: z.array(z.object({ kind: z.enum(noticeKinds), at: time })).optional(),
 });
 
 export type FactorBook = z.output<typeof factorBook>;
@@ -85,7 +88,8 @@ export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();
   const isRunning = ({ expiresAt }: { expiresAt: number }) => expiresAt > now;
   const enrolments = book.enrolments.filter(isRunning).slice(-mostWaiting);
-  if (book.factors.length === 0) return { ...emptyBook, enrolments };
+  const { notices = [] } = book;
+  if (book.factors.length === 0) return { ...emptyBook, enrolments, ...(notices.length > 0 && { notices }) };
   return {
     ...book,
     enrolments,

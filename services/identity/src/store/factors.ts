@@ -1,8 +1,8 @@
 import { untilMade } from '@kith/base';
 import type { Documents } from '@kith/store';
-import { factors } from './collections.ts';
+import { factorNotices, factors } from './collections.ts';
 import { emptyBook, type FactorBook, tidied } from './factor-book.ts';
-import { userKey } from './keys-of.ts';
+import { everything, lastIn, projectIn, userKey } from './keys-of.ts';
 
 interface Whose {
   projectId: string;
@@ -38,10 +38,13 @@ export class Factors {
       const { book, result } = await change(tidied(found?.doc ?? emptyBook, at));
       if (!book) return { result };
       const next = tidied(book, at);
-      const isEmpty = next.factors.length === 0 && next.enrolments.length === 0;
+      const { notices = [] } = next;
+      const isEmpty = [next.factors, next.enrolments, notices].every(({ length }) => length === 0);
       if (isEmpty && !found) return { result };
       const set = isEmpty ? null : next;
-      const [outcome] = await this.#documents.change([{ in: factors, target: found ?? key, set }]);
+      const [outcome] = await this.#documents.change([
+        { in: factors, target: found ?? key, set, rows: rowsOf(key, found?.doc.notices, notices) },
+      ]);
       return outcome === 'made' ? { result } : undefined;
     };
     return untilMade(attempt, { deadline });
@@ -49,6 +52,37 @@ export class Factors {
 
   /** Erases a user's book for good. Repeatable. */
   async forget({ projectId, userId }: Whose): Promise<void> {
-    await this.#documents.erase(factors, userKey(projectId, userId));
+    const key = userKey(projectId, userId);
+    await this.#documents.clearIds(factorNotices, [key]);
+    await this.#documents.erase(factors, key);
   }
+
+  /** Users who are to be told of a change. */
+  async untold(limit: number): Promise<Whose[]> {
+    const found = await this.#documents.range(factorNotices, { ...everything, limit });
+    return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
+  }
+
+  /** Notes that a user was told of these changes. */
+  async noteTold(whose: Whose, told: readonly Notice[]): Promise<void> {
+    const isTold = ({ kind, at }: Notice) => told.some((one) => one.kind === kind && one.at >= at);
+    const now = new Date();
+    await this.change({ ...whose, at: now, deadline: now.getTime() + noteMs }, async (book) => {
+      const { notices, ...others } = book;
+      const left = notices?.filter((one) => !isTold(one)) ?? [];
+      return { book: left.length > 0 ? { ...book, notices: left } : others, result: undefined };
+    });
+  }
+}
+
+type Notice = NonNullable<FactorBook['notices']>[number];
+
+/** What a note that a user was told may take. */
+const noteMs = 10_000;
+
+/** Users who are to be told are found by a row. */
+function rowsOf(id: string, before: readonly Notice[] = [], after: readonly Notice[] = []) {
+  if (before.length === 0 && after.length === 0) return [];
+  const first = after[0];
+  return [{ in: factorNotices, id, put: first ? { at: first.at } : null }];
 }

@@ -145,6 +145,11 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     await waitFor(async () => !(await stored()).includes(userId) && !(await stored()).includes(passkey.id));
   });
 
+  test('where no mail can be sent, nobody is to be told of a change', async () => {
+    await withTotp();
+    expect((await dumpStore(identity.store)).factorNotices).toEqual([]);
+  });
+
   test('the secrets are sealed anew with everything else', async () => {
     const { ada, secret } = await withTotp();
     const store = await openStore(identity.store);

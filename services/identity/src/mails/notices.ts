@@ -1,0 +1,31 @@
+import type { Logger } from '@kith/base';
+import type { IdentityStore } from '../store/index.ts';
+
+const atOnce = 100;
+
+/**
+ * Makes mails of changes of second factors, which were noted with the change. Those from before a restore are dropped. A process that
+ * dies over one may tell of it twice.
+ */
+export async function storeNotices({
+  store,
+  restoredAt,
+  log,
+}: {
+  store: Pick<IdentityStore, 'factors' | 'mailings' | 'users'>;
+  restoredAt: number;
+  log: Logger;
+}): Promise<void> {
+  for (const { projectId, userId } of await store.factors.untold(atOnce)) {
+    try {
+      const user = await store.users.find(projectId, userId);
+      const { notices = [] } = await store.factors.find({ projectId, userId });
+      for (const { kind, at } of notices) {
+        if (user?.email && at >= restoredAt) await store.mailings.add(user, { kind, address: user.email });
+      }
+      await store.factors.noteTold({ projectId, userId }, notices);
+    } catch (error) {
+      log.warn({ err: error, userId }, 'a change of second factors is not told yet');
+    }
+  }
+}
