@@ -42,7 +42,8 @@ async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
   const user = makeUser();
   await app.store.users.add(user, userEvent(userCreated, user));
   const refresh = (refreshToken: string, by = app, deadline = Date.now() + 5_000) => {
-    const request = { ...device, projectId: user.projectId, deadline, body: { refreshToken } };
+    const audit = { tell() {}, untell() {} };
+    const request = { ...device, audit, projectId: user.projectId, deadline, body: { refreshToken } };
     return requestNewAccessTokenHandler.handle(
       request as unknown as OperationRequest<OperationSpec>,
       by,
