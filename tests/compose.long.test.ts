@@ -1,5 +1,5 @@
 // Quick counterpart: tests/outages.test.ts
-// Starts at most 0 platforms and 60 processes.
+// Starts at most 0 platforms and 70 processes.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -89,6 +89,37 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       ...['known', 'unknown', 'unknown'],
     ]);
     expect(await knows('gateway', 'mongo')).toBe('unknown');
+  }, 60_000);
+
+  it('holds in each image its own packages alone, with their bill and licences where its labels say', async () => {
+    const ids = (await project.call('ps', '-q', 'gateway', ...serviceNames)).split('\n').filter(Boolean);
+    const inspected = await dockerOrThrow(['inspect', '-f', '{{json .Config.Labels}}', ...ids]);
+    const labelled = inspected.split('\n').map((line): Record<string, string> => JSON.parse(line));
+    const inside = labelled.map(async (labels) => {
+      const { 'dev.kith.sbom': sbom = '', 'dev.kith.licences': licences = '' } = labels;
+      const service = labels['com.docker.compose.service'] ?? '';
+      const script =
+        'ls services && echo -- && ls node_modules && echo -- && cat "$1" && echo -- && cat "$2"';
+      const said = await project.call('exec', '-T', service, 'sh', '-c', script, 'sh', sbom, licences);
+      return { service, labels, said: said.split('\n--\n') };
+    });
+    const others = { sharp: 'storage', nodemailer: 'identity', otpauth: 'identity', express: 'gateway' };
+    for (const { service, labels, said } of await Promise.all(inside)) {
+      const [sources, modules = '', bill = '', licences = ''] = said;
+      expect(sources).toBe(service);
+      const has = (name: string) => modules.split('\n').includes(name);
+      expect(Object.keys(others).filter(has)).toEqual(
+        Object.keys(others).filter((name) => others[name as keyof typeof others] === service),
+      );
+      expect(JSON.parse(bill).metadata.component).toMatchObject({ name: `kith-${service}` });
+      expect(licences).toMatch(/^zod \S+: MIT$/m);
+      expect(labels).toMatchObject({
+        'org.opencontainers.image.title': `kith-${service}`,
+        'org.opencontainers.image.base.name': project.images.node,
+        'org.opencontainers.image.licenses': expect.stringMatching(/\bApache-2\.0 AND .*\bMIT\b/),
+      });
+    }
+    expect(labelled.length).toBe(serviceNames.length + 1);
   }, 60_000);
 
   it('lets one service be stopped and started again alone', async () => {

@@ -1,12 +1,43 @@
 // Writes what names every service into Dockerfile, docker-compose.yml and Prometheus' targets, from the manifests; `--check` only
 // compares. Each part stands between two comments: `# <part> …` and `# </part>`.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { secretNames, serviceNames, services } from '@kith/platform';
+import { imageOf, lockOf } from './images/image.ts';
+import { expressionOf } from './images/notices.ts';
 
 const lines = (of: (name: string) => string, names: readonly string[] = serviceNames) =>
   names.map((name) => `${of(name)}\n`).join('');
 
-const targets = services.map(({ name }) => `FROM service AS ${name}\nCMD ["services/${name}/src/main.ts"]\n`);
+const root = fileURLToPath(new URL('../', import.meta.url));
+const lock = lockOf(root);
+
+/** What is special to an image: what it holds, what Node has compiled of it, and labels that say so. */
+function contentOf(name: string, loaded: readonly string[]): string {
+  const { packages } = imageOf(root, name, lock).lock;
+  const labels = {
+    title: `kith-${name}`,
+    version: packages[`services/${name}`]?.version ?? packages['apps/kith']?.version,
+    licenses: expressionOf({ packages }),
+  };
+  const lines = Object.entries(labels).map(([label, text]) => `org.opencontainers.image.${label}="${text}"`);
+  const names = loaded.map((one) => `'${one}'`).join(', ');
+  return `COPY --from=trees /trees/${name} .
+RUN ["node", "--min-semi-space-size=16", "--input-type=module", "-e", "for (const name of [${names}]) await import(name)"]
+LABEL ${lines.join(' \\\n      ')}
+`;
+}
+
+const targets = services.map(({ name, stores }) => {
+  const loaded = [`@kith/${name}`, '@kith/bus/nats', ...(stores ? ['@kith/store/mongo'] : [])];
+  return `FROM service AS ${name}\n${contentOf(name, loaded)}CMD ["services/${name}/src/main.ts"]\n`;
+});
+const setup = [
+  './apps/kith/src/credentials/credentials.ts',
+  './apps/kith/src/keeper/consumers.ts',
+  '@kith/bus/nats',
+  'mongodb',
+];
 
 const streaming = services.filter(({ streams }) => streams);
 const streamingPort = 9091;
@@ -47,7 +78,11 @@ const entries = services.map(({ name, stores, streams, subscriptions, emits, con
 });
 
 const parts: Record<string, Record<string, string>> = {
-  Dockerfile: { targets: targets.join('\n') },
+  Dockerfile: {
+    setup: contentOf('setup', setup),
+    targets: targets.join('\n'),
+    gateway: contentOf('gateway', ['@kith/gateway', '@kith/bus/nats', 'ioredis']),
+  },
   'docker-compose.yml': {
     seeds: lines((name) => `      - nats-${name}:/etc/kith/${name}`),
     services: entries.join('\n'),

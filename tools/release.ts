@@ -38,8 +38,11 @@ write('package-lock.json', json(lock));
 const document = spawnSync(process.execPath, ['tools/openapi.ts'], { cwd: root, stdio: 'inherit' });
 if (document.status !== 0) process.exit(document.status ?? 1);
 
-const bill = spawnSync(process.execPath, ['tools/sbom.ts'], { cwd: root, stdio: 'inherit' });
-if (bill.status !== 0) process.exit(bill.status ?? 1);
+// Images bear it in their bills and labels.
+for (const script of ['tools/sbom.ts', 'tools/deployment.ts']) {
+  const made = spawnSync(process.execPath, [script], { cwd: root, stdio: 'inherit' });
+  if (made.status !== 0) process.exit(made.status ?? 1);
+}
 
 const parts = (Object.keys(titles) as Bump[]).flatMap((bump) => {
   const own = changes.filter((change) => change.bump === bump);

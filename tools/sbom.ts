@@ -1,8 +1,10 @@
 // `npm run sbom`: writes sbom.cdx.json, the bill of materials (CycloneDX 1.6) of what running Kith may need, from the lock file; `--check`
-// only compares. Images hold it, and their labels say where.
+// only compares. `npm run sbom -- storage` prints that of an image, which is cut out of it (tools/images/bill.ts).
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { billOf } from './images/bill.ts';
+import { imageOf } from './images/image.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const maker = 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js';
@@ -28,7 +30,10 @@ if (status !== 0) {
 }
 const made = `${JSON.stringify(JSON.parse(stdout))}\n`;
 const file = new URL('../sbom.cdx.json', import.meta.url);
-if (!process.argv.includes('--check')) writeFileSync(file, made);
+const [word] = process.argv.slice(2);
+if (word && word !== '--check')
+  console.log(JSON.stringify(billOf(JSON.parse(made), imageOf(root, word)), null, 2));
+else if (!word) writeFileSync(file, made);
 else if (made !== readFileSync(file, 'utf8')) {
   console.error('sbom.cdx.json differs from package-lock.json; run tools/sbom.ts');
   process.exit(1);

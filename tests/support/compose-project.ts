@@ -69,6 +69,8 @@ export async function startComposeProject(
     const images = await dockerOrThrow(['images', '-q', '--filter', `reference=${name}-*`]);
     const ids = [...new Set(images.split('\n').filter(Boolean))];
     if (ids.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...ids]);
+    // The classic builder keeps what no image is made of any more. That of the last hour may be in use by another build.
+    await dockerOrThrow(['image', 'prune', '-f', '--filter', 'label=dev.kith.stage', '--filter', 'until=1h']);
   });
   await call('config', '-q');
   await call('build');

@@ -21,6 +21,8 @@ const known: Readonly<Record<string, string>> = {
 /** A package of others, and how it is licensed. */
 export interface Licensed {
   name: string;
+  /** Where it lies. */
+  path: string;
   version: string;
   licence: string;
   /** Whether only working on Kith needs it. */
@@ -40,7 +42,7 @@ export function licencesIn({ packages }: Lock): Licensed[] {
       } = entry as typeof entry & {
         license?: string;
       };
-      return { name, version, licence: license, isDevelopment: dev };
+      return { name, path, version, licence: license, isDevelopment: dev };
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

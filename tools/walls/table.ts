@@ -116,6 +116,7 @@ export const around: Readonly<Record<string, Room>> = {
       'tools/packages/',
       'tools/walls/',
       'tools/bootstrap/',
+      'tools/images/',
       'examples/people/kith-settings.ts',
       'package.json',
     ],

@@ -1,4 +1,5 @@
 import { dirname, join, normalize } from 'node:path/posix';
+import { type Import, importsOf } from './imports.ts';
 import { around, drivers, folders, packages, type Room, shared, suites } from './table.ts';
 
 /** An import that the table does not allow, in a sentence that says where to go instead. */
@@ -8,26 +9,10 @@ export interface Violation {
   sentence: string;
 }
 
-interface Import {
-  file: string;
-  line: number;
-  /** As it is written. */
-  name: string;
-}
-
-const form = /(?:^|[\s;}])(?:from|import)\s*\(?\s*['"]([^'"\n]+)['"]/g;
-
 /** Finds what the tables of `table.ts` do not allow, and circles of files. `files` are sources by their paths. */
 export function violationsOf(files: ReadonlyMap<string, string>): Violation[] {
   const imports = [...files].flatMap(([file, text]) => importsOf(file, text));
   return [...imports.flatMap(walked), ...circles(imports.filter(({ name }) => name.startsWith('.')))];
-}
-
-function importsOf(file: string, text: string): Import[] {
-  return [...text.matchAll(form)].map(({ 1: name = '', index }) => ({
-    ...{ file, name },
-    line: text.slice(0, index + 1).split('\n').length,
-  }));
 }
 
 function walked({ file, line, name }: Import): Violation[] {

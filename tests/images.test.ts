@@ -1,0 +1,172 @@
+// Starts at most 0 platforms and 1 processes.
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type ProcessName, serviceNames, services, storingNames } from '@kith/platform';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { imageOf, lockOf } from '../tools/images/image.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../', import.meta.url));
+const names: ProcessName[] = [...serviceNames, 'gateway'];
+const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+
+/** Packages of others that ours depend on, in the images of all. */
+const ofAll = [
+  ...['@nats-io/jetstream', '@nats-io/transport-node', 'pino', 'prom-client', 'zod'],
+  ...['api', 'context-async-hooks', 'core', 'exporter-trace-otlp-proto', 'resources', 'sdk-trace'].map(
+    (name) => `@opentelemetry/${name}`,
+  ),
+];
+
+const undo = new AsyncDisposableStack();
+let folder: string;
+const treeOf = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kith-images-'));
+  undo.defer(() => rm(folder, { recursive: true, force: true }));
+  // As the Dockerfile makes them.
+  await run(process.execPath, ['tools/images.ts', folder, ...names], { cwd: root });
+}, 120_000);
+afterAll(() => undo.disposeAsync(), 60_000);
+
+describe.each(names)('the image of %s', (name) => {
+  it('holds the sources of no other service', () => {
+    expect(readdirSync(join(treeOf(name), 'services'))).toEqual([name]);
+    expect(readdirSync(treeOf(name)).sort()).toEqual(
+      ['LICENSE', 'libs', 'licences.txt', 'node_modules', 'sbom.cdx.json', 'services', 'tools'].sort(),
+    );
+    expect(globSync('{libs,services}/**/*.test.ts', { cwd: treeOf(name) })).toEqual([]);
+  });
+
+  it('holds the packages that its service and the libraries behind it use, what these need, and no others', () => {
+    const config = services.find((one) => one.name === name)?.config.shape ?? {};
+    const { dependencies } = json(join(root, 'services', name, 'package.json'));
+    const expected = new Set([
+      ...ofAll,
+      ...Object.keys(dependencies).filter((one) => !one.startsWith('@kith/')),
+      ...((storingNames as string[]).includes(name) ? ['mongodb'] : []),
+      ...('STORAGE_URL' in config ? ['@aws-sdk/client-s3', '@aws-sdk/lib-storage'] : []),
+    ]);
+    const used = globSync('{libs,services}/*/package.json', { cwd: treeOf(name) }).flatMap((file) =>
+      Object.keys(json(join(treeOf(name), file)).dependencies ?? {}).filter(
+        (one) => !one.startsWith('@kith/'),
+      ),
+    );
+    expect([...new Set(used)].sort()).toEqual([...expected].sort());
+    expect(packagesIn(treeOf(name))).toEqual(neededIn(treeOf(name), `node_modules/@kith/${name}`));
+  });
+
+  it('lists its packages in its bill of materials and with their licences', () => {
+    const bill = json(join(treeOf(name), 'sbom.cdx.json'));
+    expect(bill.metadata.component).toMatchObject({ type: 'container', name: `kith-${name}` });
+    const listed = componentsOf(bill).map((one) => [one.path, one.version]);
+    const held = packagesIn(treeOf(name)).map((path) => [
+      path,
+      json(join(treeOf(name), path, 'package.json')).version,
+    ]);
+    expect(listed.sort()).toEqual(held.sort());
+    const refs = new Set([bill.metadata.component['bom-ref'], ...componentsOf(bill).map(({ ref }) => ref)]);
+    for (const { ref, dependsOn = [] } of bill.dependencies) {
+      for (const one of [ref, ...dependsOn]) expect(refs, one).toContain(one);
+    }
+    const licences = readFileSync(join(treeOf(name), 'licences.txt'), 'utf8');
+    for (const [path = '', version] of held) {
+      if (path.startsWith('node_modules/@kith/')) continue;
+      const own = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      expect(licences.split('\n').filter((line) => line.startsWith(`${own} ${version}: `))).toHaveLength(1);
+    }
+    expect(licences).not.toMatch(/^\S+ \S+: none$/m);
+    expect(licences).toContain('THE SOFTWARE IS PROVIDED "AS IS"');
+  });
+});
+
+it('the bill of an image names what CycloneDX finds in the same packages', async () => {
+  const { lock } = imageOf(root, 'gateway', lockOf(root));
+  const ours = Object.keys(lock.packages).filter((path) => !path.includes('node_modules/'));
+  const own = { name: 'kith', version: '0.0.0', workspaces: ours };
+  const cut = { ...lock, packages: { '': own, ...lock.packages } };
+  const at = join(folder, 'cut');
+  const files: Record<string, unknown> = { 'package.json': own, 'package-lock.json': cut };
+  for (const path of ours)
+    files[`${path}/package.json`] = json(join(treeOf('gateway'), path, 'package.json'));
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(at, path)), { recursive: true });
+    await writeFile(join(at, path), JSON.stringify(content));
+  }
+  const maker = join(root, 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js');
+  const words = [maker, '--package-lock-only', '--short-PURLs', '--spec-version', '1.6'];
+  const { stdout, stderr } = spawnSync(process.execPath, words, {
+    cwd: at,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  expect(stdout, stderr).not.toBe('');
+  const purls = (bill: object) =>
+    componentsOf(bill)
+      .map(({ purl }) => purl)
+      .sort();
+  expect(purls(JSON.parse(stdout))).toEqual(purls(json(join(treeOf('gateway'), 'sbom.cdx.json'))));
+}, 30_000);
+
+it('refuses a source that imports what its package does not depend on', () => {
+  const lock = structuredClone(lockOf(root));
+  delete lock.packages['services/storage']?.dependencies?.sharp;
+  expect(() => imageOf(root, 'storage', lock)).toThrow(
+    /^services\/storage\/src\/.* imports sharp, but services\/storage\/package.json does not depend on it\.$/,
+  );
+});
+
+interface Listed {
+  path: string;
+  version: string;
+  ref: string;
+  purl: string;
+}
+
+/** All components of a bill, those inside of others as well. */
+function componentsOf({ components = [] }: { components?: object[] }): Listed[] {
+  return components.flatMap((one) => {
+    const { properties = [], ...rest } = one as { properties?: { name: string; value: string }[] } & Listed;
+    const path = properties.find((property) => property.name === 'cdx:npm:package:path')?.value ?? '';
+    return [{ ...rest, path, ref: (one as { 'bom-ref': string })['bom-ref'] }, ...componentsOf(one)];
+  });
+}
+
+/** The packages in the `node_modules` of a tree, and in those inside of them. */
+function packagesIn(tree: string, modules = 'node_modules'): string[] {
+  if (!existsSync(join(tree, modules))) return [];
+  const paths = readdirSync(join(tree, modules)).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(tree, modules, name)).map((own) => `${name}/${own}`) : [name],
+  );
+  const all = paths.flatMap((path) => {
+    const at = `${modules}/${path}`;
+    return [at, ...(path.startsWith('@kith/') ? [] : packagesIn(tree, `${at}/node_modules`))];
+  });
+  return all.sort();
+}
+
+/** A package in a tree and those that it needs, by the manifests that are there, where Node finds them. */
+function neededIn(tree: string, start: string): string[] {
+  const found = new Set<string>();
+  const need = (path: string) => {
+    if (found.has(path)) return;
+    found.add(path);
+    const manifest = json(join(tree, path, 'package.json'));
+    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = manifest;
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      let at = path;
+      while (at !== '.' && !existsSync(join(tree, at, 'node_modules', name))) at = dirname(at);
+      const needed = join(at, 'node_modules', name);
+      if (existsSync(join(tree, needed))) need(needed);
+      else expect({ ...optionalDependencies, ...peerDependenciesMeta }, path).toHaveProperty([name]);
+    }
+  };
+  need(start);
+  return [...found].sort();
+}

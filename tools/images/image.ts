@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Lock, neededBy } from '../bootstrap/sizes.mjs';
+import { importsOf } from '../walls/imports.ts';
+import { loadedBy } from './loaded.ts';
+
+/** What an image holds (docs/adr/0059). */
+export interface Image {
+  name: string;
+  /** The lock file cut down to the packages in it, ours and those of others. Ours depend on nothing that is left out. */
+  lock: Lock;
+}
+
+/** What the processes of an image run. */
+function entriesOf(name: string): string[] {
+  if (name !== 'setup') return [`services/${name}/src/main.ts`];
+  const others = ['credentials/setup', 'credentials/make-database-users', 'keeper/main'];
+  return others.map((one) => `apps/kith/src/${one}.ts`);
+}
+
+/** The images of a repository: one a service, and the one that sets them up. */
+export function imageNames(root: string): string[] {
+  return [...readdirSync(join(root, 'services')).sort(), 'setup'];
+}
+
+export function lockOf(root: string): Lock {
+  return JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+}
+
+/**
+ * Works out what an image holds: the packages of ours whose sources its processes may load, of what these depend on the packages
+ * that those sources name, and all that those need. Throws where a source imports what its package does not depend on.
+ */
+export function imageOf(root: string, name: string, lock = lockOf(root)): Image {
+  const entries = entriesOf(name);
+  const packages = { ...lock.packages };
+  const home = folderOf(entries[0] ?? '');
+  const link = Object.keys(packages).find((path) => packages[path]?.link && packages[path].resolved === home);
+  if (!link) throw new Error(`package-lock.json does not have ${home}: run npm install.`);
+  const byFolder = Map.groupBy(loadedBy(root, lock, entries), ([file]) => folderOf(file));
+  for (const [folder, sources] of byFolder) {
+    const { devDependencies: _, bin: _bin, ...entry } = packages[folder] ?? {};
+    const { dependencies = {} } = entry;
+    for (const [file, text] of sources) refuseUndeclared(file, text, dependencies);
+    const isNamed = (one: string) =>
+      sources.some(([file, text]) => file.endsWith('.ts') && naming(one).test(text));
+    const named = Object.entries(dependencies).filter(([one]) => isNamed(one));
+    packages[folder] = { ...entry, dependencies: Object.fromEntries(named) };
+  }
+  const needed = neededBy(packages, [link.replace('node_modules/', '')]);
+  const cut = Object.entries(packages).filter(([path]) => needed.has(path));
+  return { name, lock: { ...lock, packages: Object.fromEntries(cut) } };
+}
+
+/** `libs/store` of what lies in it. */
+const folderOf = (file: string) => file.split('/').slice(0, 2).join('/');
+
+/** Finds a package's name, or that of a part of it, where code has it as a text: not every file is got by an import. */
+const naming = (name: string) => new RegExp(`['"\`]${name.replaceAll('.', '\\.')}['"\`/]`);
+
+function refuseUndeclared(file: string, text: string, dependencies: Record<string, string>): void {
+  for (const { name } of importsOf(file, text)) {
+    if (name.startsWith('.') || name.startsWith('node:')) continue;
+    const [scope = '', own = ''] = name.split('/');
+    const needed = scope.startsWith('@') ? `${scope}/${own}` : scope;
+    if (!(needed in dependencies))
+      throw new Error(`${file} imports ${name}, but ${folderOf(file)}/package.json does not depend on it.`);
+  }
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import type { Lock } from '../bootstrap/sizes.mjs';
+import { importsOf } from '../walls/imports.ts';
+
+/** What is only of types: it is gone before anything is loaded. */
+const ofTypes = /^(?:import|export) type\b[^;]*;|\btypeof import\(/gm;
+/** Files that are started as threads. */
+const threads = /new URL\(\s*'(\.[^']+\.ts)', import\.meta\.url/g;
+
+/** The sources of ours that some files may load, now or later, threads among them: their texts by their paths. */
+export function loadedBy(root: string, { packages }: Lock, entries: readonly string[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  const load = (file: string): void => {
+    if (texts.has(file)) return;
+    const text = readFileSync(join(root, file), 'utf8').replaceAll(ofTypes, '');
+    texts.set(file, text);
+    for (const name of [
+      ...importsOf(file, text).map((one) => one.name),
+      ...[...text.matchAll(threads)].map(([, name = '']) => name),
+    ]) {
+      if (name.startsWith('.')) load(join(dirname(file), name));
+      else if (name.startsWith('@kith/')) load(entryOf(root, packages, name));
+    }
+  };
+  for (const entry of entries) load(entry);
+  return texts;
+}
+
+/** The file that a name of ours stands for: `@kith/store/open` is `libs/store/src/open.ts`. */
+function entryOf(root: string, packages: Lock['packages'], name: string): string {
+  const [, own = '', ...rest] = name.split('/');
+  const folder = packages[`node_modules/@kith/${own}`]?.resolved;
+  const exported = folder && JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).exports;
+  const file: string | undefined = exported?.[['.', ...rest].join('/')];
+  if (!folder || !file) throw new Error(`No package exports ${name}.`);
+  return join(folder, file);
+}

@@ -1,0 +1,16 @@
+/** An import as it is written in a file. */
+export interface Import {
+  file: string;
+  line: number;
+  name: string;
+}
+
+const form = /(?:^|[\s;}])(?:from|import)\s*\(?\s*['"]([^'"\n]+)['"]/g;
+
+/** The imports in a source, static and dynamic, by their names. */
+export function importsOf(file: string, text: string): Import[] {
+  return [...text.matchAll(form)].map(({ 1: name = '', index }) => ({
+    ...{ file, name },
+    line: text.slice(0, index + 1).split('\n').length,
+  }));
+}
