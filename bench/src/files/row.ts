@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -146,11 +146,14 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
     const kithPids = [gateway.pid, storage.pid];
     const sides = {
       uploads: {
-        kith: () => load(urls.kith, upload, kithPids, options.seconds),
+        kith: async () => {
+          const measured = await load(urls.kith, upload, kithPids, options.seconds);
+          removeFiles(places.kith, fileIdOf(originalPath));
+          return measured;
+        },
         peer: async () => {
           const measured = await load(urls.peer, upload, [peer.pid], options.seconds);
-          rmSync(places.peer, { recursive: true });
-          mkdirSync(places.peer);
+          removeFiles(places.peer);
           return measured;
         },
       },
@@ -201,6 +204,19 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
   } finally {
     await Promise.all(running.map((process) => process.stop()));
   }
+}
+
+function fileIdOf(path: string): string {
+  return path.split('/').at(-1) ?? '';
+}
+
+/**
+ * Removes the files below a folder, but for those below a folder of the given name. Else one side would write to memory that it has just
+ * given back, and the other to memory that the machine has yet to provide.
+ */
+function removeFiles(folder: string, kept?: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && !entry.parentPath.endsWith(`/${kept}`)) rmSync(join(entry.parentPath, entry.name));
 }
 
 function formOf(file: Uint8Array): { type: string; body: Buffer } {

@@ -18,6 +18,7 @@ export { makeEvent } from './events/make-event.ts';
 export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';
 export { eraseEvents, withdrawEvents } from './events/withdraw.ts';
+export { freeChunk } from './http/free-chunk.ts';
 export {
   type BytesAnswer,
   downloadHandler,

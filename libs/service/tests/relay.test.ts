@@ -79,6 +79,30 @@ test('publishes what was left by a process before it, and what it is told of', a
   expect(await metrics.registry.getSingleMetricAsString('kith_events_published_total')).toMatch(/ 2$/m);
 });
 
+test('publishes in one go what it may wait for, and no later because something is in a hurry', async () => {
+  let looks = 0;
+  const find = outbox.unpublished.bind(outbox);
+  outbox.unpublished = (limit, past) => {
+    looks++;
+    return find(limit, past);
+  };
+  const relay = start(never);
+  await waitFor(() => looks > 0);
+  await nextTurn();
+  looks = 0;
+  for (const name of ['one', 'two', 'three']) {
+    store(name);
+    relay.kick({ within: 50 });
+    await nextTurn();
+  }
+  await waitFor(() => arrived.length === 3);
+  expect(looks).toBe(1);
+  relay.kick({ within: never });
+  store('four');
+  relay.kick();
+  await waitFor(() => arrived.length === 4);
+});
+
 test('publishes more than a batch in one go', async () => {
   for (let count = 0; count < 350; count++) store(`many-${count}`);
   start(never);

@@ -23,6 +23,8 @@ export class Relay {
   readonly #options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics };
   readonly #timer: NodeJS.Timeout;
   readonly #checks: NodeJS.Timeout;
+  /** Runs while a kick waits for more. */
+  #gathering: NodeJS.Timeout | undefined;
   /** Whether the marks are to be compared with the log before anything else is published. */
   #isCheckDue = true;
   /** Counts the times the connection was lost. */
@@ -70,12 +72,20 @@ export class Relay {
     this.kick();
   }
 
-  /** Publishes soon; does not wait and does not throw. */
-  kick(): void {
-    afterChange(() => this.#kick());
+  /**
+   * Publishes soon; does not wait and does not throw. With `within`, so many ms later, in one go with what comes meanwhile: for events
+   * that nobody waits for.
+   */
+  kick({ within = 0 }: { within?: number } = {}): void {
+    afterChange(() => {
+      if (within === 0) this.#kick();
+      else if (!this.#stopped) this.#gathering ??= setTimeout(() => this.#kick(), within);
+    });
   }
 
   #kick(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
     if (this.#stopped) return;
     this.#again = true;
     // It publishes what others have stored, too: what it does belongs to no trace, each event has its own.
@@ -91,6 +101,7 @@ export class Relay {
     if (this.#stopped) return;
     clearInterval(this.#timer);
     clearInterval(this.#checks);
+    clearTimeout(this.#gathering);
     this.#unwatch();
     this.#stopped = true;
     await this.#running;

@@ -20,7 +20,8 @@ export interface BlobEntry {
 export interface Blobs {
   /**
    * Stores bytes whole or not at all, and resolves with their number once they survive the loss of this process, and in a folder
-   * that of the power. Reads no faster than it can store. Rejects when the source does, or the signal is aborted.
+   * that of the power. Reads no faster than it can store: it asks for a chunk when it needs the memory of the one before no more.
+   * Rejects when the source does, or the signal is aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**

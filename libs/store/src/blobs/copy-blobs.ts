@@ -14,7 +14,7 @@ export async function copyBlobs(from: Blobs, to: Blobs, progress?: (count: numbe
   const running = new Set<Promise<void>>();
   const copy = async (key: string) => {
     const bytes = await from.read(key);
-    if (bytes) await to.put(key, copied(bytes));
+    if (bytes) await to.put(key, bytes);
   };
   for await (const { key, size } of from.list()) {
     count++;
@@ -26,9 +26,4 @@ export async function copyBlobs(from: Blobs, to: Blobs, progress?: (count: numbe
   }
   await Promise.all(running);
   return count;
-}
-
-/** Copies each chunk: the store that takes them may hold several at a time. */
-async function* copied(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) yield Buffer.from(chunk);
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, opendir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { StartError } from '@kith/base';
 import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
+import { eachChunk } from './each-chunk.ts';
 import { sweepFolder } from './sweep-folder.ts';
 
 /** Where bytes lie until they are whole. No key begins with a dot. */
@@ -94,17 +94,9 @@ export class FolderBlobs implements Blobs {
 
   /** A name is on disk once its folder is; a new folder once the one above is. */
   async #syncFolders(path: string): Promise<void> {
-    for (let at = path; at.length >= this.#folder.length; at = dirname(at)) {
-      const folder = await open(at, 'r');
-      try {
-        await folder.sync();
-      } catch (error) {
-        // Folders cannot be synced on every system.
-        if (!['EINVAL', 'EPERM', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-      } finally {
-        await folder.close();
-      }
-    }
+    const folders: string[] = [];
+    for (let at = path; at.length >= this.#folder.length; at = dirname(at)) folders.push(at);
+    await Promise.all(folders.map(syncFolder));
   }
 
   async #removeEmpty(path: string): Promise<void> {
@@ -116,16 +108,40 @@ export class FolderBlobs implements Blobs {
   }
 }
 
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } catch (error) {
+    // Folders cannot be synced on every system.
+    if (!['EINVAL', 'EPERM', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    await folder.close();
+  }
+}
+
 async function writeWhole(
   path: string,
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  // Opened before the source is read: a stream that opens it itself may do so after the source has failed and the draft is removed.
+  // Before the source is read: it may fail, and then the draft is there to be removed.
   const draft = await open(path, 'wx', 0o600);
-  const target = draft.createWriteStream({ flush: true, highWaterMark: 256 * 1024 });
-  await pipeline(source, target, ...(signal ? [{ signal }] : []));
-  return target.bytesWritten;
+  try {
+    let size = 0;
+    await eachChunk(source, signal, async (chunk) => {
+      await writeAll(draft, chunk);
+      size += chunk.length;
+    });
+    await draft.sync();
+    return size;
+  } finally {
+    await draft.close();
+  }
+}
+
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
 }
 
 /** Memory that files are read into, which is used again: to collect as much of it as was read takes longer than to read. */

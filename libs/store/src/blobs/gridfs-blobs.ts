@@ -1,8 +1,9 @@
-import { Readable, type Writable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { type Db, GridFSBucket, MongoClient, type ObjectId } from 'mongodb';
 import '../drivers/mongo-driver.ts';
 import { type BlobEntry, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
+import { eachChunk } from './each-chunk.ts';
 
 /** Bytes of one chunk: what a reader of a range reads too much at most, twice. */
 const chunkBytes = 255 * 1024;
@@ -66,13 +67,7 @@ export class GridFsBlobs implements Blobs {
     target.on('error', () => undefined);
     try {
       // Each write is waited for, also when this is given up: one that is under way would come after the removal.
-      await pipeline(
-        Readable.from(source),
-        async (chunks: AsyncIterable<Uint8Array>) => {
-          for await (const chunk of chunks) await writeTo(target, chunk);
-        },
-        ...(signal ? [{ signal }] : []),
-      );
+      await eachChunk(source, signal, (chunk) => writeTo(target, chunk));
       signal?.throwIfAborted();
       target.end();
       await finished(target);

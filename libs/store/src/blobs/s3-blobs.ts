@@ -97,7 +97,8 @@ export class S3Blobs implements Blobs {
     async function* counted() {
       for await (const chunk of source) {
         size += chunk.length;
-        yield chunk;
+        // The client's library holds several.
+        yield Buffer.from(chunk);
       }
     }
     const body = Readable.from(counted(), { objectMode: false });

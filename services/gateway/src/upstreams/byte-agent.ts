@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { freeChunk } from '@kith/service';
 
 const bufferBytes = 256 * 1024;
 
@@ -86,10 +87,7 @@ export async function passBytes(
   }
 }
 
-/**
- * Gives back the memory of each chunk of a request as soon as it is written. Left to the collector, an upload would take as much
- * memory as it has bytes. Nobody else may hold the chunks.
- */
+/** Gives back the memory of each chunk of a request as soon as it is written. Nobody else may hold the chunks. */
 export function freeWritten(outgoing: ClientRequest): void {
   const write = outgoing.write.bind(outgoing) as (
     chunk: Buffer,
@@ -97,8 +95,6 @@ export function freeWritten(outgoing: ClientRequest): void {
   ) => boolean;
   outgoing.write = ((chunk: Buffer) =>
     write(chunk, (error) => {
-      const memory = chunk.buffer as ArrayBuffer;
-      // The HTTP parser gives each chunk memory of its own. A part of something larger is left alone.
-      if (!error && chunk.byteLength === memory.byteLength) memory.transfer(0);
+      if (!error) freeChunk(chunk);
     })) as typeof outgoing.write;
 }

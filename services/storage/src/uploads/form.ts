@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { PassThrough, type Readable } from 'node:stream';
 import { ApiError } from '@kith/base';
 import { maxFormBytes, type Upload } from '@kith/contracts';
+import { freeChunk } from '@kith/service';
 import busboy from 'busboy';
+import { Blocks } from './blocks.ts';
 
 /** The file of a form, while it comes in. */
 export interface FormFile {
   /** As the client calls it: of a path the last part. */
   name: string;
-  /** Its bytes. They fail with the code of what is wrong with the form. */
-  bytes: Readable;
+  /** Its bytes. They fail with the code of what is wrong with the form. A chunk is the reader's until it asks for the next one. */
+  bytes: AsyncIterable<Uint8Array>;
 }
 
 /** What else a form holds. */
@@ -27,25 +28,47 @@ export async function readForm<T>(
 ): Promise<{ fields: FormFields; taken: T }> {
   const fields: FormFields = Object.create(null);
   let taking = undefined as Promise<T> | undefined;
-  let bytes: PassThrough | undefined;
+  let bytes: Blocks | undefined;
   const parser = parserOf(request, upload);
   const parsed = new Promise<void>((resolve, reject) => {
     let received = 0;
+    /** What is being parsed, and how much of it has been copied. */
+    let piece: Buffer | undefined;
+    let copied = 0;
+    let isRefused = false;
+    const flow = () => {
+      if (isRefused || bytes?.isFull || parser.writableLength > 0) request.pause();
+      else request.resume();
+    };
     const refuse = (error: unknown) => {
-      request.unpipe(parser);
-      bytes?.destroy(error as Error);
+      isRefused = true;
+      request.off('data', parse);
+      request.pause();
+      bytes?.fail(error);
       reject(error);
+    };
+    const parse = (read: Buffer) => {
+      received += read.length;
+      if (received > upload.maxBytes + maxFormBytes) return refuse(new ApiError(upload.tooLarge));
+      piece = read;
+      copied = 0;
+      parser.write(read);
+      // Else the parser holds some of it, or it is not of the file.
+      if (copied === read.length) freeChunk(read);
+      flow();
     };
     parser.on('file', (field, stream, { filename }) => {
       if (field !== upload.part) return void stream.resume();
       if (taking) return refuse(invalidForm('The form has the file twice.'));
-      const target = new PassThrough({ highWaterMark: 64 * 1024 });
+      const target = new Blocks(flow);
       bytes = target;
-      // Of a form that was cut off or refused: who reads the bytes hears of it by them.
-      target.on('error', () => undefined);
       stream.on('limit', () => refuse(new ApiError(upload.tooLarge)));
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
-      stream.pipe(target);
+      stream.on('data', (some: Buffer) => {
+        target.push(some);
+        if (some.buffer === piece?.buffer) copied += some.length;
+      });
+      stream.on('end', () => target.end());
       taking = take({ name: nameOf(filename), bytes: target }, { ...fields });
       // What the file is refused for is told at once, not at the end of the form.
       taking.catch(refuse);
@@ -59,15 +82,13 @@ export async function readForm<T>(
     }
     parser.on('error', (error) => refuse(invalidForm(undefined, error)));
     parser.on('close', resolve);
-    request.on('data', (chunk: Uint8Array) => {
-      received += chunk.length;
-      if (received > upload.maxBytes + maxFormBytes) refuse(new ApiError(upload.tooLarge));
-    });
+    parser.on('drain', flow);
+    request.on('data', parse);
+    request.on('end', () => parser.end());
     request.on('error', refuse);
     request.on('close', () => {
       if (!request.complete) refuse(invalidForm());
     });
-    request.pipe(parser);
   });
   try {
     await parsed;

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { ApiError } from '@kith/base';
 import type { ImageFormat } from '@kith/contracts';
 import { fileTypeFromBuffer } from 'file-type';
@@ -43,9 +42,10 @@ export function imageReceiver(
       async function* recognised() {
         const head: Uint8Array[] = [];
         let size = 0;
-        for await (const chunk of bytes as AsyncIterable<Uint8Array>) {
+        for await (const chunk of bytes) {
           if (!format) {
-            head.push(chunk);
+            // Copied: its memory is used again.
+            head.push(Buffer.from(chunk.subarray(0, headBytes)));
             size += chunk.length;
             if (size >= headBytes) format = await formatOf(Buffer.concat(head));
           }
@@ -55,7 +55,11 @@ export function imageReceiver(
       }
       // Opened here: a stream that opens it itself may do so after the form has failed and its folder is removed.
       const sent = await open(path, 'wx', 0o600);
-      await pipeline(recognised, sent.createWriteStream(), { signal: receipt.signal });
+      try {
+        await sent.writeFile(recognised(), { signal: receipt.signal });
+      } finally {
+        await sent.close();
+      }
       if (!format) throw new ApiError('storage/invalid-image');
       return { name, path, format };
     },

@@ -40,6 +40,8 @@ export interface Receipt extends Intent {
 export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | undefined>;
 
 const mebibyte = 1024 * 1024;
+/** Events of new files are told a few at a time: that takes as many questions to the database as one does. */
+const gatherMs = 200;
 
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
@@ -67,36 +69,32 @@ export async function receive(
   const projectBytes =
     request.storageMib === undefined ? app.quotas.projectBytes : request.storageMib * mebibyte;
   const quotas = { ...app.quotas, projectBytes };
-  const open = async (intended: Intent): Promise<Receipt> => {
-    const room = await roomOf(app, intended, quotas);
-    if (room <= 0) throw new ApiError('storage/quota-exceeded');
-    const checkRoom = (bytes: number) => {
-      if (bytes > room) throw new ApiError('storage/quota-exceeded');
-    };
-    return { ...intended, id: randomUUID(), signal: request.signal, checkRoom };
-  };
-  // Without room nothing of the form is read.
-  let receipt = typeof intent === 'function' ? undefined : await open(intent);
+  let receipt: Receipt | undefined;
   let due: number | undefined;
   let isBegun = false;
   try {
     const { fields, taken } = await readForm(request.incoming, upload, async (file, before) => {
-      if (typeof intent === 'function') {
-        const intended = await intent(file, before);
-        if (!intended) return undefined;
-        receipt = await open(intended);
-      }
-      const opened = receipt as Receipt;
-      due = Date.now() + app.looseMs;
-      await note(app, opened, due);
+      const intended = typeof intent === 'function' ? await intent(file, before) : intent;
+      if (!intended) return undefined;
+      const id = randomUUID();
+      let room = 0;
+      const checkRoom = (bytes: number) => {
+        if (bytes > room) throw new ApiError('storage/quota-exceeded');
+      };
+      receipt = { ...intended, id, signal: request.signal, checkRoom };
+      const late = Date.now() + app.looseMs;
+      const onNote = () => {
+        due = late;
+      };
+      room = await begin(app, receipt, { due: late, quotas, onNote });
       isBegun = true;
-      return opened.receiver.take(file, opened);
+      return receipt.receiver.take(file, receipt);
     });
     if (!receipt) return undefined;
     const draft = await receipt.receiver.finish(taken, fields, receipt);
     request.signal.throwIfAborted();
     const record = await commit(app, receipt, { draft, quotas });
-    app.relay.kick();
+    app.relay.kick({ within: gatherMs });
     return record;
   } catch (error) {
     if (due === undefined || !receipt) throw error;
@@ -111,19 +109,26 @@ export async function receive(
   }
 }
 
-/** How many bytes more the user may store. */
-async function roomOf({ store }: AppContext, owner: Owner, quotas: Quotas): Promise<number> {
-  const [account, projectBytes] = await Promise.all([
-    store.account(owner),
-    store.projectBytes(owner.projectId),
-  ]);
-  return Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
-}
-
-async function note(app: AppContext, { id, projectId, userId }: Receipt, due: number): Promise<void> {
+/** Notes that an upload begins, and resolves with how many bytes more its user may store. Without room nothing is noted. */
+async function begin(
+  { store, turns }: AppContext,
+  { id, projectId, userId }: Receipt,
+  { due, quotas, onNote }: { due: number; quotas: Quotas; onNote: () => void },
+): Promise<number> {
   const owner = { projectId, userId };
-  if (await app.store.erased.has(owner)) throw new ApiError('auth/unauthorized');
-  await changeAccount(app, owner, (account) => app.store.begin(account, id, due));
+  const [isErased, projectBytes] = await Promise.all([
+    store.erased.has(owner),
+    store.projectBytes(projectId),
+  ]);
+  if (isErased) throw new ApiError('auth/unauthorized');
+  let room = 0;
+  await changeAccount({ store, turns }, owner, async (account) => {
+    room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
+    if (room <= 0) throw new ApiError('storage/quota-exceeded');
+    onNote();
+    return store.begin(account, id, due);
+  });
+  return room;
 }
 
 async function commit(
@@ -133,12 +138,13 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
+  // Before its turn: what other uploads end with meanwhile may pass the quota of a project, but others wait no longer.
+  const projectBytes = await app.store.projectBytes(projectId);
   await changeAccount(app, owner, async (account) => {
     const { doc } = account;
     // It took too long, or the account has ended: its bytes are removed by another.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
     if (doc.bytes + draft.bytes > quotas.userBytes) throw new ApiError('storage/quota-exceeded');
-    const projectBytes = await app.store.projectBytes(projectId);
     if (projectBytes + draft.bytes > quotas.projectBytes) throw new ApiError('storage/quota-exceeded');
     // Later than all before it: it stands behind them in the list, whatever clock the next machine has.
     const createdAt = Math.max(Date.now(), doc.lastAt + 1);

@@ -30,7 +30,8 @@ export async function storeBytes(
   };
   async function* watched() {
     for await (const chunk of source) {
-      if (head) head.push(chunk);
+      // What is kept of a chunk is copied: its memory is used again.
+      if (head) head.push(Buffer.from(chunk.subarray(0, headBytes)));
       size += chunk.length;
       onSize?.(size);
       digest.update(chunk);

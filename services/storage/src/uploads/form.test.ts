@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createFile } from '@kith/contracts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FormFile, readForm } from './form.ts';
+
+const mebibyte = 1024 * 1024;
+const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** Reads as a slow store does, which has no use for a chunk once it asks for the next one. */
+async function readSlowly({ bytes }: FormFile): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of bytes) {
+    for (let turn = 0; turn < 50; turn++) await nextTurn();
+    digest.update(chunk);
+    chunk.fill(0);
+  }
+  return digest.digest('hex');
+}
+
+const server = createServer(async (request, response) => {
+  const { fields, taken } = await readForm(request, createFile.upload, readSlowly);
+  response.end(JSON.stringify({ fields, taken }));
+});
+let url = '';
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+
+// Blocks have a mebibyte, and pieces that come in 64 KiB.
+it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
+  'reads a file of %i bytes to its end, however slowly, and the fields on either side',
+  async (size) => {
+    const bytes = randomBytes(size);
+    const form = new FormData();
+    form.append('before', 'one');
+    form.append('file', new Blob([bytes]), 'name');
+    form.append('after', 'two');
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, async () => (await fetch(url, { method: 'POST', body: form })).json()),
+    );
+    const whole = { fields: { before: 'one', after: 'two' }, taken: digestOf(bytes) };
+    expect(answers).toEqual([whole, whole, whole]);
+  },
+);
+
+it('loses nothing of bytes that look like the boundary', async () => {
+  const boundary = 'the-boundary';
+  const almost = Buffer.from(`\r\n--the-boundar\r\n--the-bounda\r\n-\r`.repeat(60_000));
+  const body = Buffer.concat([
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="file"\r\n\r\n`),
+    almost,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  expect(await answer.json()).toEqual({ fields: {}, taken: digestOf(almost) });
+});
