@@ -25,6 +25,7 @@ import {
   suspendUser,
   updateUser,
 } from '@kith/contracts';
+import { codesOf } from '@kith/openapi';
 import { type TestUser, waitFor } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { http } from '../support/http.ts';
@@ -192,6 +193,23 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
       await world.refused(spec, given, 'auth/forbidden', { message });
       const { headers: _, ...alone } = given;
       await world.refused(spec, alone, 'auth/forbidden', { message });
+    }
+  });
+
+  it('an operation without need of a token refuses On-Behalf-Of from whom it is not for, as the document says', async () => {
+    const forbidden = expect.arrayContaining(['auth/forbidden']);
+    for (const spec of operations.filter(({ auth }) => auth === 'optional')) {
+      const params = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, ada.id]));
+      const own = { token: ada.accessToken, headers: onBehalfOf(grace), params };
+      const message = 'Only a server key may act for another user: leave On-Behalf-Of out.';
+      await world.refused(spec, own, 'auth/forbidden', { message });
+      const ofKey = { token: key, headers: onBehalfOf(world.stranger), params };
+      const foreign =
+        serverKeyMay(spec) === 'never'
+          ? 'A server key cannot do this for a user.'
+          : 'On-Behalf-Of must be the id of a user of this project who is not suspended.';
+      await world.refused(spec, ofKey, 'auth/forbidden', { message: foreign });
+      expect([spec.name, codesOf(spec)]).toEqual([spec.name, forbidden]);
     }
   });
 

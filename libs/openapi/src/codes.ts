@@ -39,7 +39,8 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     scope === 'project' && !operation.answersDeleted && 'project/not-found',
     (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
-    (asksUsers || auth === 'operator') && 'auth/forbidden',
+    // Where a token may be left out: for `On-Behalf-Of`, which not everybody may send.
+    (asksUsers || auth === 'operator' || auth === 'optional') && 'auth/forbidden',
     asksUsers && 'auth/suspended',
     asksUsers && operation.shortForm === true && 'auth/token-expired',
     takesBody && 'request/invalid-json',

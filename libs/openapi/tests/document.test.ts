@@ -112,6 +112,7 @@ describe.each(each)('%s', (name, spec) => {
     );
     if (spec.limit || spec.auth === 'operator') wanted.push('rate-limit/exceeded');
     if (spec.auth === 'user') wanted.push('auth/unauthorized', 'auth/forbidden', 'auth/suspended');
+    if (spec.auth === 'optional') wanted.push('auth/forbidden');
     if (spec.auth === 'operator') wanted.push('auth/unauthorized', 'auth/forbidden');
     if (spec.upload) wanted.push('request/invalid-multipart', spec.upload.tooLarge);
     else if (!methodsOf(spec).includes('GET')) wanted.push('request/invalid-json', 'request/too-large');

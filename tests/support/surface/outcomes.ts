@@ -26,6 +26,8 @@ export function mayAnswer(spec: OperationSpec, code: ErrorCode): boolean {
   if (layers.test(code) || code === `${spec.feature}/server-error` || spec.errors.includes(code)) return true;
   if (code === 'project/invalid-id') return spec.scope === 'project';
   if (spec.auth === 'user' && code === 'auth/suspended') return true;
+  // For `On-Behalf-Of`, which not everybody may send.
+  if (spec.auth === 'optional' && code === 'auth/forbidden') return true;
   if (spec.shortForm && code === 'auth/token-expired') return true;
   return outcomesOf(spec).some((outcome) => outcome.split(' ', 1)[0] === code);
 }
