@@ -35,6 +35,11 @@ file="$UNITS/$unit"
 value() { sed -n "s/^$1=//p" "$file"; }
 cd "$(value WorkingDirectory)"
 set -a; . "$(value EnvironmentFile)"; set +a
+credential="$(value LoadCredential)"
+if [ -n "$credential" ]; then
+  export CREDENTIALS_DIRECTORY="$UNITS/$unit.credentials"
+  install -D -m 400 "\${credential#*:}" "$CREDENTIALS_DIRECTORY/\${credential%%:*}"
+fi
 if [ $mode = wait ]; then eval "$(value ExecStart)"; else eval "$(value ExecStart)" > "$UNITS/$unit.log" 2>&1 & fi`,
 };
 
@@ -91,7 +96,11 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
   expect(said).toMatch(/^ok {7}certificate: /m);
   expect(said).not.toMatch(/^wrong/m);
   expect(await readFile(join(folder, 'var/lib/kith/ada-key'), 'utf8')).toMatch(/^\S{30,}\n$/);
-  expect(await readdir(join(folder, 'var/backups/kith'))).toHaveLength(1);
+  const backups = join(folder, 'var/backups/kith');
+  const [backup = '', ...others] = await readdir(backups);
+  expect(others).toEqual([]);
+  // Nothing of it stands in the clear.
+  expect(await readdir(join(backups, backup))).toEqual(['backup.sealed']);
 }, 120_000);
 
 /** A proxy that ends TLS, with a certificate that its own authority stands for. */
