@@ -5,6 +5,7 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
 import { FormProblem } from './form-problem.tsx';
+import { QrCode } from './qr-code.tsx';
 
 export type BegunTotp = Extract<Methods['auth.enrolFactor']['output'], { type: 'totp' }>;
 type Confirmed = Methods['auth.confirmFactor']['output'];
@@ -41,9 +42,10 @@ function CodeForm(props: { begun: BegunTotp; onConfirmed(confirmed: Confirmed): 
   return (
     <form className="form" onSubmit={form.onSubmit}>
       <FormProblem text={form.problem} />
+      <p>Scan this code with the app on your phone:</p>
+      <QrCode text={begun.url} label="QR code for the authenticator app" />
       <p>
-        <a href={begun.url}>Open it in an app on this device</a>, or type this secret into the app on your
-        phone:
+        Or <a href={begun.url}>open it in an app on this device</a>, or type this secret into the app:
       </p>
       <Field label="Secret" value={begun.secret} readOnly />
       <Field

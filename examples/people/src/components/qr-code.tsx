@@ -1,0 +1,15 @@
+import encodeQR from 'qr';
+
+/** What readers need around a code, in its modules (ISO/IEC 18004). */
+const quietZone = 4;
+
+/** Draws a text as a QR code. It is made on this page: the text goes nowhere. */
+export function QrCode({ text, label }: { text: string; label: string }) {
+  const rows = encodeQR(text, 'raw', { ecc: 'low', border: quietZone });
+  const dark = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return (
+    <svg className="qr-code" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label={label}>
+      <path d={dark.join('')} />
+    </svg>
+  );
+}
