@@ -215,7 +215,10 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const mail = async () =>
       (await dumpStore(identity.store)).mailings?.find((row) => {
         const said = JSON.stringify(row).replaceAll('\\', '');
-        return said.includes(email) && said.includes('"factorAdded"') && /"dueAt":\d/.test(said);
+        const [, dueAt = '0'] = /"dueAt":(\d+)/.exec(said) ?? [];
+        // Not as it waited to be looked at for the first time.
+        const isLater = Number(dueAt) > Date.now() + 60_000;
+        return said.includes(email) && said.includes('"factorAdded"') && isLater;
       });
     await waitFor(mail, { what: 'the notice that waits' });
     expect(mailsTo(email)).toHaveLength(5);
