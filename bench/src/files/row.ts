@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@kith/engines';
+import { waitFor } from '@kith/testing';
 import type { LoadOptions } from '../load/options.ts';
 import { samplePage } from '../page.ts';
 import { audience, issuer, makePopulation } from '../population.ts';
@@ -148,12 +150,12 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       uploads: {
         kith: async () => {
           const measured = await load(urls.kith, upload, kithPids, options.seconds);
-          removeFiles(places.kith, fileIdOf(originalPath));
+          await removeFiles(places.kith, fileIdOf(originalPath));
           return measured;
         },
         peer: async () => {
           const measured = await load(urls.peer, upload, [peer.pid], options.seconds);
-          removeFiles(places.peer);
+          await removeFiles(places.peer);
           return measured;
         },
       },
@@ -214,9 +216,15 @@ function fileIdOf(path: string): string {
  * Removes the files below a folder, but for those below a folder of the given name. Else one side would write to memory that it has just
  * given back, and the other to memory that the machine has yet to provide.
  */
-function removeFiles(folder: string, kept?: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile() && !entry.parentPath.endsWith(`/${kept}`)) rmSync(join(entry.parentPath, entry.name));
+async function removeFiles(folder: string, kept?: string): Promise<void> {
+  const removed = async () => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith(`/${kept}`));
+    await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
+    return true;
+  };
+  // Uploads that the load broke off are removed meanwhile, with their folders.
+  await waitFor(() => removed().catch(() => false), { what: 'the files of a round to be gone' });
 }
 
 function formOf(file: Uint8Array): { type: string; body: Buffer } {
