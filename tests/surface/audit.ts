@@ -3,6 +3,7 @@ import {
   type AuditRow,
   blockUser,
   changePassword,
+  createImage,
   createOperator,
   createServerKey,
   deleteServerKey,
@@ -12,11 +13,14 @@ import {
   setPassword,
   signIn,
   signOut,
+  signUp,
   suspendUser,
+  updateConnectionSettings,
   updateProject,
 } from '@kith/contracts';
 import { waitFor } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
+import { filePart, smallPng } from '../support/multipart.ts';
 import { operatorKey, refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
 import { walksList } from '../support/surface/lists.ts';
 import { features } from '../support/surface/parts.ts';
@@ -76,6 +80,15 @@ export const audit = surfaceSuite('audit', (world) => {
     const plain = createHash('sha256').update(email).digest('base64url');
     expect(JSON.stringify(row)).not.toContain(plain);
 
+    const taken = { email: (await world.user()).email, password: 'not this one, I think' };
+    for (let time = 0; time < 3; time++)
+      await world.refused(signUp, { body: taken }, 'DUPLICATE_EMAIL', { field: 'email' });
+    const signedUp = (await rows({ action: signUp.name })).filter(
+      ({ outcome }) => outcome === 'DUPLICATE_EMAIL',
+    );
+    expect(signedUp.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+    expect(new Set(signedUp.map(({ actor }) => actor.slice(0, 8)))).toEqual(new Set(['unknown:']));
+
     const user = await world.user();
     const refresh = (refreshToken: string) => ({ body: { refreshToken } });
     const second = (await world.ok(requestNewAccessToken, refresh(user.refreshToken))).body;
@@ -97,6 +110,10 @@ export const audit = surfaceSuite('audit', (world) => {
     const headers = { 'on-behalf-of': ada.id };
     const behalf = { token: world.serverKey, headers, params: { userId: grace.id } };
     await world.ok(blockUser, behalf);
+    await world.ok(updateConnectionSettings, { ...behalf, body: { showsConnections: false } });
+    const image = (value: Uint8Array) => ({ token: world.serverKey, headers, parts: [filePart(value)] });
+    await world.refused(createImage, image(Buffer.from('no image')), 'storage/invalid-image');
+    await world.ok(createImage, image(smallPng));
     const key = await operatorKey(world, { scopes: ['users:write'], projectIds: [world.projectId] });
     await world.ok(suspendUser, { token: key, params, body: {} });
 
@@ -113,15 +130,21 @@ export const audit = surfaceSuite('audit', (world) => {
       actor: expect.stringMatching(/^operator-key:[0-9a-f-]{36}$/),
       target: own,
     });
-    // Another service has told of it.
-    const [blocked] = await waitFor(
-      async () => {
-        const found = await rows({ action: blockUser.name });
+    // Other services have told of these.
+    for (const spec of [blockUser, updateConnectionSettings, createImage]) {
+      const told = async () => {
+        const found = await rows({ action: spec.name });
         return found.length > 0 && found;
-      },
-      { what: 'the row of the block' },
-    );
-    expect(blocked).toMatchObject({ actor: expect.stringMatching(/^server-key:/), target: own });
+      };
+      // Of the image that was refused there is none.
+      expect(await waitFor(told, { what: `the row of ${spec.name}` })).toEqual([
+        expect.objectContaining({
+          actor: expect.stringMatching(/^server-key:/),
+          target: own,
+          outcome: 'success',
+        }),
+      ]);
+    }
   });
 
   it('finds rows by project, actor, action and time', async () => {
@@ -196,7 +219,9 @@ export const audit = surfaceSuite('audit', (world) => {
     await world.ok(setPassword, marked);
     const { email } = user;
     const session = (await world.ok(signIn, { body: { email, password: marked.body.password } })).body;
-    await world.ok(deleteUser, { token: String(session.accessToken), params });
+    await world.ok(signOut, { body: { refreshToken: String(session.refreshToken) } });
+    const again = (await world.ok(signIn, { body: { email, password: marked.body.password } })).body;
+    await world.ok(deleteUser, { token: String(again.accessToken), params });
     const isGone = async () => {
       const [first] = await ofActor(user.id);
       return first === undefined;
@@ -205,6 +230,8 @@ export const audit = surfaceSuite('audit', (world) => {
     const [deleted] = await rows({ action: deleteUser.name });
     expect(deleted?.actor).toMatch(/^erased:[\w-]{43}$/);
     expect(deleted?.ip).toMatch(/^[\w-]{43}$/);
+    const [signedOut] = await rows({ action: signOut.name });
+    expect(signedOut).toMatchObject({ actor: deleted?.actor, target: expect.stringMatching(/^erased:/) });
     const [set] = await rows({ action: setPassword.name });
     expect(set).toMatchObject({ actor: 'operator', target: deleted?.actor });
   });

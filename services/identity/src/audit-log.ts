@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type AuditRow, auditedUser, auditRecorded } from '@kith/contracts';
 import { type AuditLog, eventOf, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
@@ -17,7 +18,9 @@ export function auditLogOf(app: AppContext): AuditLog {
       app.relay.kick();
       await addRow(app, row);
     },
-    async fail(row) {
+    async fail(failure, alike) {
+      // Keyed: erasure leaves the id, and nobody is to find out by it whose row it was.
+      const row = { id: uuidOf(app.secrets.hash('audit-row', alike)), ...failure };
       await app.store.audits.fail(row, eventOf(row));
       app.relay.kick();
     },
@@ -34,4 +37,19 @@ async function addRow({ store, secrets }: AppContext, row: AuditRow): Promise<vo
 /** What stands for the id and the address of somebody who was erased: the same for the same, and known to nobody without the key. */
 export function auditHash(secrets: AppContext['secrets']): (text: string) => string {
   return (text) => secrets.hash('audit', text);
+}
+
+/** Who tries with an address that is no user's: a keyed hash (spec#audit-ids). */
+export function strangerOf(
+  { secrets }: Pick<AppContext, 'secrets'>,
+  projectId: string,
+  email: string,
+): string {
+  return `unknown:${secrets.hash('audit-address', `${projectId}|${email}`)}`;
+}
+
+/** A UUID of a text that is random enough (RFC 9562, version 8). */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

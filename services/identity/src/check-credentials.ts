@@ -3,6 +3,7 @@ import type { signIn } from '@kith/contracts';
 import type { OperationRequest } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { type Attempt, attemptOf } from './attempts.ts';
+import { strangerOf } from './audit-log.ts';
 import type { Project, User } from './store/index.ts';
 import { notSuspended } from './suspension.ts';
 
@@ -28,8 +29,7 @@ export async function checkCredentials(
   const project = await app.store.projects.find(projectId);
   if (!project) throw new ApiError('project/not-found');
   const found = await app.store.users.findByEmail(projectId, body.email);
-  const stranger = () => `unknown:${app.secrets.hash('audit-address', `${projectId}|${body.email}`)}`;
-  request.audit.tell({ actor: found ? `user:${found.id}` : stranger() });
+  request.audit.tell({ actor: found ? `user:${found.id}` : strangerOf(app, projectId, body.email) });
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const right = await app.attempts.check(attempt, async () => {
     const hash = found?.passwordHash ?? null;

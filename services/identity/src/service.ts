@@ -29,7 +29,7 @@ import { ErasedExternals } from './erased-externals.ts';
 import { type ErasureTimes, erasureTimes, finishErasures } from './erasure.ts';
 import { ErasureList } from './erasure-list.ts';
 import { type MailTimes, Postman } from './mails/postman.ts';
-import { mayGoPlain } from './mails/tls.ts';
+import { isUnverified, mayGoPlain } from './mails/tls.ts';
 import { openTransport, type TransportConfig } from './mails/transport.ts';
 import { Notices } from './notices.ts';
 import { actingUserHandler } from './operations/acting-user.ts';
@@ -208,6 +208,10 @@ function mailsOf(
   if (isProduction && smtpUrl !== undefined && mayGoPlain(smtpUrl))
     throw new StartError(
       'SMTP_URL: in production mails go over a network by TLS alone; take requireTLS and ignoreTLS out of it, or use smtps://',
+    );
+  if (isProduction && smtpUrl !== undefined && isUnverified(smtpUrl))
+    throw new StartError(
+      'SMTP_URL: in production the mail server shows who it is; take tls.rejectUnauthorized out of it, and have its authority in NODE_EXTRA_CA_CERTS',
     );
   const mailFolder = isProduction ? undefined : (MAIL_FOLDER ?? (folder && join(folder, 'mail')));
   return { smtpUrl, from, folder: mailFolder, publicUrl };

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   type AuditRow,
   auditedUser,
@@ -83,7 +83,8 @@ export class Audit {
     const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
     if (name === undefined || value === undefined) return null;
     const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
-    return target === this.#actor ? null : target;
+    // Users do nothing to another one that is told here: at most they try. A row is about one user, and goes with that one.
+    return target.startsWith('user:') && this.#actor?.startsWith('user:') ? null : target;
   }
 
   /** The event of what was done; nothing, where there is nothing to be told of or nobody who has done it. */
@@ -110,14 +111,15 @@ export class Audit {
     };
   }
 
-  /** The row of a failure: one for all that are alike within a minute (spec#audit-repeated). */
-  failure(code: ErrorCode): AuditRow | undefined {
-    const row = this.row();
-    if (!row) return undefined;
+  /** The row of a failure, without its id, and what says which failures are alike within its minute (spec#audit-repeated). */
+  failure(code: ErrorCode): { row: Omit<AuditRow, 'id'>; alike: string } | undefined {
+    const made = this.row();
+    if (!made) return undefined;
+    const { id: _, ...row } = made;
     const minute = Math.floor(this.#at.getTime() / minuteMs) * minuteMs;
     const { projectId, actor, action, target, ip } = row;
     const alike = JSON.stringify([minute, projectId, actor, action, target, ip, code]);
-    return { ...row, id: uuidOf(alike), at: new Date(minute).toISOString(), outcome: code };
+    return { row: { ...row, at: new Date(minute).toISOString(), outcome: code }, alike };
   }
 }
 
@@ -137,10 +139,4 @@ export function eventOf(row: AuditRow): EventEnvelope {
 export function auditEventsOf({ projectId, userId }: { projectId: string; userId: string }) {
   // The character after the colon.
   return { from: `${projectId}|audit|${userId}:`, to: `${projectId}|audit|${userId};` };
-}
-
-/** A UUID that says nothing but that two texts are the same (RFC 9562, version 8). */
-function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

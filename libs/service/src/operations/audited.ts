@@ -8,8 +8,8 @@ import type { Audit } from './audit.ts';
 export interface AuditLog {
   /** Stores a row, unless it is there. */
   add(row: AuditRow): Promise<void>;
-  /** Counts a failure, in the row of those like it. */
-  fail(row: AuditRow): Promise<void>;
+  /** Counts a failure, in the row of those that are alike. */
+  fail(row: Omit<AuditRow, 'id'>, alike: string): Promise<void>;
 }
 
 export interface AuditParts {
@@ -43,10 +43,10 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
   } catch (error) {
     // What is held is not stored, as the request fails.
     const isStored = carried.isStored && !HeldChanges.current();
-    const row = error instanceof ApiError && audit.hasFailures ? audit.failure(error.code) : undefined;
     if (isStored) await show();
-    else if (row && auditLog) {
-      await apart(() => auditLog.fail(row)).catch((failure) =>
+    const failed = error instanceof ApiError && audit.hasFailures ? audit.failure(error.code) : undefined;
+    if (failed && auditLog) {
+      await apart(() => auditLog.fail(failed.row, failed.alike)).catch((failure) =>
         log().warn({ err: failure }, 'a failure is missing in the audit log'),
       );
     }

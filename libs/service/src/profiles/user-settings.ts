@@ -10,7 +10,7 @@ interface UserKey {
 
 /** Declares what users have set of a service, by `<project>|<user>`. Those who have set nothing have no document. */
 export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): Collection<Settings> {
-  return collection<Settings>({ name: 'settings', kind: 'target', silent: true, version: 1, schema });
+  return collection<Settings>({ name: 'settings', kind: 'target', version: 1, schema });
 }
 
 /** What users have set of a service. The service that goes by a setting owns it, so there is no copy that could be behind. */

@@ -1,7 +1,7 @@
 import { createLogger } from '@kith/base';
 import { expect, test } from 'vitest';
 import { startMailServer } from '../../tests/support/mail-server.ts';
-import { mayGoPlain, withTls } from './tls.ts';
+import { isUnverified, mayGoPlain, withTls } from './tls.ts';
 import { openTransport } from './transport.ts';
 
 test.each([
@@ -28,6 +28,16 @@ test.each([
 ])('%s may be plain text', (address) => {
   expect(mayGoPlain(address)).toBe(true);
   expect(withTls(address)).not.toMatch(/requireTLS=true$/);
+});
+
+test.each([
+  ['smtps://mail.example.org?tls.rejectUnauthorized=false', true],
+  ['smtp://mail.example.org?tls.rejectUnauthorized=0', true],
+  ['smtps://mail.example.org?tls.rejectUnauthorized=true', false],
+  ['smtps://localhost?tls.rejectUnauthorized=false', false],
+  ['smtps://mail.example.org', false],
+])('whether %s leaves open who the server is: %s', (address, isOpen) => {
+  expect(isUnverified(address)).toBe(isOpen);
 });
 
 test('a server on a network that offers no TLS gets no mail', async () => {

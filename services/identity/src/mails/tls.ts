@@ -8,6 +8,12 @@ export function mayGoPlain(address: string): boolean {
   return url.searchParams.getAll('ignoreTLS').some((value) => value !== 'false');
 }
 
+/** Whether it is left open who the server is: anybody in between could read mails. */
+export function isUnverified(address: string): boolean {
+  const url = new URL(address);
+  return !isLocal(url) && url.searchParams.getAll('tls.rejectUnauthorized').some((value) => value !== 'true');
+}
+
 /** The address with TLS required, but for this machine itself or where the address says otherwise. */
 export function withTls(address: string): string {
   const url = new URL(address);

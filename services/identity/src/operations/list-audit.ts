@@ -1,5 +1,5 @@
 import { ApiError } from '@kith/base';
-import { generalPaginationOf, listAudit } from '@kith/contracts';
+import { generalPaginationOf, listAudit, uuid } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { readPage } from '../listing.ts';
@@ -14,7 +14,7 @@ export const listAuditHandler = handler(listAudit, async (request, app: AppConte
   }
   const filter = {
     ...{ projectId, action },
-    actor: actor?.slice(actor.indexOf(':') + 1),
+    actor: actor && idIn(actor),
     from: from === undefined ? undefined : new Date(from),
     to: to === undefined ? undefined : new Date(to),
   };
@@ -28,3 +28,9 @@ export const listAuditHandler = handler(listAudit, async (request, app: AppConte
     pagination: generalPaginationOf(found),
   };
 });
+
+/** The id of an actor, as rows have it: of a UUID in small letters. */
+function idIn(actor: string): string {
+  const id = actor.slice(actor.indexOf(':') + 1);
+  return uuid.safeParse(id).data ?? id;
+}

@@ -1,6 +1,6 @@
 import { ApiError, untilMade } from '@kith/base';
 import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
-import { handler, isTooDeep } from '@kith/service';
+import { handler, isTooDeep, type OperationRequest } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
 import { eraseAccount } from '../erase-account.ts';
@@ -18,7 +18,7 @@ import { userEvent } from '../user-events.ts';
  * spec#accounts-external-left-out, spec#accounts-external-username).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
-  const { projectId, body } = request;
+  const { projectId, body, audit } = request;
   const project = await app.store.projects.find(projectId);
   if (!project) throw new ApiError('project/not-found');
   if (project.publicKey === null) throw new ApiError('auth/missing-keys');
@@ -30,13 +30,13 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     maxAge: project.externalTokenMaxAge,
   });
   if (!external || (await app.erasedExternals.refuses(projectId, external))) {
-    request.audit.tell({ actor: 'unknown' });
+    audit.tell({ actor: 'unknown' });
     throw new ApiError('auth/invalid-token');
   }
   const now = new Date();
   const given = profileOf(external.userData);
   const attempt = async () => {
-    const upserted = await upsert(app, { projectId, foreignId: external.foreignId, given }, now);
+    const upserted = await upsert(app, { projectId, foreignId: external.foreignId, given, audit }, now);
     if (upserted === 'username-taken') delete given.username;
     return typeof upserted === 'object' ? { result: upserted } : undefined;
   };
@@ -44,23 +44,37 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   if (await app.erasedExternals.refuses(projectId, external)) {
     // Erased after the first look: whom this token has brought back must not stay.
     const isNew = user.createdAt.getTime() === now.getTime();
+    audit.tell({ actor: `user:${user.id}` });
     if (isNew) await eraseAccount(app, { projectId, userId: user.id, deadline: request.deadline });
     throw new ApiError('auth/invalid-token');
   }
-  request.audit.tell({ actor: `user:${user.id}` });
+  audit.tell({ actor: `user:${user.id}` });
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
+
+/** Where it is said who has asked, of whoever is refused. */
+type Told = OperationRequest<typeof verifyExternalUser>['audit'];
 
 /** The user; or why there is none yet: somebody else has made or changed it meanwhile, or has its username. */
 type Upserted = User | 'stale' | 'username-taken';
 
 async function upsert(
   app: AppContext,
-  { projectId, foreignId, given }: { projectId: string; foreignId: string; given: GivenProfile },
+  {
+    projectId,
+    foreignId,
+    given,
+    audit,
+  }: { projectId: string; foreignId: string; given: GivenProfile; audit: Told },
   now: Date,
 ): Promise<Upserted> {
   const found = await app.store.people.findByForeignId(projectId, foreignId);
-  const before = found && (await notSuspended(app, found));
+  const before =
+    found &&
+    (await notSuspended(app, found).catch((error) => {
+      audit.tell({ actor: `user:${found.id}` });
+      throw error;
+    }));
   if (before) return update(app, before, given, now);
   const user = newUser({ projectId, foreignId, email: null, passwordHash: null }, withProfile(given), now);
   return create(app, user);

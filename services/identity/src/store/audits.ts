@@ -1,4 +1,4 @@
-import { untilMade } from '@kith/base';
+import { Turns, untilMade } from '@kith/base';
 import { type AuditRow, auditedUser, type EventEnvelope } from '@kith/contracts';
 import type { Documents, Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.ts';
@@ -23,6 +23,8 @@ const batch = 1_000;
 /** The audit log. A row never changes, but for the count of failures and for what erasure takes from it. */
 export class Audits {
   readonly #documents: Documents;
+  /** Failures of one process that have lost a row to each other are counted one after the other. */
+  readonly #turns = new Turns();
 
   constructor(documents: Documents) {
     this.#documents = documents;
@@ -36,13 +38,14 @@ export class Audits {
   /** Counts a failure in the row of those like it; the first one is told with `event`. Throws as `untilMade` does. */
   async fail(row: AuditRow, event: EventEnvelope): Promise<void> {
     const id = placeIn(row);
-    await untilMade(async () => {
+    const attempt = async () => {
       const found = (await this.#documents.get(audits, [id])).get(id);
       const set = found ? { ...found.doc, count: found.doc.count + 1 } : storedOf(row);
       const events = found ? [] : [event];
       const [outcome] = await this.#documents.change([{ in: audits, target: found ?? id, set, events }]);
       return outcome === 'made' ? { result: undefined } : undefined;
-    });
+    };
+    await untilMade(attempt, { inTurn: (work) => this.#turns.run([id], work) });
   }
 
   /** Rows, newest first. What no index has is walked: of one actor, say, what it has done in one project. */
@@ -102,14 +105,16 @@ export class Audits {
 
 /** A row of somebody who is no more. */
 export function erased(row: AuditRow, hash: (text: string) => string): AuditRow {
-  const anonymous = (text: string) => (text.startsWith('user:') ? `erased:${hash(text)}` : text);
-  // The address is that of who has acted.
-  const isOwn = row.actor.startsWith('user:');
+  const anonymous = (text: string) => `erased:${hash(text)}`;
+  if (!row.actor.startsWith('user:'))
+    return { ...row, target: row.target?.startsWith('user:') ? anonymous(row.target) : row.target };
+  // Its sessions lead to it as well, and the request's id is what it has sent.
   return {
     ...row,
     actor: anonymous(row.actor),
     target: row.target && anonymous(row.target),
-    ip: isOwn ? hash(`ip:${row.ip}`) : row.ip,
+    ip: hash(`ip:${row.ip}`),
+    requestId: hash(`request:${row.requestId}`),
   };
 }
 

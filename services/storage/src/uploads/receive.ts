@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '@kith/base';
 import type { OperationSpec, Upload } from '@kith/contracts';
 import type { HttpRequest } from '@kith/service';
+import { apart } from '@kith/store';
 import { changeAccount, isNoted } from '../account.ts';
 import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
@@ -86,7 +87,9 @@ export async function receive(
       const onNote = () => {
         due = late;
       };
-      room = await begin(app, receipt, { due: late, quotas, onNote });
+      const begun = receipt;
+      // The file's record carries what the audit log tells, and this note is no file yet.
+      room = await apart(() => begin(app, begun, { due: late, quotas, onNote }));
       isBegun = true;
       return receipt.receiver.take(file, receipt);
     });
@@ -98,7 +101,8 @@ export async function receive(
     return record;
   } catch (error) {
     if (due === undefined || !receipt) throw error;
-    const left = await abandon(app, receipt, request);
+    const given = receipt;
+    const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
     // Then others remove its bytes, and what it has failed at may be that: it came too slowly, or the account has ended.
     if (Date.now() >= due || (isBegun && left.isOthers))
