@@ -75,6 +75,8 @@ describe('--json', () => {
     ]);
     expect(made).toMatchObject({ name: 'Backend', key: expect.stringMatching(/^kith_sk_/) });
     expect(await call('server-keys list', ['--project', demo])).toMatchObject([{ id: made!.id }]);
+    const [newest] = await call<{ action: string }[]>('audit', ['--project', demo]);
+    expect(newest).toMatchObject({ action: 'identity.create-server-key', outcome: 'success' });
     const removed = await call('server-keys delete', [made!.id, '--project', demo]);
     expect(removed).toEqual([{ id: made!.id, status: 'deleted' }]);
     const [key] = await call<{ kid: string }[]>('keys rotate');

@@ -1,10 +1,17 @@
-import { eventFilter, events, internalSubject, noticeFilter, serviceOf } from '@kith/contracts';
+import {
+  auditRecorded,
+  eventFilter,
+  events,
+  internalSubject,
+  noticeFilter,
+  serviceOf,
+} from '@kith/contracts';
 import { gatewayUses } from '@kith/gateway';
 import type { BusUses } from '@kith/service';
 import { describe, expect, it } from 'vitest';
 import { restoredCommand } from './cli/commands/restored.ts';
 import { natsRights } from './credentials/nats-rights.ts';
-import { serviceBackups, serviceMoves, serviceOfEvent, services } from './services.ts';
+import { serviceBackups, serviceMoves, serviceOfEvent, services, storingNames } from './services.ts';
 
 const uses: readonly BusUses[] = [...services, gatewayUses];
 
@@ -28,9 +35,16 @@ describe('the manifests fit each other', () => {
     for (const { type } of events) {
       const [feature = ''] = type.split('.');
       const emitting = services.filter(({ emits = [] }) => (emits as readonly string[]).includes(feature));
-      expect(emitting.map(({ name }) => name)).toEqual([serviceOfEvent(type)]);
+      const data = { action: 'storage.create-image' };
+      const names = emitting.map(({ name }) => name);
+      // Every service that stores tells of its own operations.
+      if (type === auditRecorded.type) expect(names).toEqual(storingNames);
+      else expect(names).toEqual([serviceOfEvent({ type, data })]);
     }
-    expect(serviceOfEvent('weather.changed')).toBeUndefined();
+    expect(serviceOfEvent({ type: auditRecorded.type, data: { action: 'storage.create-image' } })).toBe(
+      'storage',
+    );
+    expect(serviceOfEvent({ type: 'weather.changed', data: {} })).toBeUndefined();
   });
 
   it('every durable is named after its service, and of one subscription', () => {

@@ -1,4 +1,4 @@
-import { featureOf } from '@kith/contracts';
+import { type AuditRow, auditRecorded, type EventEnvelope, featureOf, serviceOf } from '@kith/contracts';
 import { movedDocuments } from '@kith/store/open';
 
 /**
@@ -40,8 +40,10 @@ export const serviceMoves = stores.map(movedDocuments);
 /** The same in the order in which they are copied: each before those whose data it refers to, so that a copy refers to nothing missing. */
 export const serviceBackups = stores.toReversed();
 
-/** The service that publishes events of a type; `undefined` if none does. */
-export function serviceOfEvent(type: string): string | undefined {
+/** The service that has published an event; `undefined` where none publishes such. */
+export function serviceOfEvent({ type, data }: Pick<EventEnvelope, 'type' | 'data'>): string | undefined {
+  // Each service tells of its own operations.
+  if (type === auditRecorded.type) return serviceOf({ name: (data as AuditRow).action });
   const feature = featureOf({ type });
   return services.find(({ emits }) => emits?.some((one) => one === feature))?.name;
 }

@@ -46,7 +46,7 @@ function lastEvents(file: string): { logId?: string; last: Map<string, Logged> }
   const rows = db.prepare('SELECT position, body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?');
   for (const { position, body } of rows.iterate(Date.now() - rememberedMs, most)) {
     const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
-    const service = serviceOfEvent(event.type);
+    const service = serviceOfEvent(event);
     if (service && !last.has(service)) last.set(service, { event, position: Number(position) });
   }
   return { logId: db.prepare('SELECT id FROM log').get()?.id as string, last };

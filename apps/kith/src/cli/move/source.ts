@@ -22,7 +22,7 @@ export class Source {
     using log = this.#open('events');
     for (const { body } of log.prepare('SELECT body FROM dead_letters ORDER BY at').all()) {
       const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
-      const service = serviceOfEvent(event.type);
+      const service = serviceOfEvent(event);
       if (!service) throw new Error(`No service owns events of the type ${event.type}.`);
       const events = this.#dead.get(service) ?? new Map<string, EventEnvelope>();
       this.#dead.set(service, events.set(eventKey(event), event));
