@@ -32,14 +32,15 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   await endSessionsOf(app, deleted, 'deleted');
   await app.store.replies?.forget(deleted);
   await app.attempts.forget({ projectId: deleted.projectId, userId: deleted.userId });
-  await app.store.factors.forget(deleted);
+  const hasNoFactors = await app.store.factors.forget(deleted);
   await app.store.audits.erase(deleted, auditHash(app.secrets));
   const parts = { bus: app.bus, outbox: app.store.outbox };
   await eraseEvents(parts, auditEventsOf(deleted));
   const { range, last } = userEvents(deleted);
   await eraseEvents(parts, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
-  if (!isSettled) return;
+  // What is not out yet is erased once it is.
+  if (!isSettled || !hasNoFactors || (await parts.outbox.holds(auditEventsOf(deleted)))) return;
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);
 }

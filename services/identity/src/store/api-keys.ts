@@ -70,12 +70,13 @@ export class ApiKeys {
     return apiKeyOf(stored);
   }
 
-  /** Takes all keys of a project away for good. Repeatable. */
+  /** Takes all keys of a project away for good. Repeatable. Throws while events of theirs are not out. */
   async forget(projectId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(apiKeys, { ...within(projectId), limit: batch });
       if (found.length === 0) break;
-      for (const stored of found) await this.#documents.erase(apiKeys, stored);
+      const erased = await this.#documents.eraseAll(apiKeys, found);
+      if (erased === 0) throw new Error('The keys of a project wait for their events.');
     }
     while ((await this.#documents.clear(keyUses, { ...within(projectId), limit: batch })) > 0);
   }

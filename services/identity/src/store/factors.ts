@@ -50,11 +50,11 @@ export class Factors {
     return untilMade(attempt, { deadline });
   }
 
-  /** Erases a user's book for good. Repeatable. */
-  async forget({ projectId, userId }: Whose): Promise<void> {
+  /** Erases a user's book for good. Repeatable. `false` while an event of it is not out. */
+  async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
     await this.#documents.clearIds(factorNotices, [key]);
-    await this.#documents.erase(factors, key);
+    return this.#documents.erase(factors, key);
   }
 
   /** Users who are to be told of a change. */
