@@ -44,6 +44,8 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
 export function wrongWith(made: Made, answer: Answer): string | undefined {
   const { described, wrong, asker } = made;
   const { status, headers } = answer;
+  // What is longer than a head may be is refused before there is an operation.
+  if (status === 431) return undefined;
   const types = described.answers.get(String(status));
   if (!types) return `answers ${status}, which is not declared`;
   const type = (headers['content-type'] ?? '').split(';')[0] ?? '';

@@ -101,8 +101,7 @@ export const verifyEmailLink = operation({
   body: nothing,
   output: shownText(64 * 1024),
   contentType: 'text/html; charset=utf-8',
-  // The address in the query may be longer than a head.
-  errors: ['project/not-found', 'auth/invalid-redirect', 'request/headers-too-large'],
+  errors: ['project/not-found', 'auth/invalid-redirect'],
 });
 
 /**
