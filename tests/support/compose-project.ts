@@ -66,9 +66,10 @@ export async function startComposeProject(
     (await run(program, [...first, ...flags, ...words], options)).stdout;
   starting.defer(async () => {
     await call('down', '-v', '--timeout', '0');
-    const images = await dockerOrThrow(['images', '-q', '--filter', `reference=${name}-*`]);
-    const ids = [...new Set(images.split('\n').filter(Boolean))];
-    if (ids.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...ids]);
+    // By name: an image of a service that another project has not changed is one with that project's, whose containers may run.
+    const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
+    const images = (await dockerOrThrow(['images', ...named])).split('\n').filter(Boolean);
+    if (images.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...images]);
     // The classic builder keeps what no image is made of any more. That of the last hour may be in use by another build.
     await dockerOrThrow(['image', 'prune', '-f', '--filter', 'label=dev.kith.stage', '--filter', 'until=1h']);
   });
