@@ -12,7 +12,7 @@ import {
   provideCompose,
   provideEngines,
 } from '@kith/engines';
-import { uniquePrefix } from '@kith/testing';
+import { uniquePrefix, waitFor } from '@kith/testing';
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('../../', import.meta.url));
@@ -65,7 +65,13 @@ export async function startComposeProject(
   const call = async (...words: string[]) =>
     (await run(program, [...first, ...flags, ...words], options)).stdout;
   starting.defer(async () => {
-    await call('down', '-v', '--timeout', '0');
+    // The daemon may count a container that it has just removed as one of a network for a moment, and keeps the network then.
+    const isDown = () =>
+      call('down', '-v', '--timeout', '0').then(
+        () => true,
+        () => false,
+      );
+    await waitFor(isDown, { timeoutMs: 60_000, what: 'the end of the project' });
     // By name: an image of a service that another project has not changed is one with that project's, whose containers may run.
     const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
     const images = (await dockerOrThrow(['images', ...named])).split('\n').filter(Boolean);
