@@ -66,11 +66,7 @@ export async function startComposeProject(
     (await run(program, [...first, ...flags, ...words], options)).stdout;
   starting.defer(async () => {
     // The daemon may count a container that it has just removed as one of a network for a moment, and keeps the network then.
-    const isDown = () =>
-      call('down', '-v', '--timeout', '0').then(
-        () => true,
-        () => false,
-      );
+    const isDown = () => call('down', '-v', '--timeout', '0').then(() => true);
     await waitFor(isDown, { timeoutMs: 60_000, what: 'the end of the project' });
     // By name: an image of a service that another project has not changed is one with that project's, whose containers may run.
     const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
