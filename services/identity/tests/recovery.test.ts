@@ -30,6 +30,10 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
     const { user, accessToken } = await signUpUser(bus, of);
     const revoked = await collectRevoked(bus);
     const params = { userId: user.id };
+    // The events of the sign-up are out: a relay on its way to them would meet the failing sessions just when the deletion is stored.
+    const isQuiet = async () =>
+      !/"(unpublished|outboxAt)":/.test(JSON.stringify(await dumpStore(place.config)));
+    await waitFor(isQuiet, { what: 'the events of the sign-up' });
     store.fail('sessions');
     const remove = () => call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
     // The relay meets the failing sessions, too, and then MongoDB's driver breaks off what others are asking: nothing is
