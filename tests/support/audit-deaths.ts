@@ -12,11 +12,9 @@ import {
   type Session,
   signUp,
 } from '@kith/contracts';
-import { storingNames } from '@kith/platform';
 import {
   callerOf,
   callOperation,
-  createStore,
   dieBeforeEachWrite,
   type EngineKind,
   type OperationCall,
@@ -24,7 +22,7 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Stores, startServices } from './keyed/services.ts';
+import { makeStores, type Stores, startServices } from './keyed/services.ts';
 
 const child = new URL('./keyed/dying-request.ts', import.meta.url);
 const operator = { keyId: null, projectIds: null };
@@ -36,9 +34,7 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
     let stores: Stores;
     let bus: Bus;
     beforeAll(async () => {
-      const made: Record<string, Stores[string]> = {};
-      for (const name of storingNames) made[name] = undo.use(await createStore(engine)).config;
-      stores = made;
+      stores = await makeStores(engine, undo);
       ({ bus } = undo.use(await startServices(stores)));
     }, 60_000);
     afterAll(() => undo.disposeAsync());

@@ -9,6 +9,15 @@ export const uuid = z.guid().transform((id) => id.toLowerCase());
 /** An ISO 8601 instant in UTC with milliseconds (spec#requests-timestamps). */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
+/** An ISO 8601 instant with any offset, as clients send it. */
+export const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' });
+
+/** One that a `timestamp` can tell: its year has four digits. */
+export const tellableInstant = instant.refine(
+  (value) => Date.parse(value) < 253_402_300_800_000,
+  'must be before the year 10000.',
+);
+
 /** Counts Unicode code points, the unit of every length in the API (spec#requests-lengths). */
 export function codePoints(text: string): number {
   let count = 0;

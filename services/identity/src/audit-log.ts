@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { derivedId } from '@kith/base';
 import { type AuditRow, auditedUser, auditRecorded } from '@kith/contracts';
 import { type AuditLog, eventOf, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
@@ -20,7 +20,7 @@ export function auditLogOf(app: AppContext): AuditLog {
     },
     async fail(failure, alike) {
       // Keyed: erasure leaves the id, and nobody is to find out by it whose row it was.
-      const row = { id: uuidOf(app.secrets.hash('audit-row', alike)), ...failure };
+      const row = { id: derivedId('audit', app.secrets.hash('audit-row', alike)), ...failure };
       await app.store.audits.fail(row, eventOf(row));
       app.relay.kick();
     },
@@ -46,10 +46,4 @@ export function strangerOf(
   email: string,
 ): string {
   return `unknown:${secrets.hash('audit-address', `${projectId}|${email}`)}`;
-}
-
-/** A UUID of a text that is random enough (RFC 9562, version 8). */
-function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -1,9 +1,9 @@
 import { createLogger, Metrics } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
-import { services } from '@kith/platform';
+import { services, storingNames } from '@kith/platform';
 import { startByManifest } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
-import { uniquePrefix } from '@kith/testing';
+import { createStore, type EngineKind, uniquePrefix } from '@kith/testing';
 
 /** Where each storing service keeps its data. */
 export type Stores = Readonly<Record<string, StoreConfig>>;
@@ -14,6 +14,13 @@ const config = {
   NOTIFICATION_DAYS: 90,
   KITH_SECRET: 'the secret of services whose processes die',
 };
+
+/** Makes a store for each of them, which goes with `undo`. */
+export async function makeStores(engine: EngineKind, undo: AsyncDisposableStack): Promise<Stores> {
+  const made: Record<string, StoreConfig> = {};
+  for (const name of storingNames) made[name] = undo.use(await createStore(engine)).config;
+  return made;
+}
 
 /** Starts every service that stores data, in this process on a bus of its own. One that is deaf publishes no events. */
 export async function startServices(stores: Stores, { isDeaf = false } = {}) {

@@ -1,8 +1,6 @@
 import { type OperationSpec, serviceOf } from '@kith/contracts';
-import { storingNames } from '@kith/platform';
 import type { StoreConfig } from '@kith/store';
 import {
-  createStore,
   type Death,
   dieBeforeEachWrite,
   dumpStore,
@@ -11,7 +9,7 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Stores, startServices } from './services.ts';
+import { makeStores, type Stores, startServices } from './services.ts';
 import { KeyedWorld } from './world.ts';
 
 const child = new URL('./dying-request.ts', import.meta.url);
@@ -23,9 +21,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
     let stores: Stores;
     let world: KeyedWorld;
     beforeAll(async () => {
-      const made: Record<string, Stores[string]> = {};
-      for (const name of storingNames) made[name] = undo.use(await createStore(engine)).config;
-      stores = made;
+      stores = await makeStores(engine, undo);
       world = new KeyedWorld(undo.use(await startServices(stores)).bus);
     }, 60_000);
     afterAll(() => undo.disposeAsync());

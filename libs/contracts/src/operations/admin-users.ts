@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { clearableText, text, uuid } from '../scalars.ts';
+import { clearableText, tellableInstant, text, uuid } from '../scalars.ts';
 import { passwordBody, sessionInfo } from './auth.ts';
 import { nothing } from './shared.ts';
 import { projectUser } from './users.ts';
@@ -58,10 +58,7 @@ export const suspendUser = operation({
   body: z.object({
     /** Shown to operators alone. */
     reason: clearableText(1000),
-    until: z.iso
-      .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' })
-      .refine((value) => Date.parse(value) < 253_402_300_800_000, 'must be before the year 10000.')
-      .nullish(),
+    until: tellableInstant.nullish(),
   }),
 });
 

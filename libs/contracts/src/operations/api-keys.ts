@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { internalOperation, operation, operatorScopes } from '../operation.ts';
-import { shownText, text, timestamp, uuid } from '../scalars.ts';
+import { shownText, tellableInstant, text, timestamp, uuid } from '../scalars.ts';
 import { nothing } from './shared.ts';
 
 const scope = z.enum(operatorScopes);
@@ -50,10 +50,7 @@ export const createOperator = operation({
     name: text({ min: 1, max: 200 }),
     scopes: z.array(scope).min(1, 'must name at least one scope.').max(100).transform(unique),
     projectIds: z.array(uuid).min(1, 'must name at least one project.').max(100).transform(unique).nullish(),
-    expiresAt: z.iso
-      .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' })
-      .refine((value) => Date.parse(value) < 253_402_300_800_000, 'must be before the year 10000.')
-      .nullish(),
+    expiresAt: tellableInstant.nullish(),
   }),
   output: z.object({ id: uuid, name: shownText(200), ...rights, token: shownText(100) }),
   status: 201,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
+import { instant, shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing } from './shared.ts';
 
 /** Who has done what, when and from where. It holds ids, and no names or addresses of e-mail (spec#audit-ids). */
@@ -39,10 +39,8 @@ export function auditedUser({ actor, target }: Pick<AuditRow, 'actor' | 'target'
 const wanted = z
   .string()
   .max(200)
-  .regex(/^[\w.:-]+$/, 'is nothing that stands in a row.')
+  .regex(/^[\w.:-]+$/, 'must be letters, digits, dots, colons, hyphens and underscores.')
   .optional();
-
-const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' });
 
 /** The audit log, newest first (spec#audit-list). */
 export const listAudit = operation({

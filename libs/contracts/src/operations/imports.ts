@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { internalOperation, operation } from '../operation.ts';
-import { jsonObject, optionalText, shownText, text, uuid, wholeNumber } from '../scalars.ts';
+import { instant, jsonObject, optionalText, shownText, text, uuid, wholeNumber } from '../scalars.ts';
 import { email } from './email.ts';
 import { passwordHash } from './password-hash.ts';
 import { nothing } from './shared.ts';
@@ -11,8 +11,7 @@ import { profileFields } from './users.ts';
 export const importRows = 1_000;
 
 /** An instant of another backend: ISO 8601 with any offset, from 1970 on; kept as UTC with milliseconds. */
-const instant = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' })
+const foreignInstant = instant
   .refine((value) => {
     const ms = Date.parse(value);
     return ms >= 0 && ms < 9_999_999_999_999;
@@ -39,7 +38,7 @@ export const importedUser = z
     role: text({ min: 1, max: 64 }).optional(),
     reputation: z.number().optional(),
     isVerified: z.boolean().optional(),
-    createdAt: instant.optional(),
+    createdAt: foreignInstant.optional(),
   })
   .refine((row) => row.id !== undefined || row.foreignId !== undefined, {
     path: ['foreignId'],
@@ -62,8 +61,8 @@ export const importedConnection = z
     receiverForeignId: foreignId.optional(),
     state: z.enum(['pending', 'accepted', 'declined']).default('accepted'),
     message: optionalText(1000),
-    requestedAt: instant,
-    connectedAt: instant.optional(),
+    requestedAt: foreignInstant,
+    connectedAt: foreignInstant.optional(),
   })
   .refine(isRequester, { path: ['requesterId'], error: 'Give requesterId or requesterForeignId.' })
   .refine(isReceiver, { path: ['receiverId'], error: 'Give receiverId or receiverForeignId.' });
@@ -79,7 +78,7 @@ export const importedCollection = z
     id: foreignId,
     parentId: foreignId.nullish(),
     name: text({ min: 1, max: 200 }),
-    createdAt: instant,
+    createdAt: foreignInstant,
   })
   .refine(namesUser, userMissing);
 export type ImportedCollection = z.output<typeof importedCollection>;
@@ -90,7 +89,7 @@ export const importedEntity = z
     ...ofUser,
     collectionId: foreignId.nullish(),
     entityId: text({ min: 1, max: 200 }),
-    addedAt: instant,
+    addedAt: foreignInstant,
     metadata: jsonObject(8 * 1024).nullish(),
   })
   .refine(namesUser, userMissing);
@@ -100,7 +99,7 @@ const ofFile = {
   ...ofUser,
   id: uuid,
   kind: z.enum(['file', 'image']).default('file'),
-  createdAt: instant,
+  createdAt: foreignInstant,
 };
 
 /**
