@@ -35,12 +35,13 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   const hasNoFactors = await app.store.factors.forget(deleted);
   await app.store.audits.erase(deleted, auditHash(app.secrets));
   const parts = { bus: app.bus, outbox: app.store.outbox };
-  await eraseEvents(parts, auditEventsOf(deleted));
+  const audited = auditEventsOf(deleted);
+  await eraseEvents(parts, audited);
   const { range, last } = userEvents(deleted);
   await eraseEvents(parts, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
   // What is not out yet is erased once it is.
-  if (!isSettled || !hasNoFactors || (await parts.outbox.holds(auditEventsOf(deleted)))) return;
+  if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);
 }

@@ -205,14 +205,19 @@ function mailsOf(
   if (smtpUrl !== undefined && from === undefined)
     throw new StartError('MAIL_FROM: the e-mail address that mails come from is needed with SMTP_URL');
   const isProduction = nodeEnv === 'production';
-  if (isProduction && smtpUrl !== undefined && mayGoPlain(smtpUrl))
+  if (isProduction && smtpUrl !== undefined) refuseOpenMail(smtpUrl);
+  const mailFolder = isProduction ? undefined : (MAIL_FOLDER ?? (folder && join(folder, 'mail')));
+  return { smtpUrl, from, folder: mailFolder, publicUrl };
+}
+
+/** Refuses a mail server that others on the network could take mails from, which only development may use. Throws `StartError`. */
+function refuseOpenMail(smtpUrl: string): void {
+  if (mayGoPlain(smtpUrl))
     throw new StartError(
       'SMTP_URL: in production mails go over a network by TLS alone; take requireTLS and ignoreTLS out of it, or use smtps://',
     );
-  if (isProduction && smtpUrl !== undefined && isUnverified(smtpUrl))
+  if (isUnverified(smtpUrl))
     throw new StartError(
       'SMTP_URL: in production the mail server shows who it is; take tls.rejectUnauthorized out of it, and have its authority in NODE_EXTRA_CA_CERTS',
     );
-  const mailFolder = isProduction ? undefined : (MAIL_FOLDER ?? (folder && join(folder, 'mail')));
-  return { smtpUrl, from, folder: mailFolder, publicUrl };
 }

@@ -26,7 +26,8 @@ const minuteMs = 60_000;
 export class Audit {
   readonly #spec: OperationSpec;
   readonly #context: RequestContext;
-  readonly #id = randomUUID();
+  /** Made with the first row: most requests leave none. */
+  #id: string | undefined;
   readonly #at = new Date();
   #told: Told = {};
   /** Whether there is something to be told, as far as is known. */
@@ -97,6 +98,7 @@ export class Audit {
     const actor = this.#actor;
     if (!this.#isWanted || actor === undefined) return undefined;
     const { params, clientIp, requestId } = this.#context;
+    this.#id ??= randomUUID();
     return {
       id: this.#id,
       at: this.#at.toISOString(),

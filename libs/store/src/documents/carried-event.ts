@@ -3,6 +3,8 @@ import type { EventEnvelope } from '@kith/contracts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { AnyChange, Refusal } from './documents.ts';
 
+type Make = (changes: readonly AnyChange[]) => Promise<('made' | Refusal)[]>;
+
 const carrying = new AsyncLocalStorage<CarriedEvent>();
 
 /**
@@ -25,11 +27,11 @@ export class CarriedEvent {
     this.#make = make;
   }
 
-  /** The one that waits for a change of a database, if any. */
-  static waiting(outbox: Outbox): CarriedEvent | undefined {
+  /** Makes changes of a database, with the event that waits for one there, if any. */
+  static along(outbox: Outbox, changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const carried = carrying.getStore();
-    if (!carried || carried.isStored || !carried.#isOpen || carried.#outbox !== outbox) return undefined;
-    return carried;
+    if (!carried || carried.isStored || !carried.#isOpen || carried.#outbox !== outbox) return make(changes);
+    return carried.#with(changes, make);
   }
 
   /** Does work of which nothing carries it. */
@@ -47,10 +49,7 @@ export class CarriedEvent {
   }
 
   /** Makes changes, the first of which carries it if it may; refused, it leaves it to a later one. */
-  async with<C extends AnyChange>(
-    changes: readonly C[],
-    make: (changes: readonly C[]) => Promise<('made' | Refusal)[]>,
-  ): Promise<('made' | Refusal)[]> {
+  async #with(changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const at = changes.findIndex((change) => !change.in.silent);
     const event = at === -1 ? undefined : this.#make();
     if (!event) return make(changes);

@@ -244,8 +244,7 @@ class MongoDocuments implements Documents {
   }
 
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
-    const make = (all: readonly AnyChange[]) => this.#change(all);
-    return CarriedEvent.waiting(this.outbox)?.with(changes, make) ?? make(changes);
+    return CarriedEvent.along(this.outbox, changes, (all) => this.#change(all));
   }
 
   async #change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {

@@ -161,8 +161,7 @@ class SqliteDocuments implements Documents {
   }
 
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {
-    const make = (all: readonly AnyChange[]) => this.#change(all);
-    return CarriedEvent.waiting(this.outbox)?.with(changes, make) ?? make(changes);
+    return CarriedEvent.along(this.outbox, changes, (all) => this.#change(all));
   }
 
   async #change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {

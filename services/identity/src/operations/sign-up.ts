@@ -1,5 +1,5 @@
 import { ApiError } from '@kith/base';
-import { signUp, userCreated } from '@kith/contracts';
+import { type ErrorCode, signUp, userCreated } from '@kith/contracts';
 import { handler } from '@kith/service';
 import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
@@ -29,15 +29,16 @@ export const signUpHandler = handler(
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
     const isKept = await app.store.mailings.isKept(projectId, email, now);
-    const refused = { actor: strangerOf(app, projectId, email) };
-    if (isKept) request.audit.tell(refused);
-    if (isKept) throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
+    const refusal = (code: ErrorCode, field: string) => {
+      request.audit.tell({ actor: strangerOf(app, projectId, email) });
+      return new ApiError(code, { field });
+    };
+    if (isKept) throw refusal('DUPLICATE_EMAIL', 'email');
     const mail = requireVerifiedEmail ? firstVerification(project, email) : undefined;
     request.audit.tell({ actor: `user:${user.id}` });
     const outcome = await app.store.users.add(user, userEvent(userCreated, user), mail);
-    if (outcome !== 'stored') request.audit.tell(refused);
-    if (outcome === 'email-taken') throw new ApiError('DUPLICATE_EMAIL', { field: 'email' });
-    if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
+    if (outcome === 'email-taken') throw refusal('DUPLICATE_EMAIL', 'email');
+    if (outcome === 'username-taken') throw refusal('DUPLICATE_USERNAME', 'username');
     app.relay.kick();
     if (requireVerifiedEmail) {
       app.postman.kick();
