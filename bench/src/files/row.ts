@@ -55,6 +55,8 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
+    // The database is reached at its container's address.
+    ALLOW_PLAIN_ENGINES: 'true',
     NATS_URL: natsUrl,
     REDIS_URL: redisUrl,
     MONGODB_URL: mongodbUrl,

@@ -52,6 +52,8 @@ export async function measureStart(options: StartOptions): Promise<StartFigures>
   const env: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
+    // The database is reached at its container's address.
+    ALLOW_PLAIN_ENGINES: 'true',
     ALLOW_TEST_TOKENS: 'true',
     LOG_LEVEL: 'warn',
     // As the images have one.

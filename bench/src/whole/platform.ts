@@ -82,6 +82,8 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
+    // The database is reached at its container's address.
+    ALLOW_PLAIN_ENGINES: 'true',
     LOG_LEVEL: 'warn',
     MONGODB_URL: mongodbUrl,
     NATS_URL: natsUrl,

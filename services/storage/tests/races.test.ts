@@ -59,6 +59,32 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     await isEmpty(owner);
   });
 
+  it('what another process has changed since counts, whatever this one remembers of the account', async () => {
+    await world.serve({ instances: 2, quotas: { projectBytes: mebibyte, userBytes: 1_000 } });
+    const owner = someone();
+    const statusAt = async (instance: number, bytes: number) => {
+      const answer = await world.upload(owner, Buffer.alloc(bytes), instance);
+      return { status: answer?.status, id: answer?.json.fileId as string };
+    };
+    // Either process deletes: the first one often remembers an account as full that is not.
+    for (let round = 0; round < 6; round++) {
+      const { status, id } = await statusAt(0, 1_000);
+      expect(status).toBe(201);
+      await world.delete(owner, id);
+    }
+    const third = await statusAt(1, 900);
+    const tooMuch = await statusAt(0, 200);
+    expect([third, tooMuch].map(({ status }) => status)).toEqual([201, 403]);
+    expect(await world.place.held(owner)).toMatchObject({
+      files: 1,
+      bytes: 900,
+      projectBytes: 900,
+      loose: [],
+    });
+    await world.delete(owner, third.id);
+    await isEmpty(owner);
+  });
+
   it('one of two deletions at once is a 204, the other a 404', async () => {
     await world.serve({ instances: 2 });
     const owner = someone();

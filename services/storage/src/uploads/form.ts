@@ -29,12 +29,16 @@ export async function readForm<T>(
   const fields: FormFields = Object.create(null);
   let taking = undefined as Promise<T> | undefined;
   let bytes: Blocks | undefined;
-  const parser = parserOf(request, upload);
+  const parser = parserOf(request);
   const parsed = new Promise<void>((resolve, reject) => {
     let received = 0;
+    /** Of the file. */
+    let size = 0;
     /** What is being parsed, and how much of it has been copied. */
     let piece: Buffer | undefined;
     let copied = 0;
+    /** Whether the parser is within the file, and holds nothing of it. */
+    let isWithin = false;
     let isRefused = false;
     const flow = () => {
       if (isRefused || bytes?.isFull || parser.writableLength > 0) request.pause();
@@ -50,22 +54,30 @@ export async function readForm<T>(
     const parse = (read: Buffer) => {
       received += read.length;
       if (received > upload.maxBytes + maxFormBytes) return refuse(new ApiError(upload.tooLarge));
-      piece = read;
-      copied = 0;
-      parser.write(read);
-      // Else the parser holds some of it, or it is not of the file.
-      if (copied === read.length) freeChunk(read);
+      if (isWithin && !mayEnd(read)) keep(read);
+      else {
+        piece = read;
+        copied = 0;
+        parser.write(read);
+        // Else the parser holds some of it, or it is not of the file.
+        isWithin = copied === read.length;
+      }
+      if (isWithin) freeChunk(read);
       flow();
+    };
+    const keep = (some: Buffer) => {
+      size += some.length;
+      if (size > upload.maxBytes) refuse(new ApiError(upload.tooLarge));
+      else bytes?.push(some);
     };
     parser.on('file', (field, stream, { filename }) => {
       if (field !== upload.part) return void stream.resume();
       if (taking) return refuse(invalidForm('The form has the file twice.'));
       const target = new Blocks(flow);
       bytes = target;
-      stream.on('limit', () => refuse(new ApiError(upload.tooLarge)));
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
       stream.on('data', (some: Buffer) => {
-        target.push(some);
+        keep(some);
         if (some.buffer === piece?.buffer) copied += some.length;
       });
       stream.on('end', () => target.end());
@@ -101,22 +113,26 @@ export async function readForm<T>(
   return { fields, taken: await taking };
 }
 
-function parserOf(request: IncomingMessage, { maxBytes }: Upload): busboy.Busboy {
+function parserOf(request: IncomingMessage): busboy.Busboy {
   try {
     return busboy({
       headers: request.headers,
       defParamCharset: 'utf8',
       highWaterMark: 64 * 1024,
       fileHwm: 64 * 1024,
-      limits: {
-        ...{ fieldNameSize: 100, fieldSize: 4 * 1024, fields: 20, files: 20, parts: 40, headerPairs: 20 },
-        // A file of just so many bytes is no longer one.
-        fileSize: maxBytes + 1,
-      },
+      limits: { fieldNameSize: 100, fieldSize: 4 * 1024, fields: 20, files: 20, parts: 40, headerPairs: 20 },
     });
   } catch (error) {
     throw invalidForm(undefined, error);
   }
+}
+
+/** What stands before each boundary within a form. */
+const delimiter = Buffer.from('\r\n--');
+
+/** Whether the file may end in a piece of it. Most pieces hold no such bytes, and this look is much quicker than the parser's search. */
+function mayEnd(piece: Buffer): boolean {
+  return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
 }
 
 function invalidForm(message?: string, cause?: unknown): ApiError {
