@@ -4,6 +4,8 @@ import type { Owner } from './file.ts';
 import type { Account } from './store/index.ts';
 import { accountId } from './store/place.ts';
 
+export type { Account };
+
 /**
  * Reads a user's account and lets `attempt` change it, again and again while it gives `false` because another change came first.
  * With `isLeft` it is first given as this process has left it, where that is known: it is only to make changes of that, which notice

@@ -3,10 +3,9 @@ import { ApiError } from '@kith/base';
 import type { OperationSpec, Upload } from '@kith/contracts';
 import type { HttpRequest } from '@kith/service';
 import { apart } from '@kith/store';
-import { changeAccount, isNoted } from '../account.ts';
+import { type Account, changeAccount, isNoted } from '../account.ts';
 import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
-import type { Account } from '../store/index.ts';
 import { type FormFields, type FormFile, readForm } from './form.ts';
 
 /** What of a request is asked for here. */
