@@ -65,11 +65,6 @@ export interface Change<D> {
   rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
   counters?: readonly { in: Counters; id: string; add: Readonly<Record<string, number>> }[];
   events?: readonly EventEnvelope[];
-  /**
-   * May hear the document as the change has left it. It can be changed again without being read: where another change comes in between,
-   * the next one is refused as `changed`. Heard where a read is a trip to the database and the change was made alone.
-   */
-  onMade?: (left: Stored<D>) => void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.

@@ -3,7 +3,7 @@ import { StartError, Turns } from '@kith/base';
 import type { Db, Filter, Collection as MongoCollection } from 'mongodb';
 import { despiteDeadlocks, insertAbsent } from '../drivers/failed-writes.ts';
 import { type MongoConnection, openMongo } from '../drivers/mongo.ts';
-import { MongoOutbox, outboxFields, outboxLimit } from '../outbox/mongo-outbox.ts';
+import { MongoOutbox } from '../outbox/mongo-outbox.ts';
 import type { CounterFields, KeptReply, RowWrite, Change as SettledChange } from '../settle/plan.ts';
 import { ClaimLost, isCommitRefused, Settler, type Step } from '../settle/settler.ts';
 import { goneRow } from '../settle/write-row.ts';
@@ -449,10 +449,7 @@ class MongoDocuments implements Documents {
       }
       try {
         const isMade = await this.#settler.change({ ...this.#settled(change, id, target.rev), reply });
-        if (isMade) {
-          tellMade(change, target);
-          return 'made';
-        }
+        if (isMade) return 'made';
         if (typeof change.target !== 'string') return 'changed';
       } catch (error) {
         if (error instanceof ClaimLost && typeof change.target === 'string') await this.#giveUp(of, target);
@@ -573,22 +570,4 @@ class MongoDocuments implements Documents {
     if (!counters) throw new TypeError(`${name} is none of this database's counters.`);
     return counters;
   }
-}
-
-/** Tells a document as a change has left it, of which nothing is on its way any more. */
-function tellMade(
-  { in: of, set, events = [], onMade }: AnyChange,
-  { _id, rev, outbox = [] }: MongoTarget,
-): void {
-  if (!onMade || set === null) return;
-  // What is published meanwhile is out of it. Where it may be full, it is read again.
-  const held = [...outbox, ...(outboxFields(events).outbox ?? [])];
-  if (held.length >= outboxLimit) return;
-  const stored: MongoTarget = {
-    _id,
-    ...contentOf(of, _id, set),
-    rev: rev + 1,
-    ...(held.length > 0 && { outbox: held }),
-  };
-  onMade({ id: _id, doc: set, stored } as Stored<unknown>);
 }

@@ -38,8 +38,6 @@ export interface LooseBytes extends Owner {
 const none: StoredAccount = { files: 0, bytes: 0, seq: 0, lastAt: 0, loose: [] };
 /** Rows that one step of an erasure takes. */
 const atOnce = 500;
-/** Accounts that are remembered as this process has left them. */
-const mostLeft = 1_000;
 
 /**
  * What is known of files. One document of each user decides every change: what the user has stored, and which bytes lie in the
@@ -51,8 +49,6 @@ export class FileStore {
   readonly replies: Replies | undefined;
   readonly erased: ErasedUsers;
   readonly #documents: Documents;
-  /** Accounts as this process's changes have left them, the last one at the end: an upload changes its account twice. */
-  readonly #left = new Map<string, Stored<StoredAccount>>();
 
   constructor(documents: Documents) {
     this.#documents = documents;
@@ -65,14 +61,6 @@ export class FileStore {
     const id = accountId(owner);
     const stored = (await this.#documents.get(accounts, [id])).get(id);
     return { owner, stored, doc: stored?.doc ?? none };
-  }
-
-  /** An account as this process has left it, perhaps no longer as it is: to be tried once, and read where that was in vain. */
-  leftAccount(owner: Owner): Account | undefined {
-    const id = accountId(owner);
-    const stored = this.#left.get(id);
-    this.#left.delete(id);
-    return stored && { owner, stored, doc: stored.doc };
   }
 
   /** Bytes that a project has stored. */
@@ -193,7 +181,6 @@ export class FileStore {
   /** Takes away what is left of a user whose account was emptied. `false` while something of it is on its way. */
   async erase(owner: Owner): Promise<boolean> {
     const id = accountId(owner);
-    this.#left.delete(id);
     const stored = (await this.#documents.get(accounts, [id], { settled: true })).get(id);
     const range = fileRange(owner);
     while ((await this.#documents.clearRows(files, [range], atOnce)) > 0);
@@ -226,12 +213,7 @@ export class FileStore {
     set: StoredAccount,
     more: Pick<DocumentChange<StoredAccount>, 'rows' | 'counters' | 'events'> = {},
   ): Promise<boolean> {
-    const onMade = (left: Stored<StoredAccount>) => {
-      this.#left.set(left.id, left);
-      const [oldest] = this.#left.keys();
-      if (this.#left.size > mostLeft && oldest !== undefined) this.#left.delete(oldest);
-    };
-    const change = { in: accounts, target: stored ?? accountId(owner), set, ...more, onMade };
+    const change = { in: accounts, target: stored ?? accountId(owner), set, ...more };
     return (await this.#documents.change([change]))[0] === 'made';
   }
 }

@@ -3,7 +3,7 @@ import { ApiError } from '@kith/base';
 import type { OperationSpec, Upload } from '@kith/contracts';
 import type { HttpRequest } from '@kith/service';
 import { apart } from '@kith/store';
-import { type Account, changeAccount, isNoted } from '../account.ts';
+import { changeAccount, isNoted } from '../account.ts';
 import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
 import { type FormFields, type FormFile, readForm } from './form.ts';
@@ -43,8 +43,6 @@ export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | 
 const mebibyte = 1024 * 1024;
 /** Events of new files are told a few at a time: that takes as many questions to the database as one does. */
 const gatherMs = 200;
-/** How old, in ms, may be what is known of a project when an upload into it ends. */
-const usageMs = 1_000;
 
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
@@ -74,30 +72,31 @@ export async function receive(
   const quotas = { ...app.quotas, projectBytes };
   let receipt: Receipt | undefined;
   let due: number | undefined;
-  let begun: Begun | undefined;
+  let isBegun = false;
   try {
     const { fields, taken } = await readForm(request.incoming, upload, async (file, before) => {
       const intended = typeof intent === 'function' ? await intent(file, before) : intent;
       if (!intended) return undefined;
       const id = randomUUID();
+      let room = 0;
       const checkRoom = (bytes: number) => {
-        if (bytes > (begun?.room ?? 0)) throw new ApiError('storage/quota-exceeded');
+        if (bytes > room) throw new ApiError('storage/quota-exceeded');
       };
       receipt = { ...intended, id, signal: request.signal, checkRoom };
       const late = Date.now() + app.looseMs;
       const onNote = () => {
         due = late;
       };
-      const { receiver } = receipt;
-      const own = receipt;
+      const begun = receipt;
       // The file's record carries what the audit log tells, and this note is no file yet.
-      begun = await apart(() => begin(app, own, { due: late, quotas, onNote }));
-      return receiver.take(file, own);
+      room = await apart(() => begin(app, begun, { due: late, quotas, onNote }));
+      isBegun = true;
+      return receipt.receiver.take(file, receipt);
     });
-    if (!receipt || !begun) return undefined;
+    if (!receipt) return undefined;
     const draft = await receipt.receiver.finish(taken, fields, receipt);
     request.signal.throwIfAborted();
-    const record = await commit(app, receipt, { draft, quotas, begun });
+    const record = await commit(app, receipt, { draft, quotas });
     app.relay.kick({ within: gatherMs });
     return record;
   } catch (error) {
@@ -106,7 +105,7 @@ export async function receive(
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
     // Then others remove its bytes, and what it has failed at may be that: it came too slowly, or the account has ended.
-    if (Date.now() >= due || (begun && left.isOthers))
+    if (Date.now() >= due || (isBegun && left.isOthers))
       throw new ApiError('request/timeout', { cause: error });
     throw error;
   } finally {
@@ -114,52 +113,38 @@ export async function receive(
   }
 }
 
-/** What is known when an upload begins. */
-interface Begun {
-  /** How many bytes more its user may store. */
-  room: number;
-  /** What its project has stored. */
-  projectBytes: number;
-  /** When that was asked, by the process's own clock. */
-  askedAt: number;
-}
-
-/** Notes that an upload begins. Without room nothing is noted. */
+/** Notes that an upload begins, and resolves with how many bytes more its user may store. Without room nothing is noted. */
 async function begin(
   { store, turns }: AppContext,
   { id, projectId, userId }: Receipt,
   { due, quotas, onNote }: { due: number; quotas: Quotas; onNote: () => void },
-): Promise<Begun> {
+): Promise<number> {
   const owner = { projectId, userId };
-  const askedAt = performance.now();
-  // While its turn is waited for, and the account is read.
-  const asked = store.projectBytes(projectId);
-  let begun: Begun | undefined;
-  const note = async (account: Account) => {
-    // Whoever erases a user comes across an account that is there.
-    if (!account.stored && (await store.erased.has(owner))) throw new ApiError('auth/unauthorized');
-    const projectBytes = await asked;
-    const room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
+  const [isErased, projectBytes] = await Promise.all([
+    store.erased.has(owner),
+    store.projectBytes(projectId),
+  ]);
+  if (isErased) throw new ApiError('auth/unauthorized');
+  let room = 0;
+  await changeAccount({ store, turns }, owner, async (account) => {
+    room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
     if (room <= 0) throw new ApiError('storage/quota-exceeded');
-    begun = { room, projectBytes, askedAt };
     onNote();
     return store.begin(account, id, due);
-  };
-  await Promise.all([changeAccount({ store, turns }, owner, note, { isLeft: true }), asked]);
-  return begun!;
+  });
+  return room;
 }
 
 async function commit(
   app: AppContext,
   { projectId, userId, id, imported }: Receipt,
-  { draft, quotas, begun }: { draft: Draft; quotas: Quotas; begun: Begun },
+  { draft, quotas }: { draft: Draft; quotas: Quotas },
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
   // Before its turn: what other uploads end with meanwhile may pass the quota of a project, but others wait no longer.
-  const isRecent = performance.now() - begun.askedAt < usageMs;
-  const projectBytes = isRecent ? begun.projectBytes : await app.store.projectBytes(projectId);
-  const make = async (account: Account) => {
+  const projectBytes = await app.store.projectBytes(projectId);
+  await changeAccount(app, owner, async (account) => {
     const { doc } = account;
     // It took too long, or the account has ended: its bytes are removed by another.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
@@ -173,8 +158,7 @@ async function commit(
       throw new Error('Another request has imported this file.');
     record = { ...record, ...imported, bytesId: id };
     return app.store.commit(account, record, { isImported: true });
-  };
-  await changeAccount(app, owner, make, { isLeft: true });
+  });
   return record!;
 }
 
