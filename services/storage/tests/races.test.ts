@@ -59,14 +59,14 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     await isEmpty(owner);
   });
 
-  it('what another process has changed since counts, whatever this one remembers of the account', async () => {
+  it('room that another process makes or takes counts in this one', async () => {
     await world.serve({ instances: 2, quotas: { projectBytes: mebibyte, userBytes: 1_000 } });
     const owner = someone();
     const statusAt = async (instance: number, bytes: number) => {
       const answer = await world.upload(owner, Buffer.alloc(bytes), instance);
       return { status: answer?.status, id: answer?.json.fileId as string };
     };
-    // Either process deletes: the first one often remembers an account as full that is not.
+    // Either process deletes, and the first one uploads again.
     for (let round = 0; round < 6; round++) {
       const { status, id } = await statusAt(0, 1_000);
       expect(status).toBe(201);

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFile } from '@kith/contracts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -62,4 +63,28 @@ it('loses nothing of bytes that look like the boundary', async () => {
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
   const answer = await fetch(url, { method: 'POST', headers, body });
   expect(await answer.json()).toEqual({ fields: {}, taken: digestOf(almost) });
+});
+
+/** A request whose pieces come a turn apart, as from a connection. */
+function requestOf(pieces: readonly string[]): IncomingMessage {
+  async function* inTurn() {
+    for (const piece of pieces) {
+      await nextTurn();
+      yield Buffer.from(piece);
+    }
+  }
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  return Object.assign(Readable.from(inTurn()), { headers, complete: true }) as unknown as IncomingMessage;
+}
+
+it('finds the boundary wherever the connection cuts it', async () => {
+  const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="file"\r\n\r\n`;
+  const file = 'x'.repeat(1_000);
+  const end = '\r\n--b--\r\n';
+  for (let cut = 1; cut < end.length; cut++) {
+    const pieces = [head, file, file, file + end.slice(0, cut), end.slice(cut)];
+    const form = await readForm(requestOf(pieces), createFile.upload, readSlowly);
+    const taken = digestOf(Buffer.from(file.repeat(3)));
+    expect(form, `cut after ${cut} bytes`).toEqual({ fields: {}, taken });
+  }
 });

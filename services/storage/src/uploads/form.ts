@@ -127,10 +127,10 @@ function parserOf(request: IncomingMessage): busboy.Busboy {
   }
 }
 
-/** What stands before each boundary within a form. */
+/** How the line of a boundary begins, with the end of the line before it. */
 const delimiter = Buffer.from('\r\n--');
 
-/** Whether the file may end in a piece of it. Most pieces hold no such bytes, and this look is much quicker than the parser's search. */
+/** Whether a boundary may stand, or begin, in a piece. In most pieces none does, and this look is quicker than the parser's search. */
 function mayEnd(piece: Buffer): boolean {
   return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
 }
