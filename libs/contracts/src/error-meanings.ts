@@ -169,7 +169,7 @@ export const errorMeanings = {
     remedy: 'Ask for the next code, or for the passkey again with a new challenge.',
   },
   'auth/step-up-required': {
-    when: 'The user has a second factor, and has not proved themselves in this session within the last 5 minutes.',
+    when: 'The user has a second factor, and has not proved themselves within the last 5 minutes in the session of the token.',
     remedy: 'Call `POST /auth/step-up` with the password, a code or a passkey, then repeat the request.',
   },
   'auth/factor-not-found': {

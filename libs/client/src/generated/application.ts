@@ -127,7 +127,7 @@ export interface AuthMethods {
    */
   renewRecoveryCodes(options?: CallOptions): Promise<{ recoveryCodes: Array<string> }>;
   /**
-   * Makes a challenge for a passkey of the caller's, for a step-up in this session.
+   * Makes a challenge for a passkey of the caller's, for a step-up.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -172,7 +172,7 @@ export interface AuthMethods {
     allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
   }>;
   /**
-   * Proves the caller again, for 5 minutes in this session, by one of the three.
+   * Proves the caller again, for 5 minutes in the token's session, by one of the three.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */

@@ -150,7 +150,7 @@ const challenge = {
   output: passkeyRequest,
 } as const;
 
-/** Makes a challenge for a passkey of the caller's, for a step-up in this session (spec#accounts-factors-challenge). */
+/** Makes a challenge for a passkey of the caller's, for a step-up (spec#accounts-factors-challenge). */
 export const challengePasskey = operation({
   ...challenge,
   name: 'identity.challenge-passkey',
@@ -181,7 +181,7 @@ export const challengeSignIn = operation({
   ],
 });
 
-/** Proves the caller again, for 5 minutes in this session, by one of the three (spec#accounts-step-up). */
+/** Proves the caller again, for 5 minutes in the token's session, by one of the three (spec#accounts-step-up). */
 export const stepUp = operation({
   ...common,
   name: 'identity.step-up',
