@@ -3,8 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@kith/base';
-import { Sweeper, startService } from '@kith/service';
-import { createRuntime } from '@kith/testing';
+import { blockUser, getJwks, updateProject } from '@kith/contracts';
+import { handler, Sweeper, startService } from '@kith/service';
+import { replyCollection } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
+import { createRuntime, createStore } from '@kith/testing';
 import { expect, test } from 'vitest';
 
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -48,3 +51,46 @@ test('a process whose stop hangs ends all the same', async () => {
   const child = spawn(process.execPath, [path], { stdio: 'ignore' });
   expect(await once(child, 'exit')).toEqual([1, null]);
 });
+
+const never = async () => {
+  throw new Error('not to be called');
+};
+
+test.each([
+  [
+    'keeps no answers to requests with a key',
+    blockUser,
+    { replies: false, emits: ['audit'] as const },
+    'replyCollection',
+  ],
+  [
+    'may not tell the audit log of a change by a server key',
+    blockUser,
+    { replies: true },
+    'add audit to emits',
+  ],
+  [
+    'may not tell the audit log of a change by an operator',
+    updateProject,
+    { replies: false },
+    'add audit to emits',
+  ],
+  ['only reads', getJwks, { replies: false }, undefined],
+  ['has all it needs', blockUser, { replies: true, emits: ['audit'] as const }, undefined],
+])('a service that stores and %s', async (_, spec, { replies, ...uses }: Uses, missing) => {
+  await using runtime = await createRuntime('embedded');
+  await using place = await createStore('embedded');
+  const documents = await openDocuments(place.config, { collections: replies ? [replyCollection] : [] });
+  const manifest = { name: 'test', operations: { one: handler(spec, never) }, ...uses };
+  const { outbox } = documents;
+  const parts = { app: undefined, outbox, replies: documents.replies, close: () => documents.close() };
+  const started = startService(runtime, manifest, parts).then((service) => service.stop());
+  if (missing === undefined) return expect(await started).toBeUndefined();
+  await expect(started).rejects.toThrow(missing);
+  await documents.close();
+});
+
+interface Uses {
+  replies: boolean;
+  emits?: readonly ['audit'];
+}

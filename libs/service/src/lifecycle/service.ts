@@ -6,6 +6,7 @@ import { startOverIfRestored } from '../events/restored.ts';
 import { subscribe } from '../events/subscribe.ts';
 import { type HttpIntakeConfig, serveHttp } from '../http/http-intake.ts';
 import type { ServiceManifest } from '../manifest/manifest.ts';
+import { refuseIncomplete } from '../manifest/refuse-incomplete.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { Admission } from '../operations/admission.ts';
 import type { AuditLog } from '../operations/audited.ts';
@@ -14,7 +15,7 @@ import { serveInternal, serveOperation } from '../operations/serve.ts';
 /** What of its manifest a service is started with. */
 type Manifest<App> = Pick<
   ServiceManifest<App>,
-  'name' | 'operations' | 'streams' | 'internal' | 'subscriptions'
+  'name' | 'operations' | 'streams' | 'internal' | 'emits' | 'subscriptions'
 >;
 
 /** What a service has made to work with. */
@@ -39,12 +40,16 @@ export interface ServiceParts<App> {
 
 const drainMs = 10_000;
 
-/** Starts a service: subscriptions first, so that the first request finds what events have brought. */
+/**
+ * Starts a service: subscriptions first, so that the first request finds what events have brought. Throws where what it serves needs
+ * parts that it was not given (`refuseIncomplete`).
+ */
 export async function startService<App>(
   runtime: ServiceRuntime,
   manifest: Manifest<App>,
   parts: ServiceParts<App>,
 ): Promise<RunningService> {
+  refuseIncomplete(manifest as ServiceManifest, parts);
   const { bus, metrics } = runtime;
   const { name, operations, internal = [], subscriptions = [] } = manifest;
   const log = runtime.log.child({ service: name });

@@ -19,7 +19,7 @@ const turns = new Turns();
 
 /**
  * Answers a request with a key: as it was answered before, or by `answer`, whose changes are stored in one write with what it has
- * answered (docs/adr/0046). `answer` runs again when a change of it is refused. Throws `request/in-progress`,
+ * answered (docs/adr/0046). `answer` runs again when a change that it asked for is refused. Throws `request/in-progress`,
  * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws; nothing is stored then.
  */
 export async function answerOnce(

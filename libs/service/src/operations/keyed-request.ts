@@ -10,8 +10,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * What is known of a request with an Idempotency-Key. Everything is derived from the key, which is not stored, nor is the body: the id
- * under which the answer is kept, the MAC that tells another request under the same key, and the key that seals the answer
+ * What is known of a request with an Idempotency-Key. Neither key nor body is stored. From the key are derived: the id under which
+ * the answer is kept, the MAC that tells another request under the same key, and the key that seals the answer
  * (spec#idempotency-secrets).
  */
 export class KeyedRequest {

@@ -1,0 +1,39 @@
+import { methodsOf, type OperationSpec, serverKeyMay, takesKey } from '@kith/contracts';
+import type { Outbox, Replies } from '@kith/store';
+import type { ServiceManifest } from './manifest.ts';
+
+/**
+ * Refuses a service that stores, and would not keep its answers to requests with a key, or would leave out of the audit log what it
+ * changes: neither is seen in what it answers. Throws `Error`, with the line that is missing.
+ */
+export function refuseIncomplete(
+  {
+    name,
+    operations,
+    streams,
+    emits = [],
+  }: Pick<ServiceManifest, 'name' | 'operations' | 'streams' | 'emits'>,
+  { outbox, replies }: { outbox?: Outbox | undefined; replies?: Replies | undefined },
+): void {
+  if (!outbox) return;
+  const specs = Object.values({ ...operations, ...streams }).map(({ spec }): OperationSpec => spec);
+  const keyed = specs.find(takesKey);
+  if (keyed && !replies) {
+    throw new Error(
+      `${keyed.name} takes an Idempotency-Key, and ${name} keeps no answers: declare replyCollection and give startService the replies of its store (docs/adr/0046-idempotency-keys.md).`,
+    );
+  }
+  const audited = specs.find(mayBeAudited);
+  if (audited && !emits.includes('audit')) {
+    throw new Error(
+      `The audit log tells of ${audited.name}, and ${name} may not emit its events: add audit to emits in its manifest (docs/adr/0060-the-audit-log.md).`,
+    );
+  }
+}
+
+/** Whether a request of this operation may leave a row in the audit log, whoever asks (spec#audit-what). */
+function mayBeAudited(spec: OperationSpec): boolean {
+  if (spec.audit !== undefined) return true;
+  if (methodsOf(spec).includes('GET')) return false;
+  return spec.auth === 'operator' || serverKeyMay(spec) !== 'never';
+}
