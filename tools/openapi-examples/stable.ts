@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 const uuidForm = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const jwtForm = /eyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+const apiKeyForm = /kith_(op|sk)_[\w-]{43}/g;
 const instantForm = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
 const first = Date.parse('2026-01-05T09:00:00.000Z');
 const oneMinute = 60_000;
@@ -49,12 +50,13 @@ export function makeStable(value: unknown): unknown {
   const ids = [...new Set(text.match(uuidForm))];
   const stable = text
     .replaceAll(jwtForm, jwt)
+    .replaceAll(apiKeyForm, (_, kind) => `kith_${kind}_${opaque(`key ${kind}`)}`)
     .replaceAll(instantForm, (at) => new Date(first + instants.indexOf(at) * oneMinute).toISOString())
     .replaceAll(uuidForm, (id) => uuid(ids.indexOf(id)));
   return JSON.parse(stable);
 }
 
-/** A version 4 UUID of a number. */
+/** A version 4 UUID made from a number. */
 function uuid(index: number): string {
   const hex = hash('sha256', `id ${index}`);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`];
