@@ -27,10 +27,10 @@ async function measure(engine: EngineKind, words: readonly string[]): Promise<vo
   const access = { KITH_URL: platform.url, OPERATOR_TOKEN: platform.operatorToken };
   await kith(['import', '--project', id, '--restart', ...words], access);
   const { engines } = platform;
-  const of = (prefix: string, data: string): NodeJS.ProcessEnv =>
-    engines
-      ? { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, KITH_PREFIX: prefix }
-      : { KITH_DATA: data };
+  const of = (prefix: string, data: string): NodeJS.ProcessEnv => ({
+    ...{ MONGODB_URL: engines?.mongodbUrl, NATS_URL: engines?.natsUrl, KITH_PREFIX: prefix },
+    ...{ KITH_DATA: engines ? undefined : data, KITH_SECRET: platform.secret },
+  });
   const backup = join(folder, `${engine}-backup`);
   const made = await kith(['backup', backup, '--json'], of(platform.prefix, platform.dataFolder));
   tell(engine, 'backup', made);
