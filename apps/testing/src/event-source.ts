@@ -54,7 +54,7 @@ export class EventSource implements Disposable {
     });
   }
 
-  /** Stops reading, as a client that hangs. */
+  /** Stops reading, like a client that hangs. */
   pause(): void {
     this.#response.pause();
   }

@@ -133,7 +133,7 @@ export interface Bus {
   withdraw(events: readonly Withdrawal[]): Promise<void>;
   /** Delivers events at least once to `handle`; a throw brings the event again, and at last to the dead letters. */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake>;
-  /** Has a durable begin again, at the first event that is kept. To be called before it is consumed here. */
+  /** Makes a durable consumer begin again, at the first event that is kept. To be called before it is consumed here. */
   startOver(durable: string): Promise<void>;
   /** How far a durable that is consumed here is behind. */
   backlog(durable: string): Promise<Backlog>;

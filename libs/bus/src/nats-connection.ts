@@ -17,7 +17,7 @@ export interface NatsBusOptions {
   name: string;
   prefix: string;
   log: Logger;
-  /** Servers of a cluster that keep the streams, 1 where absent. Streams that more keep are left so. */
+  /** How many servers of a cluster keep each stream; 1 by default. A stream that more servers keep stays so. */
   replicas?: number;
   /** How long to try for a first connection, in ms. */
   connectTimeoutMs?: number;
@@ -60,7 +60,7 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
 
 /**
  * Reads the addresses of one server or of several of a cluster, separated by commas, with the credentials of the first that
- * has any. With `tls://` in one of them the connection is encrypted, or is not made. Throws `StartError`.
+ * has any. If any address is `tls://`, only an encrypted connection is made. Throws `StartError`.
  */
 export function serversOf(text: string): ConnectionOptions {
   const urls = text.split(',').map((one) => {

@@ -49,7 +49,7 @@ export async function verifyImported(password: string, hash: string): Promise<bo
   return timingSafeEqual(given, wanted);
 }
 
-/** A hash of a kind that no password gives: to verify it takes as long as any other of the kind. */
+/** A hash of this kind that no password matches; verifying it takes as long as verifying any other. */
 export function nobodysHash(kind: string): string {
   if (kind.startsWith('$2'))
     return `${kind}$${bcryptText(randomBytes(16), 22)}${bcryptText(randomBytes(23), 31)}`;

@@ -29,7 +29,7 @@ export function withSecret<Given extends Settings>(folder: DataFolder, config: G
   return { ...config, KITH_SECRET: current, KITH_SECRET_PREVIOUS: [...new Set(others)] };
 }
 
-/** The same for a command, which reads data wherever its secret is. */
+/** The same for a command, which may take the secret from the data folder in production, too. */
 export function withKnownSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
   const NODE_ENV = config.NODE_ENV;
   return { ...withSecret(folder, { ...config, NODE_ENV: 'development' }), NODE_ENV };

@@ -178,8 +178,8 @@ export function isMongoDuplicate(error: unknown): boolean {
 
 /**
  * Tells whether a write was given up to end a deadlock; nothing of it is stored. FerretDB's unique indexes other than
- * `_id` are exclusion constraints of PostgreSQL, on which racing writes of one key wait for each other: after a second
- * one of them gets SQLSTATE 40P01, as the number PostgreSQL packs it into.
+ * `_id` are exclusion constraints of PostgreSQL, on which racing writes of one key wait for each other: after one
+ * second, one of them gets SQLSTATE 40P01 (deadlock), as the integer that PostgreSQL encodes it in.
  */
 export function isMongoDeadlock(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === mongoDeadlock;

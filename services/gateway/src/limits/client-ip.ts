@@ -54,8 +54,8 @@ export class Clients {
   }
 
   /**
-   * The first entry beyond the trusted proxies, or the first of all; each proxy appends the address it was asked from. A
-   * socket's address is an entry of its own.
+   * The first entry beyond the trusted proxies, or the first of all; each proxy appends the address it was asked from.
+   * `text` may be the socket's address, which counts as one entry.
    */
   #entryOf(text: string): string | undefined {
     if (!text.includes(',')) return text.trim();

@@ -57,7 +57,7 @@ export class Accounts {
     });
   }
 
-  /** Notes that an ending's sessions are revoked, unless another has come after it. */
+  /** Notes that the sessions ended by an ending are revoked, unless they were ended again since. */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {
     await changeUser(this.#documents, { projectId, id: userId }, (doc) =>
       doc.sessionEpoch === epoch && doc.ending !== null ? { set: { ...doc, ending: null } } : null,

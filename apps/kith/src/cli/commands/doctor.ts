@@ -20,7 +20,7 @@ README.md, "Configuration", lists all environment variables.`,
     'least-gib': { value: 'NUMBER', text: 'free space that the disk must have, in GiB (1)' },
     'least-days': {
       value: 'NUMBER',
-      text: 'days that the certificate must be good for, or it is warned of (14)',
+      text: 'warn if the certificate expires within so many days (14)',
     },
   },
   // Loads services and databases, which most commands do not need.

@@ -32,7 +32,7 @@ export const settingOptions = {
   'sign-up': { choices: ['open', 'closed'], text: 'whether anybody may sign up' },
   'require-verified-email': {
     choices: yesOrNoChoices,
-    text: 'whether users sign in only once their e-mail address is verified',
+    text: 'whether users can sign in only after their e-mail address is verified',
   },
   'mail-link-base': { value: 'URL', text: 'the page of the application that links in mails lead to' },
   'mail-texts': { value: 'FILE', text: 'subjects and texts of mails, as JSON, in place of the usual ones' },

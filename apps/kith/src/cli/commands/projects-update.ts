@@ -16,7 +16,7 @@ export const updateProjectCommand: Command = {
     'any-web-origin': { text: 'remove the list of origins' },
     'no-mail-link-base': { text: 'let links in mails lead to the first web origin' },
     'usual-mail-texts': { text: 'use the usual subjects and texts of mails' },
-    'usual-storage': { text: 'let the project store as much as the configuration says' },
+    'usual-storage': { text: 'remove the project’s own quota; STORAGE_PROJECT_MIB holds again' },
     ...accessOptions,
   },
   words: [projectWord],
