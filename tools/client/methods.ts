@@ -74,7 +74,10 @@ function methodOf(printer: TypePrinter, declared: contracts.OperationSpec, side:
   if (!['request', 'export', 'upload', 'download', undefined].includes(operation.kind)) {
     throw new Error(`${name}: the client has no methods for operations of the kind ${operation.kind}.`);
   }
-  if (!group) throw new Error(`${name}: its feature ${feature} has no group in the client.`);
+  if (!group)
+    throw new Error(
+      `${name}: its feature ${feature} has no group: add one to groups in tools/client/methods.ts.`,
+    );
   const method = methodName(name, feature);
   const at = `${side === 'server' ? 'Server' : ''}${pascal(group)}${pascal(method)}`;
   const list = listOf(printer, operation, at);

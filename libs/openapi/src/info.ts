@@ -65,5 +65,12 @@ export const tags: readonly { name: string; description: string }[] = [
 
 /** The group an operation is shown in. */
 export function tagOf(operation: OperationSpec): string {
-  return operation.auth === 'operator' ? operators.name : ofFeature[operation.feature].name;
+  if (operation.auth === 'operator') return operators.name;
+  const tag: { name: string } | undefined = ofFeature[operation.feature];
+  if (!tag) {
+    throw new Error(
+      `${operation.name}: its feature ${operation.feature} has no tag: add one to ofFeature in libs/openapi/src/info.ts.`,
+    );
+  }
+  return tag.name;
 }

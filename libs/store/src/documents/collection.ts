@@ -40,7 +40,7 @@ export interface Collection<D> {
   expires?(doc: D): number | null;
   /** Records, by the database's clock, when a target was last changed; `changedWithin` reads it. */
   dated?: true;
-  /** Changes of these targets carry no events, so the outbox skips the collection. */
+  /** Changes of these targets never carry events, nor a row of the audit log: on MongoDB the relay need not look into the collection. */
   silent?: true;
 }
 
