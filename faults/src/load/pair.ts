@@ -12,7 +12,7 @@ interface Move {
   method: string;
   path: string;
   token: string;
-  /** How the two stand after it; the request's id comes with the answer. */
+  /** How the two stand after the change; `connectionId` is known from the answer. */
   to(connectionId: string): Standing;
 }
 

@@ -176,7 +176,7 @@ export class NatsBus implements Bus {
   }
 
   async log(): Promise<EventLogState> {
-    // Not what was made before: the broker may have lost its streams since.
+    // Makes the streams even if this was done before: the broker may have lost them since.
     await this.#makeStreams();
     const { created, state } = await this.#jsm.streams.info(streamNames(this.prefix).events);
     return { created: String(created), first: state.first_seq, last: state.last_seq };
@@ -229,7 +229,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** Every durable of the events, what it takes, and the position up to which it has had all of that. */
+  /** Every durable consumer of the events, the subjects it takes, and the position up to which it has acknowledged all of them. */
   async consumers(): Promise<{ durable: string; subjects: string[]; position: number }[]> {
     await this.#ensureStreams();
     const found: { durable: string; subjects: string[]; position: number }[] = [];

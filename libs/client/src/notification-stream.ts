@@ -55,7 +55,7 @@ export async function* streamNotifications(
     try {
       onStatus?.({ state: 'connecting' });
       reader = await open(parser.lastEventId, signal);
-      // What was begun of an event when the connection broke comes again as a whole.
+      // An event that had arrived only in part when the connection broke is sent again as a whole.
       parser = parserAfter(parser);
       for (let isOpen = false; ; ) {
         const bytes = await readWithin(reader, silenceMs, signal);

@@ -103,7 +103,7 @@ export class SessionKeeper {
     return (await unlessAborted(this.refresh(), signal))?.accessToken;
   }
 
-  /** Takes note of a refusal that ends the session, whose access token was `used`. */
+  /** Ends the session if `error` is a refusal that ends it, and `used` is still the session's access token. */
   async noteRefusal(error: unknown, used: string): Promise<void> {
     if (!isKithError(error, 'auth/suspended') || this.#session?.accessToken !== used) return;
     await this.set(null, { reason: 'ended', error });

@@ -29,7 +29,7 @@ export function connectionSettings(
   return {
     url,
     projectUrl: `${url}/v7/${projectId}`,
-    // Called as a function of its own: browsers refuse `fetch` as somebody's method.
+    // Wrapped in a function: browsers throw when `fetch` is called as a method of another object.
     fetch: (address, init) => (options.fetch ?? fetch)(address, init),
     hasOwnFetch: options.fetch !== undefined,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,

@@ -15,7 +15,7 @@ import { unblock } from './blocks.ts';
 import { otherOf, withoutRequest } from './pair.ts';
 import { pairEvents } from './store/keys.ts';
 
-/** Takes the end of an account in: the profile goes at once, the rest in the background (spec#users-erasure). */
+/** Handles the end of an account: the profile is removed at once, the rest in the background (spec#users-erasure). */
 export const endedUsers: EventSubscription<AppContext> = subscription({
   durable: 'connections-users',
   events: [userDeleted],

@@ -49,7 +49,7 @@ describe('what a gateway sends on to a service of files', () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  /** What a client would have to send to be another, had it the secret, and what it can try without. */
+  /** Headers with which a client that had the secret could pose as somebody else, and those it can try without the secret. */
   function forged(operation: string, path: string): Record<string, string> {
     const context: Partial<RequestContext> = {
       requestId: 'forged',

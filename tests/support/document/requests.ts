@@ -3,7 +3,7 @@ import { smallPng } from '../multipart.ts';
 import type { Described, Parameter, Place } from './described.ts';
 import { allowedBy, forbiddenBy } from './values.ts';
 
-/** Who asks: somebody the things belong to, an operator, nobody, or somebody whose token is none. */
+/** Who asks: the owner of the things or an operator (`known`), somebody without a token (`nobody`), or with an invalid one (`unknown`). */
 export type Asker = 'known' | 'nobody' | 'unknown';
 
 /** A request made from the description of an operation. */

@@ -16,7 +16,7 @@ export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe)
     const auth = probe?.auth ? `AUTH ${probe.auth}\r\n` : '';
     return (await ask(port, Buffer.from(`${auth}PING\r\n`), '+PONG\r\n', probe)) !== '';
   }
-  // The body ends with the double 1 that `ok` is. Both servers answer it to whoever has not signed in.
+  // The body ends with the double 1 that `ok` is. MongoDB and FerretDB both answer this ping without a sign-in.
   if (engine === 'mongo') return (await ask(port, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f', probe)) !== '';
   // NATS greets before JetStream has recovered; its health page waits for that.
   const signal = AbortSignal.timeout(2_000);

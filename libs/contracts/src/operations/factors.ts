@@ -181,7 +181,7 @@ export const challengeSignIn = operation({
   ],
 });
 
-/** Proves the caller again, for 5 minutes in the token's session, by one of the three (spec#accounts-step-up). */
+/** Proves the caller again by password, code or passkey; this holds for 5 minutes in the token's session (spec#accounts-step-up). */
 export const stepUp = operation({
   ...common,
   name: 'identity.step-up',

@@ -24,7 +24,7 @@ import { validatePart } from '../operations/validate.ts';
 import type { BytesAnswer, HttpHandler, HttpRequest } from './http-handler.ts';
 import { canonicalPath, verifiedContext } from './signed-context.ts';
 
-/** Where a service takes requests over HTTP, and by what it knows those of gateways. */
+/** Where a service takes requests over HTTP, and the secrets by which it recognises those that a gateway sent. */
 export interface HttpIntakeConfig {
   host: string;
   /** 0 is a free one. */

@@ -36,7 +36,7 @@ export class Admission {
   }
 
   /**
-   * Takes a place: at once, or where all are taken when one is free. `false` where it would not be done in good time before
+   * Takes a place: at once, or, if all are taken, as soon as one is free. `false` where it would not be done in good time before
    * the deadline (Unix time in ms). Whoever has a place gives it back with `leave`.
    */
   enter(deadline: number): boolean | Promise<true> {

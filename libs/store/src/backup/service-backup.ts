@@ -33,7 +33,7 @@ export interface ServiceBackup {
   follows?: readonly Follows[];
   /** Rows that stand in the place of a target that is no more: there is none while the target is there. */
   insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
-  /** Counters, which are not read but summed up again: what a row adds to them. */
+  /** What each row adds to counters. A backup does not read counters: it sums them up again from the rows. */
   counted?: readonly {
     rows: AnyCollection;
     counters: Counters;

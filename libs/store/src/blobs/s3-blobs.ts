@@ -70,7 +70,7 @@ export class S3Blobs implements Blobs {
     const client = new library.S3Client({
       region,
       ...(credentials && { credentials }),
-      // Many servers know no other checksum than the one of the signature, and buckets by path alone.
+      // Many servers support no checksum but the one in the signature, and find a bucket only by the path.
       ...(endpoint && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',

@@ -52,7 +52,10 @@ export class MongoCopies {
   }
 }
 
-/** Of several of one id the newest; in one order in every replica, as those that keep the same hardly wait for each other in a circle then. */
+/**
+ * The newest copy of each id, sorted by id. With the same order in every replica, replicas that write the same copies hardly ever
+ * deadlock.
+ */
 function newestOf(copies: readonly MongoCopy[]): MongoCopy[] {
   const byId = new Map<string, MongoCopy>();
   for (const copy of copies) {

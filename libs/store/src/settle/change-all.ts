@@ -139,7 +139,7 @@ async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
   }
 }
 
-/** Writes all rows; `false` when some were not written, or when it is too late to. */
+/** Writes all rows; `false` when some were not written, or when it is too late to write them. */
 async function putRows(db: Db, planned: readonly Planned[], until: number): Promise<boolean> {
   const rows = planned.flatMap(({ change, plan }) => change.rows.map((row) => ({ ...row, rev: plan.rev })));
   const written = [...Map.groupBy(rows, (row) => row.in)].map(([name, some]) =>

@@ -36,7 +36,7 @@ const leaveMs = 1_000;
 const sweepLimit = 100;
 /** Most intents that a reader settles, and most that a process settles at once. */
 const fewIntents = 20;
-/** Most intents of a counter; of those that come at once with the last, some may be more. */
+/** The most intents that a counter holds. A few more may get in when several arrive at the same moment as the last. */
 const mostIntents = 500;
 /** Filter for a counter that takes one more intent. */
 const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };

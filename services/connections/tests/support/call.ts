@@ -1,6 +1,6 @@
 import { type ErrorCode, errorBody } from '@kith/contracts';
 
-/** The status and whole body an error answers with. */
+/** The status and the whole body of an error's answer. */
 export function refusal(status: number, code: ErrorCode, extra: { message?: string; field?: string } = {}) {
   return { status, body: errorBody(code, extra) };
 }

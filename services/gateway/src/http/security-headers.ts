@@ -17,7 +17,10 @@ const ofEveryAnswer: Readonly<Record<string, string>> = {
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What a page says besides: helmet's headers, and that it uses no feature of the machine (spec#edges-page-headers). */
+/**
+ * Further headers of a page: helmet's, and one that says it uses no camera, microphone or other device feature
+ * (spec#edges-page-headers).
+ */
 export const pageHeaders: Readonly<Record<string, string>> = {
   ...helmetHeaders(),
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',

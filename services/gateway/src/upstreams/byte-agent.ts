@@ -11,7 +11,7 @@ import { freeChunk } from '@kith/service';
 
 const bufferBytes = 256 * 1024;
 
-/** Bytes of an answer from which on it is worth a connection. More than one read of it holds. */
+/** From this many bytes on, an answer is worth giving up its connection for. More than one read holds. */
 export const longBytes = 2 * bufferBytes;
 
 /** Connections whose bytes go past the parser. */

@@ -112,7 +112,7 @@ export class FeedWorld implements AsyncDisposable {
     await store.close();
   }
 
-  /** Lets a user be told of a connection request. */
+  /** Publishes a connection request that a user is to be told of. */
   async tell(userId: string, occurredAt = new Date()): Promise<void> {
     const ids = { connectionId: randomUUID(), requesterId: this.initiatorId, receiverId: userId };
     await this.#publish(

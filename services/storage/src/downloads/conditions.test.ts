@@ -10,7 +10,7 @@ const after = 'Sun, 06 Nov 1994 08:49:38 GMT';
 // Headers know whole seconds.
 const modifiedAt = Date.parse(at) + 678;
 
-/** What a request gets of a file of 100 bytes, or of so many: a status, and of a part its bounds. */
+/** What a request for a file of `size` bytes gets: a status or an error code, and for a part also its bounds. */
 function answerTo(headers: IncomingHttpHeaders, { size = 100, method = 'GET' } = {}): string {
   try {
     const wanted = wantedOf({ headers, method }, { etag, modifiedAt, size });

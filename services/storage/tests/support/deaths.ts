@@ -40,7 +40,7 @@ export async function dieAtEachStep(act: DyingAct, place: DyingPlace): Promise<v
   expect(deaths.at(-1)).toEqual({ killed: false, acknowledged: true });
 }
 
-/** Has a process die before a step, and a service after it put all in order. */
+/** Makes a process die before a step, then starts a service that has to put everything in order. */
 async function dieAt(
   { act, size, prepare, again, check }: DyingAct,
   { engine, home, number }: DyingPlace & { number: number },

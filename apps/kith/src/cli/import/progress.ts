@@ -74,7 +74,8 @@ export class ProgressFile {
     const progress = kept ?? none;
     const rejected = await open(rejectedOf(file), 'a+', 0o600);
     await rejected.chmod(0o600);
-    // What follows is written again; the file may have been moved away meanwhile.
+    // Cuts off what was written after the last recorded progress: it is written again. The file may be shorter, as somebody may have
+    // moved it away.
     progress.rejectedBytes = Math.min(progress.rejectedBytes, (await rejected.stat()).size);
     await rejected.truncate(progress.rejectedBytes);
     return new ProgressFile(file, rejected, progress);
