@@ -43,7 +43,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
 
   const send = (ask: Ask) => http(platform.url, ask);
 
-  // The gateway reads an address alike in both forms of the platform: on real engines one endpoint tells for all.
+  // The gateway reads an address in the same way in both forms of the platform: on real engines one endpoint is enough.
   const embeddedForms = engine === 'embedded' ? forms : [];
 
   it.each(embeddedForms)('$form reaches sign-testing-jwt', async ({ address }) => {

@@ -2,6 +2,6 @@
 import { availableEngines } from '@kith/testing';
 import { describeAuditDeaths } from './support/audit-deaths.ts';
 
-// What a server key does makes forty writes and more, a process each: on real engines that is for the long suite.
+// The operations of a server key make forty writes and more, with a process for each: on real engines only the long suite runs them.
 for (const engine of availableEngines())
   describeAuditDeaths(engine, { serverKeyChanges: engine === 'embedded' });

@@ -26,7 +26,7 @@ describe('the guide of backups', async () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** What `npx` is, inside a checkout that is installed. */
+  /** Does what `npx` does inside an installed checkout. */
   const programs = async (): Promise<string> => {
     const bin = join(folder, 'bin');
     await mkdir(bin);

@@ -265,7 +265,7 @@ describe('kith', () => {
       const help = await told(...name.split(' '), '--help');
       expect(help.startsWith(`kith ${name}`), name).toBe(true);
       expect(await told('help', ...name.split(' '))).toBe(help);
-      // What a command reads of the environment stands in the help of all as well, each variable with what it is.
+      // The help of all commands lists the variables that a command reads, too, each with its description.
       const read = [...help.matchAll(/^ {2}([A-Z_]+) +\S.*$/gm)];
       expect(read.length > 0, name).toBe(name !== 'completion');
       for (const [, variable] of read) expect(stdout).toMatch(new RegExp(`^ {2}${variable} {2,}\\S`, 'm'));

@@ -91,7 +91,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     const { id: first } = await ada.ask<{ id: string }>(`sdk.request({ userId: '${graceId}' })`);
     await grace.ask(`sdk.decline({ connectionId: '${first}' })`);
     expect(await status()).toBe('declined sent');
-    // Who has declined may ask.
+    // The one who has declined may ask.
     const { id: second } = await grace.ask<{ id: string }>(`sdk.request({ userId: '${adaId}' })`);
     expect(await status()).toBe('pending received');
     expect(await grace.ask('sdk.sent()')).toMatchObject({ requests: [{ id: second, user: { id: adaId } }] });
@@ -123,7 +123,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await shows('Autumn: first, second');
     await ask("sdk.lists.removeFromList({ entityId: 'first' })");
     await shows('Autumn: second');
-    // What has been stored, not what the page remembers.
+    // Reloads, to see what was stored and not what the page remembers.
     await page.reload();
     await shows('root:');
     await page.getByRole('list', { name: 'Lists' }).getByText('Autumn').waitFor();
@@ -146,7 +146,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     expect(await ask('sdk.me.user')).toMatchObject(profile);
     expect(ada.complaints).toEqual([]);
 
-    // Each refresh sends the token that the one before it was given.
+    // Each refresh sends the token that the refresh before returned.
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.url().endsWith('/request-new-access-token')) sent.push(request.postData() ?? '');
@@ -154,7 +154,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     for (const _ of [1, 2, 3]) expect(await ask('sdk.auth.requestNewAccessToken()')).toMatch(/^ey/);
     expect(new Set(sent).size).toBe(3);
 
-    // As after half an hour: the access token is not taken any more.
+    // As after half an hour, the access token is refused.
     let refused = 0;
     await page.route('**/connections/count', (route) => {
       const headers = route.request().headers();

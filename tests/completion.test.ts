@@ -11,12 +11,14 @@ import { runKith } from './support/command.ts';
 const run = promisify(execFile);
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** Words on a command line, the last one of which is to be completed, and what is offered for it. */
+/** Words on a command line, of which the last is to be completed, and what is offered for it. */
 type Question = [words: string[], offers: string[]];
 
 const file = 'a-file';
 
-/** Every place of the table of commands: the names that are next, the options, and what is behind each option. */
+/**
+ * A question for every place in the table of commands: about the names that can follow, the options, and the values of each option.
+ */
 function questions(): Question[] {
   const split = commands.map((command) => command.name.split(' '));
   const firsts = [...new Set(split.map(([first = '']) => first))];
@@ -53,7 +55,7 @@ function offersFor(one: Pick<Option | Word, 'value' | 'choices'> | undefined): s
 
 const quoted = (word: string) => `'${word}'`;
 
-/** How each shell is asked: one line of output for each question. */
+/** A script per shell that prints one line for each question. */
 const shells = {
   bash: (script: string, asked: readonly string[][]) => `${script}
 compopt() { COMPREPLY=(${file}); }
@@ -94,7 +96,7 @@ describe('kith completion', () => {
       .slice(0, -1)
       .map((line) => line.split(' ').filter(Boolean));
   };
-  /** Without what a shell leaves out by itself: other words than the one begun, and options where none is begun. */
+  /** Leaves out what a shell leaves out by itself: words that do not begin with the typed text, and options unless `-` is typed. */
   const begun = (word: string, offers: readonly string[]) =>
     offers.filter((one) => one.startsWith(word) && (word.startsWith('-') || !one.startsWith('-'))).toSorted();
 
@@ -102,7 +104,7 @@ describe('kith completion', () => {
 
   it.each([
     ['bash', 'bash'],
-    // Where there is no zsh, bash reads as much of its language as the script uses.
+    // Without a zsh, bash runs the script: it understands all of zsh's language that the script uses.
     ['zsh', has('zsh') ? 'zsh' : 'bash'],
     ...(has('fish') ? ([['fish', 'fish']] as const) : []),
   ] as const)('offers in %s every command, option and value of the table, asked by %s', async (shell, by) => {

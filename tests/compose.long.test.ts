@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 describe.runIf(availableEngines().includes('containers'))('docker-compose', () => {
   let project: ComposeProject;
   beforeAll(async () => {
-    // In production the reference is shown where it is asked for.
+    // In production the reference is shown only on demand.
     const services = { gateway: { environment: { API_REFERENCE: 'all' } } };
     project = await startComposeProject({ version: '2.4', services });
   }, 600_000);
@@ -128,7 +128,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await project.call('stop', 'identity');
     expect((await list()).json()).toMatchObject({ code: 'gateway/unavailable' });
     await project.call('up', '-d', '--no-build', '--no-deps', '--scale', 'identity=2', 'identity');
-    // Seconds apart, or the limit of this address is used up before a slow machine has started the service.
+    // Asks once a second; more often would use up this address's limit before a slow machine has started the service.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 });

@@ -5,8 +5,8 @@ import { ecKey, privateKey } from './support/keys.ts';
 
 const json = 'application/json';
 
-// What tests/surface does not ask of the endpoints of spec#conventions-core: bytes of bodies and ids, keys of other forms,
-// and logs.
+// What tests/surface does not check of the endpoints of spec#conventions-core: bytes of bodies and ids, keys of other forms, and
+// logs.
 describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;

@@ -36,7 +36,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const operatorToken = 'the-operator';
 const processes = ['gateway', ...serviceNames] as const;
 
-// The whole platform on engines with passwords, rights and encryption: a right that is missing fails here (docs/adr/0048).
+// The whole platform on engines with passwords, rights and encryption: if a right is missing, a test here fails (docs/adr/0048).
 describe.runIf(availableEngines().includes('containers'))('the credentials', () => {
   const prefix = uniquePrefix();
   let folder: string;
@@ -47,7 +47,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-credentials-'));
-    // The engines' user passes through it.
+    // The engines' user has to pass through this folder.
     await chmod(folder, 0o711);
     credentials = await ensure();
     engines = await startOwnEngines(credentials);
@@ -58,7 +58,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       redis: hostOf(engines.redisUrl),
     };
     const { ca, passwordOf } = credentials;
-    // As each start does: what is there already stays.
+    // Twice, as at each start: users that exist stay as they are.
     for (let start = 0; start < 2; start++)
       await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
     keeper = await keepStreams({
@@ -96,7 +96,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     );
     const secrets = [...processes.map((user) => credentials.seedOf(user)), credentials.passwordOf('gateway')];
     for (const secret of secrets) expect(told.join()).not.toContain(secret);
-    // A second time they are the same.
+    // Made a second time, they are the same.
     const before = await Promise.all(
       [...storingNames, 'gateway'].map((name) => readFile(join(files, name, 'password'), 'utf8')),
     );
@@ -115,7 +115,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         LOG_LEVEL: 'debug',
         PORT: '0',
         KITH_PREFIX: prefix,
-        // Limits are counted in Redis, and let all of this through.
+        // Limits are counted in Redis, but are high enough for all requests here.
         RATE_LIMIT_SCALE: '1000',
         OPERATOR_TOKEN: operatorToken,
         KITH_SECRET: 'the secret of a platform with rights',
@@ -156,7 +156,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     const alan = await people.createUser(id);
     await people.connect(alan, ada);
     await waitFor(() => stream.events.length === 2, { what: 'the request on the stream' });
-    // Heard as a notice: the gateway asks for revocations every 30 s only.
+    // The gateway hears of it from a notice: it asks for revocations only every 30 s.
     await call('POST', `/v7/${id}/auth/sign-out`, { body: { refreshToken: alan.refreshToken } });
     const isRefused = () =>
       call('GET', `/v7/${id}/auth/sessions`, { token: alan.accessToken }).then(
@@ -164,7 +164,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { what: 'the end of the session' });
-    // Erased by all of them, on the bus too.
+    // All services erase the user, and the events on the bus go, too.
     await call('DELETE', `/v7/${id}/users/${ada.id}`, { token: ada.accessToken });
     await waitFor(async () => !(await eventsOn(await as('operator'), prefix)).includes('Countess'), {
       timeoutMs: 30_000,
@@ -201,7 +201,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // The server would deliver to any subject that these name.
+    // The server would deliver to any subject that these requests name.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
@@ -344,7 +344,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
   }
 });
 
-/** All that the stream of events holds, as one text; ends the connection. */
+/** Everything in the stream of events as one text; ends the connection. */
 async function eventsOn(connection: NatsConnection, prefix: string): Promise<string> {
   const { streams } = await jetstreamManager(connection, { checkAPI: false });
   const name = streamNames(prefix).events;
@@ -357,7 +357,7 @@ async function eventsOn(connection: NatsConnection, prefix: string): Promise<str
   return texts.join('\n');
 }
 
-/** Engines of this suite's own: those that suites share have no users. */
+/** Starts engines for this suite alone: the engines that suites share have no users. */
 async function startOwnEngines({ secured }: Credentials): Promise<Engines> {
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env });

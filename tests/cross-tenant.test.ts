@@ -5,7 +5,7 @@ import { http } from './support/http.ts';
 import { filePart, multipart } from './support/multipart.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
 
-// Every operation that a user's token opens, walked from the contracts: a new one is covered by being there.
+// Every operation that takes a user's token, from the contracts, so that a new operation is covered automatically.
 const guarded = operations.filter(({ auth, scope }) => auth === 'user' && scope === 'project');
 const withIds = operations.filter(
   ({ auth, scope, params }) =>
@@ -17,7 +17,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
   let mine: TestUser;
   let theirs: TestUser;
   let ids: Record<string, string>;
-  /** What they see, which nothing here changes. */
+  /** What the user of project B sees, which no request here changes. */
   let view: unknown[];
 
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       body,
     });
     const file = stored.json() as { fileId: string };
-    // What is on its way to them by events would look like a change.
+    // Events that are still on their way would look like a change later.
     const counted = () =>
       platform.call<number>('GET', `/v7/${b.id}/app-notifications/count`, { token: theirs.accessToken });
     await waitFor(async () => (await counted()) === 2, { what: 'their notifications' });
@@ -68,7 +68,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
       return ids[name];
     }) + sampleQuery(of);
 
-  /** All that project B's user can see of its own, but what time alone changes. */
+  /** Everything that project B's user can read, apart from fields that change with time. */
   const theirView = async () => {
     const reads = operations.filter(
       (one) =>
@@ -116,7 +116,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
     '%s: ids of another project are not there',
     async (_, one) => {
       const answer = await send(one, mine.projectId);
-      // A bad parent is told as a bad target, 400 (spec#collections-create); what is there is never told.
+      // A bad parent is refused as a bad target, with 400 (spec#collections-create). No answer tells what exists.
       expect([
         403,
         404,
@@ -128,7 +128,7 @@ describe.each(availableEngines())('tenants (%s)', (engine) => {
   );
 });
 
-/** The session an access token is of. */
+/** The id of the session that an access token belongs to. */
 function sessionOf(token: string): string {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sid;
 }

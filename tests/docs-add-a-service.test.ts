@@ -12,7 +12,7 @@ import { copyRepository } from './support/repository-copy.ts';
 const run = promisify(execFile);
 const guide = 'add-a-service.md';
 
-/** The environment without what this runner has set for itself. */
+/** The environment without the variables that this test runner has set. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^VITEST|_DESK$/.test(name)));
 
 describe(`docs/${guide}`, () => {

@@ -9,10 +9,10 @@ import { describe, expect, it } from 'vitest';
 import { startByKith } from './support/start-script.ts';
 
 const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\n\r\n';
-/** Longer than the test needs to send two requests, on a busy machine too. */
+/** Longer than the test needs to send two requests, even on a busy machine. */
 const DRAIN_MS = '3000';
 
-/** A gateway's process that can be told to end. */
+/** A process with a gateway that can be told to end. */
 interface Running extends AsyncDisposable {
   url: string;
   terminate(): void;
@@ -41,7 +41,7 @@ async function startOne(engine: string): Promise<Running> {
   const kept = undo.move();
   return {
     url,
-    // To the group, as a supervisor does: the process gets it twice.
+    // Sent to the process group, as a supervisor does, so the process gets the signal twice.
     terminate: () => kith.signal('SIGTERM'),
     exited: kith.exited,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -60,7 +60,7 @@ describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
     const [early, kept] = [await open(), await open()];
     for (const socket of [early, kept]) expect(await ask(socket)).not.toContain('Connection: close');
     kith.terminate();
-    // The first answer that says so has been given after the signal.
+    // The first answer with `Connection: close` shows that the signal has arrived.
     while (!(await ask(await open())).includes('Connection: close'));
     for (const socket of [early, kept, await open()]) {
       const answer = await ask(socket);

@@ -4,7 +4,7 @@ import { availableEngines, startPlatform, type TestPlatform, type TestUser, wait
 import { describe, expect, it } from 'vitest';
 import { countsOf, everythingOf, openBusOf } from './support/everything.ts';
 
-/** Words of one user that stand in nothing else. */
+/** Words that occur only in the data of one user. */
 const secrets = {
   username: 'zq.username',
   name: 'Zqname Before',
@@ -25,11 +25,11 @@ const email = 'zqmail@example.net';
 const inEvents = Object.values(secrets);
 /** A type of notifications that was turned off. */
 const turnedOff = 'zq-type';
-/** The name of a second factor, whose enrolment waits. */
+/** The name of a second factor whose enrolment is pending. */
 const factor = 'zq-factor';
 const wordsOfHers = [email, turnedOff, factor, ...inEvents];
 
-/** A user who has left a trace in all that there is. Two stay connected, `friend` and the first of `others`. */
+/** Makes a user who has left traces everywhere. `friend` and the first of `others` stay connected with the user. */
 async function beBusy(
   platform: TestPlatform,
   of: { projectId: string; friend: TestUser; others: TestUser[] },
@@ -70,7 +70,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     const friend = await platform.createUser(id, { name: 'Friend who stays' });
     const others = await Promise.all(['A', 'B', 'C'].map((name) => platform.createUser(id, { name })));
     const gone = await beBusy(platform, { projectId: id, friend, others });
-    // Answers to requests with a key, one of which was asked for by nobody yet.
+    // Answers to requests with a key, one of them from somebody who was not signed in.
     const keyed = async (path: string, method: string, { token = '', body = {} }) => {
       const headers = { 'content-type': 'application/json', 'idempotency-key': 'zqkey' };
       const authorization = token ? { authorization: `Bearer ${token}` } : {};
@@ -87,7 +87,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       body: { ...newcomer, email: `2${email}` },
     })) as Session;
     const answers = [`${gone.id}|identity.update-user|`, '|-|identity.sign-up|'];
-    // As an actor or a target in the audit log, and in the events of it.
+    // As an actor or a target in the audit log, and in its events.
     const words = [...wordsOfHers, ...answers, `user:${gone.id}`];
 
     // A consumer that gives everything up.
@@ -108,7 +108,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
 
     await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
     await platform.call('DELETE', `/v7/${id}/users/${second.user.id}`, { token: second.accessToken });
-    // Asking for the letters alone costs the platform little.
+    // Waits for the dead letters first: reading them alone costs the platform little.
     const isWithdrawn = async () => {
       const text = await letters();
       return !inEvents.some((word) => text.includes(word));
@@ -122,12 +122,12 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     };
     await waitFor(isGone, { timeoutMs: 45_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
 
-    // Ids are in addresses that were logged; nothing that a user has said is.
+    // Logs hold ids, as parts of addresses, but nothing that a user has said.
     const aside = [await platform.logs(), await countsOf(platform)].join('\n');
     expect(words.filter((word) => aside.includes(word))).toEqual([]);
     expect(await platform.logs()).toContain(gone.id);
 
-    // What is told of those who stay has no gap, and is there as it was.
+    // The events about users who stay are unchanged and have no gaps.
     const events: EventEnvelope[] = [];
     await bus.consume({ durable: 'test-all', subjects: [`${bus.prefix}.event.>`] }, async ({ body }) => {
       events.push(JSON.parse(new TextDecoder().decode(body)));

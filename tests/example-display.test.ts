@@ -46,7 +46,7 @@ describe.skipIf(!browser)(
       expect(await wrong.count()).toBe(0);
       await visitor.button('Create account').click();
       await page.getByText('This username is taken.').waitFor();
-      // The browser itself notes that answers were refusals; nothing else is wrong.
+      // The browser reports refusals in its console; it must report nothing else.
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
@@ -84,7 +84,7 @@ describe.skipIf(!browser)(
       'can be read and fits, in the light and in the dark, on a %s',
       async ([device, viewport], { expect }) => {
         const ada = await world.platform.createUser({
-          // Not found by what is searched for: of those there are as many as are suggested.
+          // The search must not find this name: others already fill the list of suggestions.
           name: 'Ada Example',
           username: device === 'desktop' ? 'ada' : 'ada.example',
         });

@@ -53,7 +53,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
     const KITH_URL = (await settingsAt(addressIn(second.output()))).url;
     expect(other.output()).toContain(`Another Kith is up at ${KITH_URL} and uses the data`);
 
-    // On a platform that runs already it makes nobody.
+    // On a platform that already runs it creates no users.
     await using third = await start({ KITH_URL, KITH_PROJECT: projectId, KITH_DATA: join(data, 'none') });
     expect(await settingsAt(addressIn(third.output()))).toEqual({ url: KITH_URL, projectId });
     expect(signInsIn(third.output())).toEqual([]);
@@ -85,7 +85,7 @@ describe('npm run example', { timeout: 120_000 }, () => {
       await signIn(visitor, person);
       await visitor.goTo('Connections');
       await visitor.page.getByRole('list', { name: 'Your connections' }).waitFor();
-      // React says here, in development, what it does not like.
+      // In development, React reports its complaints here.
       expect(visitor.complaints).toEqual([]);
     }
   });

@@ -92,7 +92,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect([code, others.length]).toEqual([expect.stringMatching(/^([A-Z2-7]{6}-){3}[A-Z2-7]{6}$/), 9]);
     await ada.button('I have kept them').click();
 
-    // A second one asks who it is.
+    // A second passkey asks for the password.
     await ada.button('Add a passkey').click();
     await page.getByRole('dialog').getByLabel('Your password').fill(own.password);
     await ada.button('Continue').click();
@@ -124,7 +124,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.button('Sign out').first().click();
     await signIn(ada, own);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
-    // The refusals that lead to the second step, and the wrong code.
+    // The only complaints are the refusals that lead to the second step, and the wrong code.
     expect(ada.complaints.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await world.ask(world.edith, own.username, 'Hello');
     await ada.page.getByRole('status').getByText('Edith Demo would like to connect').click();
     await ada.button('Decline Edith Demo').click();
-    // Who has declined may ask.
+    // The one who has declined may ask.
     await ada.button('Connect with Edith Demo').waitFor();
     await ada.button('Block Edith Demo').click();
     await ada.button('Block').click();
@@ -246,12 +246,12 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.goTo('Account');
     await ada.button('Add a picture').waitFor();
 
-    // As a phone stores it: lying, with a note to turn it.
+    // As a phone stores it: sideways, with a note to turn it.
     const photo = await sharp({ create: { width: 800, height: 400, channels: 3, background: 'teal' } })
       .jpeg()
       .withMetadata({ orientation: 6 })
       .toBuffer();
-    // Goes out and is never answered.
+    // The request is sent, but never answered.
     await page.route('**/storage/images', () => {});
     const file = page.getByLabel('Picture', { exact: true });
     await file.setInputFiles({ name: 'me.jpg', mimeType: 'image/jpeg', buffer: photo });

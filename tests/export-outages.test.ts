@@ -34,7 +34,7 @@ describe.each(availableEngines())('export while services end (%s)', (engine) => 
     expect([whole.status, whole.isWhole]).toEqual([200, true]);
     expect((JSON.parse(whole.text) as Document).savedEntities).toHaveLength(40);
 
-    // It ends when its second page is asked for: the head is out by then.
+    // The service ends when its second page is asked for: the head of the answer has been sent by then.
     before = async (subject, body) => {
       const isSecond = !new TextDecoder().decode(body).includes('"after":null');
       if (subject.endsWith(internalSubject('', exportEntities)) && isSecond) {

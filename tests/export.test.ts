@@ -63,7 +63,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     const declinedByAda = await request(paul, ada, 'It is me');
     await call(ada, 'PATCH', `/connections/${declinedByAda.id}/decline`);
     await call(ada, 'POST', `/users/${rosa.id}/block`);
-    // What others do among themselves is none of Ada's.
+    // What others do among themselves is not part of Ada's export.
     await platform.connect(grace, alan, 'Not for Ada');
 
     const folder = await platform.createCollection(ada, 'Folder');
@@ -164,7 +164,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
       expect(answer.text).not.toContain(secret);
     }
     expect(answer.text).not.toMatch(/argon2|hash|sealed|epoch|"rev"|secret|Not for Ada|Grace’s/i);
-    // The other side of all that has its own, and nothing more.
+    // Grace's export holds her side of it, and nothing more.
     const of = await read(grace);
     expect(of.connections.map(({ connectedUser }) => connectedUser.id).sort()).toEqual(
       [ada.id, alan.id].sort(),
@@ -261,7 +261,7 @@ it('an export is limited to 5 in 5 minutes', async () => {
   expect([refused.status, refused.json()]).toMatchObject([429, { code: 'rate-limit/exceeded' }]);
 }, 30_000);
 
-/** The session an access token is of. */
+/** The id of the session that an access token belongs to. */
 function sidOf(token: string): string {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sid;
 }

@@ -4,7 +4,7 @@ import type { ProcessName } from '@kith/platform';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** Longer than anybody waits for an answer here, and shorter than the broker takes to leave who is silent. */
+/** Longer than anybody here waits for an answer, but shorter than the broker waits before it drops a silent client. */
 const frozenMs = 2_500;
 const requestTimeoutMs = 1_000;
 
@@ -13,7 +13,7 @@ describe('an embedded platform whose process stood still', () => {
     const env = { REQUEST_TIMEOUT_MS: '6000' };
     await using platform = await startPlatform({ engine: 'embedded', env });
     const { accessToken, projectId } = await platform.createUser();
-    // More than half of the time, and long enough to count as away.
+    // More than half of the time for a request, and long enough to count as away.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_200);
     const path = `/v7/${projectId}/auth/sessions`;
     const answer = await fetch(platform.url + path, { headers: { authorization: `Bearer ${accessToken}` } });
@@ -21,7 +21,7 @@ describe('an embedded platform whose process stood still', () => {
   });
 });
 
-/** What is traced takes another way through a process. Nobody listens there. */
+/** Traced requests take another way through a process. Nobody listens at this address. */
 const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_on' };
 
 describe.runIf(availableEngines().includes('containers')).each([
@@ -50,7 +50,7 @@ describe.runIf(availableEngines().includes('containers')).each([
         });
       process.kill(pid, 'SIGSTOP');
       const late = rename(`Late ${name}`, AbortSignal.timeout(frozenMs + 5_000));
-      // The freeze itself; nothing happens in it that could be waited for.
+      // The freeze itself: nothing happens meanwhile that a test could wait for.
       await sleep(frozenMs);
       process.kill(pid, 'SIGCONT');
       expect([503, 504]).toContain((await late).status);

@@ -1,6 +1,6 @@
 import { holdsTheLoopBriefly } from './support/hostile/suite.ts';
 
-/** Values that have held the loop, or would without a bound, in places of every kind. */
+/** Values that once blocked the event loop, or would without a bound, in places of every kind. */
 const some =
   /: (combining marks|a ligature that .*|an object of objects|a list of empty objects|as many as there may be|of 16,384 bits|with a large exponent)$/;
 const most =

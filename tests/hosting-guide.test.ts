@@ -18,7 +18,7 @@ import { type Block, readBlocks } from './support/guide.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** What stands for the machine's own programs: no user is made, and services are started as their units say. */
+/** Scripts that replace the machine's programs: no user is made, and services are started as their units say. */
 const programs: Readonly<Record<string, string>> = {
   useradd: 'true',
   chown: 'true',
@@ -86,7 +86,7 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
-    // Those of the suites are none of this installation.
+    // The engines of the suites are not for this installation.
     ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },
   };
   await followGuide('hosting.md', blocks, { folder, env });
@@ -99,11 +99,11 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
   const backups = join(folder, 'var/backups/kith');
   const [backup = '', ...others] = await readdir(backups);
   expect(others).toEqual([]);
-  // Nothing of it stands in the clear.
+  // Nothing of the backup is unencrypted.
   expect(await readdir(join(backups, backup))).toEqual(['backup.sealed']);
 }, 120_000);
 
-/** A proxy that ends TLS, with a certificate that its own authority stands for. */
+/** A proxy that terminates TLS, with a certificate that its own authority has signed. */
 async function startFront(to: number): Promise<{ address: string; authority: string }> {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
   const words = [

@@ -27,7 +27,7 @@ describe.runIf(availableEngines().includes('containers'))(
     it('start, are healthy, and serve together', async () => {
       await using running = new AsyncDisposableStack();
       const { path: folder } = running.use(await mkdtempDisposable(join(tmpdir(), 'kith-images-')));
-      // As the Dockerfile makes them.
+      // Made as in the Dockerfile.
       await run(process.execPath, ['tools/images.ts', folder, ...serviceNames, 'gateway'], { cwd: root });
       const engines = running.use(await startEngines());
       const prefix = uniquePrefix();

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const names: ProcessName[] = [...serviceNames, 'gateway'];
 const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 
-/** Packages of others that ours depend on, in the images of all. */
+/** Third-party packages that are in every image, as all of ours depend on them. */
 const ofAll = [
   ...['@nats-io/jetstream', '@nats-io/transport-node', 'pino', 'prom-client', 'zod'],
   ...['api', 'context-async-hooks', 'core', 'exporter-trace-otlp-proto', 'resources', 'sdk-trace'].map(
@@ -30,7 +30,7 @@ const treeOf = (name: string) => join(folder, name);
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kith-images-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
-  // As the Dockerfile makes them.
+  // Made as in the Dockerfile.
   await run(process.execPath, ['tools/images.ts', folder, ...names], { cwd: root });
 }, 120_000);
 afterAll(() => undo.disposeAsync(), 60_000);
@@ -129,7 +129,7 @@ interface Listed {
   purl: string;
 }
 
-/** All components of a bill, those inside of others as well. */
+/** All components of a bill of materials, including nested ones. */
 function componentsOf({ components = [] }: { components?: object[] }): Listed[] {
   return components.flatMap((one) => {
     const { properties = [], ...rest } = one as { properties?: { name: string; value: string }[] } & Listed;
@@ -138,7 +138,7 @@ function componentsOf({ components = [] }: { components?: object[] }): Listed[] 
   });
 }
 
-/** The packages in the `node_modules` of a tree, and in those inside of them. */
+/** The packages in the `node_modules` of a tree, including nested ones. */
 function packagesIn(tree: string, modules = 'node_modules'): string[] {
   if (!existsSync(join(tree, modules))) return [];
   const paths = readdirSync(join(tree, modules)).flatMap((name) =>
@@ -151,7 +151,7 @@ function packagesIn(tree: string, modules = 'node_modules'): string[] {
   return all.sort();
 }
 
-/** A package in a tree and those that it needs, by the manifests that are there, where Node finds them. */
+/** A package in a tree and all packages that it needs, found by manifests where Node would find them. */
 function neededIn(tree: string, start: string): string[] {
   const found = new Set<string>();
   const need = (path: string) => {

@@ -31,7 +31,7 @@ describe.each(availableEngines())('kith import of large files (%s)', (engine) =>
   it(
     'goes on where it was killed, whatever was under way, and comes to the same',
     () => {
-      // Twelve requests of a thousand lines, of which a try has at most four answers.
+      // A file takes twelve requests of a thousand lines, and a try gets at most four answers before it is killed.
       const inFile = (of: Kill['of']): Kill[] => [
         { of, request: 5, stage: 'asked' },
         { of, request: 5, stage: 'answered' },

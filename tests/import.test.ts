@@ -166,7 +166,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
         name: `Ärztin ${name}`,
         createdAt: at(names.indexOf(name)),
       });
-      // Ours is in its place now, and opens the account as well.
+      // Our own hash has replaced it, and the same password signs in.
       expect(await storedHash(platform, projectId, `${name}@example.com`)).toMatch(
         /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/,
       );
@@ -179,7 +179,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     }
 
     const { accessToken: token } = await signIn('bcrypt@example.com', password);
-    // A search looks into the copies of profiles alone.
+    // A search reads only the copies of profiles.
     const { connections } = await asked<{ connections: Connection[] }>('/connections?query=ARZTIN', token);
     expect(connections).toMatchObject([
       { message: 'Hi', requestedAt: at(1), connectedAt: at(2), connectedUser: { foreignId: 'php' } },
@@ -193,7 +193,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(saved.collections.map(({ name }) => name)).toEqual(['Novels']);
     expect(await asked('/app-notifications/count', token)).toBe(0);
 
-    // What was imported goes on like everything else.
+    // Imported data can be changed like all other data.
     await platform.call('PATCH', `/v7/${projectId}/connections/${requests[0]!.id}/accept`, { token });
     expect(await asked('/connections/count', token)).toEqual({ count: 2 });
     await platform.call('PATCH', `/v7/${projectId}/users/${connections[0]!.connectedUser.id}`, {
@@ -201,7 +201,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       body: { name: 'Another' },
     });
 
-    // What has changed since stays, and is told.
+    // Rows that have changed since stay as they are, and are reported.
     const again = await run([...words(...all), '--restart']);
     expect(again.code).toBe(1);
     expect(counts(again)).toEqual(
@@ -265,7 +265,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect([first.code, first.lines.length, first.stderr]).toEqual([1, 2, expect.stringContaining(refusal)]);
     expect(first.stderr.replace(refusal, '')).toMatch(importProgress);
     expect(first.lines[1]).toMatch(/^users {2}2 {6}1 {9}0 {10}1 /);
-    // Finished, and yet it says what became of the file; then it has grown.
+    // The import is finished, and says what became of the file all the same. Then the file grows.
     const second = await tell();
     expect([second.code, second.stderr]).toEqual([1, refusal]);
     expect(second.lines[1]).toMatch(/^users {2}0 {6}0 {9}0 {10}0 /);
@@ -328,7 +328,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       expectKilledImportToEndAlike(platform, folder, {
         lines: 400,
         askers: 10,
-        // Twenty lines a request, twenty requests, four at once.
+        // Twenty requests of twenty lines each, four at the same time.
         width: 12_000,
         kills: [
           { of: 'users', request: 6, stage: 'asked' },
@@ -342,7 +342,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
   );
 });
 
-/** What is stored of a user's password. */
+/** The stored hash of a user's password. */
 async function storedHash(
   { engines, prefix, dataFolder }: TestPlatform,
   projectId: string,

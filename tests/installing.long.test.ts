@@ -26,7 +26,7 @@ async function packagesIn(folder: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** What a folder takes of the disk, in bytes. */
+/** The disk space of a folder, in bytes. */
 async function sizeOf(folder: string): Promise<number> {
   const paths = await readdir(folder, { recursive: true });
   const sizes = paths.map(async (path) => (await lstat(join(folder, path))).blocks * 512);
@@ -50,7 +50,7 @@ it('a fresh clone runs on 130 packages and 185 MB at most, and fetches no Node',
   expect(await sizeOf(modules)).toBeLessThanOrEqual(185e6);
   expect(existsSync(join(copy.path, 'tools/node/node_modules'))).toBe(false);
 
-  // What people do first: the request to paste, the reference page, a command.
+  // The first things that people do: paste the request, open the reference page, run a command.
   const [line = ''] = curlLines(kith.output());
   expect(JSON.parse((await run('bash', ['-c', line])).stdout).connections).toHaveLength(1);
   const start: StartFile = JSON.parse(await readFile(join(data.path, 'start.json'), 'utf8'));

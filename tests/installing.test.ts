@@ -18,7 +18,7 @@ const lock: Lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf
 const supportFile = (name: string) => fileURLToPath(new URL(`support/${name}`, import.meta.url));
 const main = 'apps/kith/src/cli/main.ts';
 
-/** The packages of others among the paths of a lock file. */
+/** The third-party packages among the paths of a lock file. */
 const ofOthers = (paths: Iterable<string>) =>
   [...paths].filter((path) => /node_modules\/(?!@kith\/)/.test(path));
 
@@ -26,7 +26,7 @@ describe('the packages that running needs', () => {
   const run = ofOthers(pathsOf(['run'], lock));
 
   it('are 130 at most', () => {
-    // Those for other systems are left out by npm.
+    // npm does not install packages for other systems.
     const installed = run.filter((path) => existsSync(join(root, path)));
     expect(installed.length).toBeGreaterThan(60);
     expect(installed.length).toBeLessThanOrEqual(130);
@@ -37,7 +37,7 @@ describe('the packages that running needs', () => {
       paths.some((path) => path.startsWith(`node_modules/${start}`));
     for (const start of names) {
       expect(have(Object.keys(lock.packages), start), start).toBe(true);
-      // The API of OpenTelemetry, types and stand-ins, comes with the library for metrics.
+      // The API of OpenTelemetry, which is only types and no-op implementations, comes with the library for metrics.
       const others = run.filter((path) => path !== 'node_modules/@opentelemetry/api');
       expect(have(others, start), start).toBe(false);
     }
@@ -81,7 +81,7 @@ describe('the packages that running needs', () => {
     const modules = await readFile(file, 'utf8');
     const loaded = new Set(modules.match(/node_modules\/(?:@[^/\n]+\/)?[^/\n]+(?=\/)/g));
     expect(loaded.size).toBeGreaterThan(30);
-    // Some lie below the package that needs them.
+    // Some packages are nested below the one that needs them.
     const known = new Set(run.map((path) => path.slice(path.lastIndexOf('node_modules/'))));
     expect([...loaded].filter((path) => !known.has(path) && !path.includes('/.'))).toEqual([]);
   });

@@ -89,7 +89,7 @@ describe('kith in the folder of an installation', () => {
       stdout: '',
     });
     expect(asked).toEqual([]);
-    // One that the caller names goes where the caller says.
+    // A token that the caller gives goes to the address that the caller gives.
     const own = await kith('projects list --json', { KITH_URL: url, OPERATOR_TOKEN: 'another' });
     expect([own.code, JSON.parse(own.stdout), asked]).toEqual([0, [], ['Bearer another']]);
   });
@@ -145,7 +145,7 @@ describe('kith in the folder of an installation', () => {
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // Left by another npm, further out.
+    // As left by another npm that runs further up.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 

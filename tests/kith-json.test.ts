@@ -26,11 +26,11 @@ describe('--json', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Of each command that was called, its words. */
+  /** The words of each command that was called, by its name. */
   const called = new Map<string, string[]>();
   const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     runKith([...words, '--json'], { KITH_CWD: folder, ...env });
-  /** Calls a command, and gives what it has printed: of a long one the result, which is its last line. */
+  /** Calls a command, and gives what it has printed; for a long command only the last line, which is its result. */
   const call = async <T>(name: string, words: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<T> => {
     called.set(name, words);
     const said = await run([...name.split(' '), ...words], env);
@@ -112,11 +112,11 @@ describe('--json', () => {
       const words = [...name.split(' '), ...(called.get(name) ?? [])];
       const wrong = await run([...words, '--nonsense']);
       expect([wrong.code, errorOf(wrong)]).toEqual([2, { code: 'usage', message: expect.any(String) }]);
-      // There is nothing to work on; wrong words are all that `completion` can fail for.
+      // There is nothing to work on, so all commands fail but `completion`, which fails only for wrong words.
       if (name === 'completion') return;
       const env = { KITH_DATA: '/dev/null/kith', KITH_URL: 'http://127.0.0.1:9', KITH_CWD: folder };
       const again = name === 'restore' ? ['restore', randomUUID()] : words;
-      // A start makes its process one that runs.
+      // `start` turns its process into a running platform, so it gets a process of its own.
       const failed = name === 'start' ? await kith([...words, '--json'], env) : await run(again, env);
       expect([failed.code, errorOf(failed)]).toEqual([
         ['stop', 'status'].includes(name) ? 3 : 1,
@@ -126,7 +126,7 @@ describe('--json', () => {
   );
 });
 
-/** What a command has printed on stdout: one document, or of a long one the last of its lines. Throws where it is neither. */
+/** The result that a command has printed on stdout: one JSON document, or the last line of a long command. Throws if it is neither. */
 function resultIn(name: string, stdout: string): unknown {
   const { isLong } = commands.find((command) => command.name === name)!;
   if (!isLong) return JSON.parse(stdout);

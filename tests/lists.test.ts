@@ -6,7 +6,7 @@ import { http } from './support/http.ts';
 
 type List = Collection & { entityIds: string[]; entities: [] };
 
-// What v6 clients call /lists, in their words (spec#existing-clients-lists).
+// The /lists endpoints of v6 clients, with the names that these clients use (spec#existing-clients-lists).
 describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;

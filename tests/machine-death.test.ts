@@ -56,13 +56,13 @@ describe('an installation whose machine died', () => {
   const undo = new AsyncDisposableStack();
   let folders: Awaited<ReturnType<typeof makeFolders>>;
   let users: TestUser[];
-  /** As it was; after changes of connections; after changes of users. */
+  /** Folders: as it was, after changes of connections, and after changes of users. */
   let early: string;
   let connected: string;
   let renamed: string;
   const views = new Map<string, unknown>();
 
-  /** Does something on a copy of a folder, waits for what follows, and gives the folder as it is after a stop. */
+  /** Does something on a copy of a folder, waits for its consequences, stops, and gives the copy. */
   async function goOn(from: string | undefined, act: (call: Call) => Promise<void>): Promise<string> {
     const folder = from ? await folders.mix(from, from, []) : await folders.make();
     const platform = await startOn(folder);
@@ -73,7 +73,7 @@ describe('an installation whose machine died', () => {
     return folder;
   }
 
-  /** Starts on a folder and waits until people see what they are to see. */
+  /** Starts on a folder and waits until people see what is expected. */
   async function seesOn(folder: string, expected: unknown): Promise<void> {
     const platform = await startOn(folder);
     try {
@@ -90,7 +90,7 @@ describe('an installation whose machine died', () => {
     }
   }
 
-  /** Every event is out, and every consumer at the end. */
+  /** Waits until every event is published and every consumer is at the end of the log. */
   async function settled(folder: string): Promise<void> {
     const ask = (file: string, sql: string) => {
       using db = new DatabaseSync(join(folder, `${file}.sqlite`), { readOnly: true, timeout: 5_000 });
@@ -100,7 +100,7 @@ describe('an installation whose machine died', () => {
       services.every((name) => ask(name, 'SELECT count(*) FROM events WHERE published = 0') === 0) &&
       ask('events', 'SELECT min(c.position) >= (SELECT max(position) FROM events) FROM consumers c') === 1 &&
       ask('events', 'SELECT count(*) FROM redeliveries') === 0;
-    // Twice: what is applied makes further events.
+    // Checked twice, as applying an event can publish further events.
     await waitFor(
       () => isSettled() && new Promise<boolean>((resolve) => setImmediate(() => resolve(isSettled()))),
     );
@@ -133,7 +133,7 @@ describe('an installation whose machine died', () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  // Whoever owns what has changed syncs it before it answers. All else follows from it.
+  // The service that owns changed data syncs it to disk before it answers. Everything else can be derived from that.
   it.each([
     ...subsets(['events', 'identity', 'notifications']).map((lost) => ({ what: 'connections', lost })),
     ...subsets(['events', 'connections', 'notifications']).map((lost) => ({ what: 'users', lost })),
@@ -170,7 +170,7 @@ describe('an installation whose machine died', () => {
     expect(restored).toEqual([]);
   }, 60_000);
 
-  // As with `normal`, or an older copy. The log knows that there were changes.
+  // As after a power failure with `normal`, or with an older copy. The log shows that there were changes.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
     'shows users as identity has them after it lost changes and $lost lost theirs',
     async ({ lost }) => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { sampleBody, sampleQuery } from './support/samples.ts';
 
-// What nobody may set by naming it in a body: fields of stored rows, of answers, and made-up ones.
+// Fields that nobody may set by naming them in a body: those of stored rows, those of answers, and made-up ones.
 const marker = 'injected-5b1c';
 const injected = {
   id: '11111111-2222-3333-4444-555555555555',
@@ -32,10 +32,10 @@ const writes = operations.filter(
   (one) =>
     one.scope === 'project' &&
     one.auth === 'user' &&
-    // A form's fields are named by its contract, and others are not read.
+    // Of a form, only the fields in its contract are read.
     one.kind !== 'upload' &&
     methodsOf(one).some((method) => method === 'POST' || method === 'PATCH' || method === 'PUT') &&
-    // Ends the session the others need.
+    // It would end the session that the others need.
     one.name !== 'identity.change-password',
 );
 

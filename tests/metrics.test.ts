@@ -9,7 +9,7 @@ import { alertExpressions, dashboardExpressions, namesIn } from './support/promq
 import { type Scrape, samplesOf, scrape } from './support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-/** What Prometheus adds itself. */
+/** Labels and metrics that Prometheus adds itself. */
 const ownLabels = ['job', 'instance', 'le'];
 const ownMetrics = ['up'];
 
@@ -90,7 +90,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     for (const table of ['revocations', 'project_settings', 'api_keys']) {
       const [age = Number.NaN] = value('kith_gateway_table_age_seconds', { table });
       expect(age, table).toBeGreaterThan(0);
-      // They are loaded anew every 30 s.
+      // The tables are reloaded every 30 s.
       expect(age, table).toBeLessThan(60);
     }
     expect(value('kith_gateway_table_entries', { table: 'revoked_sessions' })).toEqual([0]);

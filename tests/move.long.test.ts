@@ -29,7 +29,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       await using platform = await startInFolder(original);
       await makeBusy(caller(platform.url));
     }
-    /** Moves a copy of the installation to databases of its own, first in a process that is killed at a step. */
+    /** Moves a copy of the installation to new databases; with `killAt` first in a process that is killed at that step. */
     const move = async (name: string, killAt?: string) => {
       const data = join(folder, name);
       await cp(original, data, { recursive: true });
@@ -46,7 +46,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     const { counts, progress } = longResult<{ counts: object[] }>(whole);
     expect(progress).toMatch(moveProgress);
     expect(counts.length).toBeGreaterThan(10);
-    // Nothing of the move's own: by it the databases' names are the copies'.
+    // The steps without this move's prefix, as each copy has other names of databases.
     const steps = progress
       .trimEnd()
       .split('\n')
@@ -54,12 +54,12 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
     expect(steps.length).toBeGreaterThan(25);
 
     const killed: string[] = [];
-    // One of four, and the last.
+    // Kills at every fourth step, and at the last.
     for (const [index, step] of steps.entries()) {
       if (index % 4 !== 0 && index < steps.length - 1) continue;
       const { killed: first, ended } = await move(`k${index}`, step);
       if (first?.code === null) killed.push(step);
-      // The last word is said when all is done, and a kill may come too late.
+      // The last line is printed when everything is done, so a kill may come too late.
       else expect([step, first?.code]).toEqual([expect.stringMatching(/marked as|is moved$/), 0]);
       if (ended.code === 1) {
         expect([step, ended.stderr]).toEqual([
@@ -73,7 +73,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       expect(resumed.progress).toMatch(moveProgress);
       expect([step, resumed.counts]).toEqual([step, counts]);
     }
-    // A kill at one of the last steps may come too late.
+    // Not all: a kill at one of the last steps may come too late.
     expect(killed.length).toBeGreaterThan(5);
   }, 300_000);
 });

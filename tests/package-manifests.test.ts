@@ -48,10 +48,10 @@ describe('the packages that are published', () => {
       for (const source of Object.values(manifest.exports))
         expect(existsSync(`${root}${folder}/${source}`), `${name}: ${source}`).toBe(true);
       const needed = importedBy(folder).filter((one) => one !== name);
-      // What only a setting asks for is installed by whoever sets it.
+      // A package that only a setting needs is installed by the operator who uses that setting.
       const optional = (manifest as { peerDependencies?: object }).peerDependencies ?? {};
       expect(needed.filter((one) => !(one in dependencies) && !(one in optional))).toEqual([]);
-      // No range of ours is left open: all are released together.
+      // Our packages depend on exact versions of each other: all are released together.
       for (const [one, range] of Object.entries(dependencies)) {
         if (one.startsWith('@kith/')) expect(range, one).toBe(manifest.version);
       }

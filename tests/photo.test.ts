@@ -33,12 +33,12 @@ const traces = [
   Buffer.from(Uint32Array.from(latitude.flatMap((part) => [part, 1])).buffer),
 ];
 const sizes = { small: 300, large: 1200 };
-/** As a phone that is held upright stores it: lying, with a note to turn it, and with where it was taken. */
+/** As a phone that is held upright stores it: sideways, with a note to turn it, and with the place where it was taken. */
 const lying = { width: 2560, height: 1920 };
 
 async function takePhoto(): Promise<Buffer> {
   const red = { width: 400, height: 400, channels: 3, background: '#ff0000' } as const;
-  // Noise, which nothing makes much smaller.
+  // Noise, which does not compress well.
   const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
   return sharp({ create: { ...lying, channels: 3, background: '#808080', noise } })
     .composite([{ input: await sharp({ create: red }).png().toBuffer(), top: 0, left: 0 }])
@@ -69,7 +69,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Serves a page that has the client, from an origin of its own. */
+/** Serves a page with the client, at an origin of its own. */
 async function servePage(): Promise<{ origin: string } & AsyncDisposable> {
   const contents = "import { createClient } from '@kith/client'; globalThis.createClient = createClient;";
   const resolveDir = fileURLToPath(new URL('.', import.meta.url));
@@ -99,7 +99,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
   });
   afterAll(() => platform?.stop());
 
-  /** What is served of an image: upright, in the sizes asked for, and nothing of the camera. */
+  /** Checks what is served of an image: it is upright, in the requested sizes, and without the camera's data. */
   async function expectUpright(image: StoredImage): Promise<void> {
     expect(image).toMatchObject({
       type: 'image',
@@ -122,7 +122,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
       expect(metadata).toMatchObject({ width, height });
       expect([metadata.orientation, metadata.exif, metadata.xmp]).toEqual([undefined, undefined, undefined]);
       for (const trace of traces) expect(bytes.includes(trace)).toBe(false);
-      // What was at the left of the top lies at the right of it once it is turned.
+      // Turning moves what was at the top left to the top right.
       const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
       const at = (x: number, y: number) => {
         const [r = 0, g = 0, b = 0] = data.subarray((y * info.width + x) * info.channels);

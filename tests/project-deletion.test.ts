@@ -52,7 +52,7 @@ const refused = operations.filter(
     !answersDeleted && (scope === 'project' || path.includes('/:projectId')),
 );
 
-/** A call of each of them, with a token that holds and parameters that name nothing. */
+/** A call of each of these operations, with a valid token and parameters that name nothing. */
 function callsOf(projectId: string, user: TestUser, operatorToken: string): [string, string, object][] {
   const calls = refused.flatMap((spec) => {
     const path = spec.path.replace(':projectId', projectId).replaceAll(/:\w+/g, () => randomUUID());
@@ -125,7 +125,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
     for (const [method, path, options] of callsOf(id, ada, token)) {
       expect([method, path, ...(await refusal(method, path, options))]).toEqual([method, path, ...gone]);
     }
-    // Names no project but that of the user, who may be erased by now.
+    // This address names no project; it belongs to that of the user, who may be erased by now.
     const [status] = await refusal('GET', `/v7/users/${ada.id}/connections`);
     expect(status).toBe(404);
     expect(await refusal('POST', `/v7/${id}/crypto/sign-testing-jwt`, { body: {} })).toEqual([
@@ -148,7 +148,7 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
     }
 
     let left: string[] = [];
-    // The project's own name stays until the end, which waits for requests that are under way.
+    // The project's own name stays until the end of the deletion, which waits for requests under way.
     const erased = words.filter((word) => word !== 'zqproject');
     const isGone = async () => {
       const everything = await everythingOf(platform);
@@ -204,7 +204,7 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
     const read = async () =>
       (await callOperation(bus, getProject, { params })).body as Project & { code?: string };
     expect((await remove()).status).toBe(202);
-    // As after a crash: whatever it was about is taken up again.
+    // As after a crash, identity goes on with whatever it was doing.
     await running.stop();
     running = await identity();
     await waitFor(async () => (await read()).deletion?.usersLeft === 0, { what: 'the end of the users' });
@@ -213,7 +213,7 @@ describe.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
       const isDone = async () => (await ask(bus, operation, params, context())).isDone;
       await waitFor(isDone, { what: operation.name });
     }
-    // Connections is all that is missing. It is asked once a round: with the second question a whole round has passed.
+    // Only connections is missing. It is asked once in each round, so after the second request a whole round has passed.
     requests.mockClear();
     const asking = internalSubject(bus.prefix, eraseProjectConnections);
     const timesAsked = () => requests.mock.calls.filter(([subject]) => subject === asking).length;

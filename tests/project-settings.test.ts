@@ -16,13 +16,13 @@ import { startSecondGateway } from './support/second-gateway.ts';
 
 const listed = 'https://app.example.org';
 const other = 'https://other.example.org';
-/** The contract's second, ten times for a busy machine; gateways ask by themselves after thirty. */
+/** Ten times the contract's second, for a busy machine. Gateways ask by themselves only after thirty seconds. */
 const within = { timeoutMs: 10_000, what: 'the change' };
 
 // spec#projects, docs/adr/0013.
 describe.each(availableEngines())('settings of a project (%s)', (engine) => {
   let platform: TestPlatform;
-  /** Two gateways where there can be two. */
+  /** The gateways: two if there can be two. */
   let urls: string[];
   const env = { RATE_LIMIT_SCALE: '1' };
   const closing = new AsyncDisposableStack();
@@ -40,7 +40,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
       token: platform.operatorToken,
       body,
     });
-  /** Waits until every gateway answers as told. */
+  /** Waits until every gateway's answer fulfils `holds`. */
   const everywhere = async (path: string, holds: (answer: Answer) => boolean, headers = {}) => {
     for (const url of urls) await waitFor(async () => holds(await http(url, { path, headers })), within);
   };

@@ -19,7 +19,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
       const ask = (index: number) =>
         http(urls[index % 2] ?? platform.url, {
           path,
-          // Forged, and no proxy is configured: it changes nothing.
+          // A forged header changes nothing, as no proxy is configured.
           headers: { 'x-forwarded-for': `203.0.113.${index}` },
         });
       const before = Date.now();
@@ -46,7 +46,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         .sort((a, b) => a - b);
       expect(remaining).toEqual(Array.from({ length: 100 }, (_, index) => index));
 
-      // The counter is one for all address forms, and is another for another IP, project or operation.
+      // All forms of an address share a counter; another IP, project or operation has another one.
       expect((await http(platform.url, { path: `/api/v6/${id.toUpperCase()}/v7/connections/` })).status).toBe(
         429,
       );
@@ -71,10 +71,10 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         http(platform.url, { path: `/${id}/connections`, headers: { 'x-forwarded-for': forwarded } });
       expect((await ask('203.0.113.1')).status).toBe(401);
       expect((await ask('203.0.113.1')).status).toBe(429);
-      // Only the last hop is the proxy's word; what stands before it is the client's.
+      // Only the last entry comes from the proxy; the client may have sent those before.
       expect((await ask('198.51.100.9, 203.0.113.1')).status).toBe(429);
       expect((await ask('203.0.113.2')).status).toBe(401);
-      // An IPv6 client is its /64.
+      // An IPv6 client is counted by its /64 network.
       expect((await ask('2001:db8:1:2::1')).status).toBe(401);
       expect((await ask('2001:db8:1:2:ffff::2')).status).toBe(429);
     });
@@ -82,8 +82,8 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
 });
 
 /**
- * Checks what is counted, anew where a gateway has meanwhile counted in its own memory, as it does when Redis takes longer
- * than 100 ms on a busy machine. Each check takes a project of its own.
+ * Checks what is counted. It repeats the check if a gateway has counted in its own memory meanwhile, as happens when Redis takes
+ * longer than 100 ms on a busy machine. Each check uses a new project.
  */
 async function expectCounted(internalUrls: readonly string[], check: () => Promise<void>): Promise<void> {
   const missed = async () =>

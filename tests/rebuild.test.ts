@@ -19,9 +19,9 @@ async function empty(platform: TestPlatform, service: string, copy: string): Pro
   await client.db(`${platform.prefix}_${service}`).collection(copy).deleteMany({});
 }
 
-// The command walks connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks.
+// The command calls connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks page by page.
 describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
-  // Empties copies that hold something of every project.
+  // A platform of its own, as the tests empty copies that hold data of every project.
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await startPlatform({ engine });
@@ -61,10 +61,10 @@ describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
     expect(await copied('notifications-profiles')).toBe('3 copied\n');
     expect(await copied('identity-blocks')).toBe('1 copied\n');
     expect(await suggested()).toEqual([]);
-    // Found by what the copy alone knows: a search does not ask identity.
+    // Only the copy can give this: a search does not ask identity.
     const { connections } = await call<{ connections: Connection[] }>('GET', '/connections?query=grace', ada);
     expect(connections).toMatchObject([{ connectedUser: { id: grace.id, name: 'Grace' } }]);
-    // Again changes nothing.
+    // Repeating it changes nothing.
     expect(await copied('identity-blocks')).toBe('1 copied\n');
     expect(await suggested()).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { sharedBrowser } from './support/shared-browser.ts';
 const browser = await sharedBrowser();
 afterAll(() => browser?.close());
 
-// Drawing all operations takes seconds of a busy machine, so that each test checks all that it can on a page it has opened.
+// Drawing all operations takes a busy machine seconds, so each test checks as much as it can on a page that it has opened.
 describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }, () => {
   let platform: TestPlatform;
   let context: BrowserContext;
@@ -27,7 +27,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     await platform?.stop();
   });
 
-  /** What went wrong on pages, or away from this server. */
+  /** Errors of pages, and requests to other servers. */
   const complaints: string[] = [];
   afterEach(() => {
     expect(complaints.splice(0)).toEqual([]);
@@ -39,7 +39,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText;
-      // A page that is left gives up what it is still loading.
+      // Leaving a page aborts what it is still loading.
       if (why !== 'net::ERR_ABORTED' && !tellsOfNetwork(why)) complaints.push(`failed: ${request.url()}`);
     });
     page.on('request', (request) => {
@@ -91,7 +91,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
 
     const operation = block(page, 'get', '/v7/{projectId}/connections');
     await operation.locator('.opblock-summary-control').click();
-    // Nobody has said for which project it is.
+    // The page has not been told a project.
     for (const shown of [rename, operation]) expect(await projectField(shown).inputValue()).toBe('');
     await operation.locator('tr[data-param-name="limit"] input').fill('7');
     const { input, authorize, close } = await tokenField(page);
@@ -99,7 +99,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     await authorize.click();
     await close.click();
     await waitFor(async () => (await projectField(operation).inputValue()) === ada.projectId);
-    // What is filled in already stays.
+    // Fields that are already filled in stay.
     expect(await operation.locator('tr[data-param-name="limit"] input').inputValue()).toBe('7');
     const sent = page.waitForRequest((request) => request.url().includes('/connections?'));
     await operation.locator('button.execute').click();
@@ -111,7 +111,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     expect(shown).toContain(grace.id);
     expect(shown).toContain('"totalCount": 1');
 
-    // Another load of the page, filled with the project of its address, has no token any more.
+    // After a reload, with the project from the address filled in, the page has no token any more.
     const stored =
       'JSON.stringify([Object.keys(localStorage), Object.keys(sessionStorage), document.cookie])';
     expect(await page.evaluate(stored)).toBe('[[],[],""]');

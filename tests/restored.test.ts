@@ -20,7 +20,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
   const rename = (user: TestUser, name: string) =>
     call('PATCH', `/v7/${user.projectId}/users/${user.id}`, user, { name });
   const leave = (user: TestUser) => call('DELETE', `/v7/${user.projectId}/users/${user.id}`, user);
-  /** Whom a user is connected with, as the copies in connections have them. */
+  /** The names of a user's connections, from the copies in connections. */
   const namesSeenBy = async (user: TestUser) => {
     const path = `/v7/${user.projectId}/connections?limit=50`;
     const { connections } = await call<{ connections: Connection[] }>('GET', path, user);
@@ -57,7 +57,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     const renew = { refreshToken: ada.refreshToken };
     const renewed = call('POST', `/v7/${project}/auth/request-new-access-token`, undefined, renew);
     await expect(renewed).rejects.toMatchObject({ status: 401 });
-    // The second change after the backup: its `seq` was told before.
+    // The second change after the backup: its `seq` was already used before the restore.
     const credentials = { email: ada.email, password: ada.password };
     const session = await call<TestUser>('POST', `/v7/${project}/auth/sign-in`, undefined, credentials);
     await rename({ ...ada, accessToken: session.accessToken }, 'Ada Anew');
@@ -89,13 +89,13 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await sees(viewer, ['ada']);
 
     expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
-    // What the log has of before the restore is no loss of its own, at no start.
+    // No start takes the events from before the restore for another loss.
     if (engine === 'embedded') {
       await platform.backUp('connections');
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');
     }
     await sees(viewer, ['ada']);
-    // The block is of after the backup: it is not there any more, and made anew it counts.
+    // The block came after the backup, so it is gone. When it is made again, it counts.
     await waitFor(async () => (await suggested()) === 1);
     await block('POST');
     expect(await suggested()).toBe(0);

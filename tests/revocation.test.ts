@@ -8,7 +8,7 @@ import { http } from './support/http.ts';
 
 const unauthorized = { error: 'The access token was revoked. Sign in again.', code: 'auth/unauthorized' };
 const suspended = { error: 'This account is suspended.', code: 'auth/suspended' };
-/** The contract's second, ten times for a busy machine; gateways ask by themselves after thirty. */
+/** Ten times the contract's second, for a busy machine. Gateways ask by themselves only after thirty seconds. */
 const within = { timeoutMs: 10_000, what: 'the refusal' };
 
 describe.each(availableEngines())('revocation (%s)', (engine) => {
@@ -113,7 +113,7 @@ describe.each(availableEngines())('revocation (%s)', (engine) => {
       }, within);
       expect(answer.json()).toEqual(unauthorized);
     }
-    // Both replicas have heard of it: none signs with it, none publishes it.
+    // Both replicas have heard of the revocation: neither signs with the key nor publishes it.
     let { refreshToken } = user;
     for (let turn = 0; turn < 6; turn++) {
       const next = (await post(`${scope()}/request-new-access-token`, { refreshToken })).json() as TestUser;

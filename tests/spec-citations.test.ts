@@ -12,11 +12,11 @@ const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'ut
   .split('\0')
   .filter((file) => file !== '' && existsSync(`${root}${file}`));
 
-/** What a pattern finds in the tracked text files: `file:line`, the match, and its group. */
+/** All matches of a pattern in the tracked text files: `file:line`, the match, and its group. */
 function find(pattern: RegExp): { at: string; match: string; group: string }[] {
   return files.flatMap((file) => {
     const text = read(file);
-    // A file with a zero byte is no text.
+    // A file with a zero byte is not a text file.
     if (text.includes('\0')) return [];
     return [...text.matchAll(pattern)].map(({ 0: match, 1: group = '', index }) => {
       const line = text.slice(0, index).split('\n').length;

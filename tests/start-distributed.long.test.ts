@@ -62,7 +62,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       for (const name of processes) {
         expect(own.filter((line) => line.includes(`services/${name}/src/main.ts`))).toHaveLength(1);
       }
-      // One that ends by itself is started again.
+      // A process that ends by itself is started again.
       const { stdout: pid } = await run('pgrep', [
         '-g',
         String(kith.pid),
@@ -75,7 +75,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       });
       const again = await run('bash', ['-c', line]);
       expect(JSON.parse(again.stdout)).toEqual(listed);
-      // The one that was started again has another internal port.
+      // The process that was started again has another internal port.
       const status = await runKith(['status', '--json'], { KITH_DATA: data });
       expect([status.code, JSON.parse(status.stdout)]).toMatchObject([
         0,

@@ -22,7 +22,7 @@ describe('npm start, in the longer cases', () => {
 
   const start = (env: NodeJS.ProcessEnv = {}, words: string[] = []) =>
     startByKith({ env: { KITH_DATA: data, PORT: '0', ...env }, until: ready, words });
-  /** The internal address and what is said of it. */
+  /** The internal address, and the text after it. */
   const internalIn = (output: string) => /internal +(\S+) (.*)/.exec(output)?.slice(1) ?? [];
   const listening = async (port: number) => {
     const server = createServer();
@@ -101,13 +101,13 @@ describe('npm start, in the longer cases', () => {
       [{ KITH_DATA: other, PORT: 'eighty' }, /PORT: /],
       [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith cannot be created/],
     ];
-    // Nothing can be made there, and the system says of each try that its parent is missing.
+    // Nothing can be created there: the system answers each try by saying that the parent is missing.
     if (process.platform === 'linux') {
       cases.push([{ KITH_DATA: '/proc/kith/data' }, /The data folder \/proc\/kith\/data cannot be created/]);
     }
     for (const [env, sentence] of cases) {
       const failed = await start(env);
-      // One that has not failed is not to stay.
+      // Ends it in case it has not failed.
       failed.signal('SIGINT');
       expect(await failed.exited).toBe(1);
       expect(failed.output()).toMatch(sentence);
@@ -120,7 +120,7 @@ describe('npm start, in the longer cases', () => {
 
   it('takes another internal port where the usual one is taken, and says so', async () => {
     const usual = await listening(9090).catch((error: NodeJS.ErrnoException) => {
-      // Another program that has it is as good.
+      // If another program has the port, that is just as good.
       expect(error.code).toBe('EADDRINUSE');
     });
     {

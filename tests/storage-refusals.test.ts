@@ -27,11 +27,11 @@ const boundary = 'the-boundary';
 const type = `multipart/form-data; boundary=${boundary}`;
 const idleMs = 700;
 
-/** What goes over the connection behind the request line and the token. */
+/** What is sent after the request line and the token. */
 interface Sent {
   headers?: Record<string, string>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
-  /** Leaves the connection once so many bytes are out. */
+  /** Closes the connection once the body has been sent. */
   leaves?: true;
 }
 
@@ -39,7 +39,7 @@ interface Case {
   to: 'images' | 'files' | 'both';
   what: string;
   sent: () => Sent | Promise<Sent>;
-  /** None where nobody is there to be answered. */
+  /** Missing if the client has gone, so that nobody gets an answer. */
   code?: ErrorCode;
 }
 
@@ -308,7 +308,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** A GIF of so many frames, each with one pixel of its own. */
+/** A GIF of `frames` frames, which differ in one pixel each. */
 function animationOf(width: number, height: number, frames: number): Buffer {
   const screen = Buffer.alloc(7);
   screen.writeUInt16LE(width, 0);
@@ -320,7 +320,7 @@ function animationOf(width: number, height: number, frames: number): Buffer {
   return Buffer.concat([Buffer.from('GIF89a'), screen, colours, ...all, Buffer.from(';')]);
 }
 
-/** A PNG whose head says that it has so many pixels. */
+/** A PNG whose head claims this width and height. */
 function bombOf(width: number, height: number): Buffer {
   const bytes = Buffer.from(smallPng);
   bytes.writeUInt32BE(width, 16);
@@ -405,7 +405,7 @@ describe.each(availableBlobHomes())(
       await nothingIsLeft();
     });
 
-    /** Neither in the store nor in the home of bytes, nor on the way there. */
+    /** Checks that nothing is left in the store, in the place for bytes, or on the way there. */
     async function nothingIsLeft(): Promise<void> {
       const left = async () => {
         const found: string[] = [];
@@ -451,10 +451,10 @@ describe.each(availableBlobHomes())(
         };
         socket.on('data', (chunk) => received.push(chunk));
         socket.on('close', end);
-        // What is still on its way to the other side is not waited for.
+        // Does not wait until the rest is sent.
         socket.on('end', () => socket.destroy());
         socket.on('error', (error: NodeJS.ErrnoException) => {
-          // The other side is done with it; what it has said counts.
+          // The other side has closed the connection; the answer that it sent before counts.
           if (!['EPIPE', 'ECONNRESET'].includes(error.code ?? '')) reject(error);
         });
         const write = (bytes: Uint8Array | string) =>

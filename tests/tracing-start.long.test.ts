@@ -32,7 +32,7 @@ describe('starting and ending tracing', () => {
     expect((await http(platform.url, { path })).status).toBe(200);
     return (await readFile(file, 'utf8')).split('\n');
   };
-  // The API, types and stand-ins, is what the metrics' library loads, too.
+  // The API does not count: the library for metrics loads it, too. It is only types and no-op implementations.
   const ofSdk = (modules: string[]) => modules.filter((url) => /\/@opentelemetry\/(?!api\/)/.test(url));
 
   it.each([
@@ -73,7 +73,7 @@ describe('starting and ending tracing', () => {
     await using collector = await startCollector({ hangs: true });
     const platform = await startTracedPlatform('embedded', {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      // Longer than this test may take.
+      // These timeouts are longer than this test may take.
       OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
       OTEL_BSP_EXPORT_TIMEOUT: '3600000',
       OTEL_BSP_SCHEDULE_DELAY: '50',

@@ -10,7 +10,7 @@ import { startTracedPlatform, type TracedPlatform } from './support/traced-platf
 
 const often = { OTEL_BSP_SCHEDULE_DELAY: '100' };
 
-/** What a client that is traced sends along. */
+/** The span and the header of a traced client. */
 function clientSpan(flags = '01') {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
@@ -48,7 +48,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
       path: `/v7/${projectId}/collections/${collection.id}`,
       headers,
       token,
-      // Another one each time: a name that stays tells no event.
+      // Another name each time: renaming to the same name publishes no event.
       body: { name: `Read ${randomBytes(4).toString('hex')}` },
     });
   const trace = (traceId: string) => collector.spans().filter((span) => span.traceId === traceId);
@@ -229,7 +229,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
       headers: { traceparent: client.traceparent },
       body: { email: ada.email, password: ada.password },
     });
-    // The database's own words for this name the address.
+    // The database's own error message would name the address.
     expect(taken.status).toBe(409);
     const byName = `/v7/${projectId}/users/by-username?username=query-secret`;
     await http(platform.url, { path: byName, headers: { traceparent: client.traceparent } });

@@ -38,14 +38,14 @@ describe.each(['quick-start.md', 'walkthrough.md'])('docs/%s', (guide) => {
       INTERNAL_PORT: undefined,
       NODE_ENV: undefined,
       TMPDIR: elsewhere,
-      // What is installed is there already, and asks nothing of a registry.
+      // Packages are already installed, so npm asks no registry.
       npm_config_offline: 'true',
     };
     const commands = await followGuide(guide, blocks, { folder: copy.path, env });
     expect(commands).toBe(blocks.filter(({ language }) => language === 'bash').length);
-    // Nothing is shown that is not compared.
+    // The guide shows no block that is not compared.
     expect(blocks.filter(({ language }) => !['bash', 'json', 'text'].includes(language))).toEqual([]);
-    // Git sees nothing of what it has written, tokens among it.
+    // Git sees none of the files that the guide has written, among them tokens.
     expect(await git('diff', '--name-only')).toBe('');
     expect(await git('ls-files', '--others', '--exclude-standard')).toBe('');
   }, 500_000);

@@ -10,7 +10,7 @@ const homes = Object.keys(packages);
 const manifests = new Map<string, { name: string; exports: Record<string, string> }>(
   homes.map((home) => [home, JSON.parse(readFileSync(`${root}${home}/package.json`, 'utf8'))]),
 );
-/** A package's names: its own, and those of its further entries. */
+/** All names under which a package can be imported: its own, and those of its further entries. */
 const namesOf = (home: string): string[] => {
   const { name = '', exports = {} } = manifests.get(home) ?? {};
   return Object.keys(exports).map((entry) => name + entry.slice(1));
@@ -19,7 +19,7 @@ const sentences = (files: Record<string, string>) =>
   violationsOf(new Map(Object.entries(files))).map(
     ({ file, line, sentence }) => `${file}:${line}: ${sentence}`,
   );
-/** The first circle that a walk along the table finds. */
+/** The first cycle that a walk along the table finds. */
 const circleOf = (next: (one: string) => readonly string[], all: readonly string[]) => {
   const done = new Set<string>();
   const walk = (one: string, path: readonly string[]): readonly string[] | undefined => {

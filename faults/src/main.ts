@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 const warmMs = 10_000;
-/** More than any machine serves, so that what bounds it is how many are under way. */
+/** A rate that no machine reaches, so that only the number of requests under way limits the load. */
 const asManyAsPossible = 5_000;
 const rows = grounds.flatMap((ground) => ground.rows);
 const wanted = values.only?.split(',');
@@ -60,7 +60,7 @@ try {
         const outcome = await runRow(row, { world, crowd, before, random, rate: load, times, progress });
         outcomes.push(outcome);
         console.log(line(outcome, judgesTimes));
-        // After each, so that a run that is broken off leaves what it has found.
+        // After each row, so that an interrupted run keeps what it has found.
         if (values.write) writeReport({ outcomes, of: rows.length, seed, rate });
       }
     });
@@ -75,8 +75,8 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);
 
 /**
- * How many requests a second the platform serves at most, with faults or without: under more, a fault would be told from too much
- * load by nobody. Code that has just begun to run is slow, and all of it began at once, so it gets warm before.
+ * The most requests a second that the platform serves. Under more load than that, nobody could tell the effects of a fault from
+ * those of too much load. Processes that have just started are slow, so a first load warms them up.
  */
 async function mostServed(crowd: Crowd): Promise<number> {
   const warm = crowd.load(rate / 2);

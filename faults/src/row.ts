@@ -2,7 +2,7 @@ import type { Crowd } from './load/load.ts';
 import type { Record } from './load/record.ts';
 import type { Place } from './world/place.ts';
 
-/** What a fault is done to. */
+/** What a fault has to work with: the platform, and the people who use it. */
 export interface Stage<P extends Place> {
   world: P;
   crowd: Crowd;
@@ -12,37 +12,37 @@ export interface Stage<P extends Place> {
   random(): number;
   /** Waits; the load goes on. */
   rest(ms: number): Promise<void>;
-  /** Waits until all are ready again, within a minute if nothing else is said, and some load has met them. */
+  /** Waits until all processes are ready again, for a minute by default, and then until they have had some load. */
   back(withinMs?: number): Promise<void>;
   progress(line: string): void;
 }
 
-/** A fault, done while the load goes on. */
+/** A fault that is caused while the load goes on. */
 export interface Row<P extends Place> extends RowFacts {
-  /** Does it once and takes it back. What has died comes back by itself. */
+  /** Causes the fault once and ends it again. Processes that have died come back by themselves. */
   fault(stage: Stage<P>, time: number): Promise<void>;
 }
 
-/** What is told of a row. */
+/** The facts about a row. */
 export interface RowFacts {
-  /** For `--only`. */
+  /** The row's name for `--only`. */
   name: string;
   title: string;
-  /** How often it is done: in the whole run and in the quick one, which leaves the row out where it is 0. */
+  /** How often the fault is caused in the whole run. `quick` is the number for the quick run, which leaves the row out if it is 0. */
   times: number;
   quick: number;
   /**
-   * Whether nobody may go unserved; then it has half of the load, as where two cores are all there is a process that starts takes what
-   * the others need. Judged in the whole run, as is silence: a shared machine may be slow by itself.
+   * Whether every request has to be served. Such a row gets half of the load: with only two cores, a process that starts takes
+   * CPU time that the others need. Only the whole run judges this and silence, as a shared machine may be slow by itself.
    */
   servesAll?: true;
-  /** The longest silence that is borne, in ms; without one it is only written down. */
+  /** The longest silence that is allowed, in ms. Without a limit, silence is only recorded. */
   silenceMs?: number;
-  /** Statuses by which a request may be refused meanwhile, beside 5xx. */
+  /** Statuses with which a request may be refused during the fault, beside 5xx. */
   bears?: readonly number[];
 }
 
-/** What a row has come to. */
+/** The result of a row. */
 export interface Outcome {
   row: RowFacts;
   times: number;
@@ -56,15 +56,15 @@ export interface Outcome {
   /** Answers that contradict what was acknowledged. */
   wrong: string[];
   silence: { ms: number; of: string };
-  /** Until every process was ready again after the last fault, without help, in ms. */
+  /** How long it took until every process was ready again after the last fault, without help, in ms. */
   readyMs: number;
-  /** Until all that is told had come through, in ms. */
+  /** How long it took until everything agreed with what was acknowledged, in ms. */
   quietMs: number;
-  /** What has failed of the row itself. */
+  /** The error, if the row itself has failed. */
   error?: string;
 }
 
-/** Whether nothing went wrong, and, where times are judged, nobody waited for too long. */
+/** Whether nothing went wrong and, if times are judged, nobody waited for too long. */
 export function hasPassed(outcome: Outcome, judgesTimes: boolean): boolean {
   const { row, lost, doubled, wrong, silence, unanswered, error } = outcome;
   if (error || lost.length + doubled.length + wrong.length > 0) return false;

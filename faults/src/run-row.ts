@@ -4,10 +4,10 @@ import type { Crowd } from './load/load.ts';
 import type { Outcome, Row } from './row.ts';
 import type { Place } from './world/place.ts';
 
-/** How long the load goes on once all are ready again. */
+/** How long the load goes on once all processes are ready again. */
 const metMs = 2_000;
 
-/** Does a row's fault under load, then looks at what has become of everything that was acknowledged. */
+/** Causes a row's fault under load, then checks everything that was acknowledged. */
 export async function runRow<P extends Place>(
   row: Row<P>,
   stage: {

@@ -27,7 +27,7 @@ import { makeStores, type Stores, startServices } from './keyed/services.ts';
 const child = new URL('./keyed/dying-request.ts', import.meta.url);
 const operator = { keyId: null, projectIds: null };
 
-/** Describes that the rows of the audit log are stored with what they tell of. */
+/** Tests that rows of the audit log are stored together with the changes that they record. */
 export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChanges: boolean }): void {
   describe(`the audit log of processes that die (${engine})`, () => {
     const undo = new AsyncDisposableStack();
@@ -51,7 +51,10 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
       return (await ok<{ data: AuditRow[] }>(listAudit, { operator, query })).data;
     };
 
-    /** Requests of processes that die before each of their writes; each is asked whether its change and its row are both there. */
+    /**
+     * Makes requests in processes that die before each of their writes, and checks each time that the change and its row are both
+     * there or both missing.
+     */
     const expectBoth = async (
       spec: OperationSpec,
       prepare: (projectId: string) => Promise<{ call: OperationCall; isChanged: () => Promise<boolean> }>,
@@ -63,7 +66,7 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
         const changed = await isChanged();
         if (death.acknowledged) expect(changed).toBe(true);
         const count = async () => (await rowsOf(projectId, spec.name)).length;
-        // The row comes by its event, if the process has not got so far.
+        // The row comes with its event, if the process died before it had stored the row.
         if (changed) await waitFor(async () => (await count()) === 1, { what: 'the row', timeoutMs: 20_000 });
         else expect(await count()).toBe(0);
         return death;

@@ -17,7 +17,7 @@ import {
 
 export const operatorToken = 'the-operator';
 
-/** Gateway, identity and crypto in this process, on one bus: what signing in needs. */
+/** Gateway, identity and crypto in this process, on one bus: all that signing in needs. */
 export interface AuthWorld extends People, AsyncDisposable {
   url: string;
   runtime: ServiceRuntime;

@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 
 const stepMs = 30_000;
 
-/** An authenticator app with one secret. Each code counts once: it gives the one of this half minute, then of the next. */
+/** An authenticator app with one secret. Each code can be used once: it gives that of this half minute, then that of the next. */
 export class Authenticator {
   readonly #totp: TOTP;
   #last = 0;
@@ -11,7 +11,7 @@ export class Authenticator {
     this.#totp = new TOTP({ secret: Secret.fromBase32(secret) });
   }
 
-  /** A code that was not given yet. Throws once there is none that counts already. */
+  /** A code that was not given yet. Throws if the next code is not valid yet. */
   next(): string {
     const now = Math.floor(Date.now() / stepMs);
     const step = Math.max(now, this.#last + 1);

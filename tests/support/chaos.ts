@@ -19,9 +19,9 @@ import { expect } from 'vitest';
 const victims: ProcessName[] = ['identity', 'connections', 'collections', 'notifications'];
 
 /**
- * Lets 12 users change names, collections and connections, at least `changes` times, while services and the broker are
- * killed: each service once and the broker once, and again until the changes are made. Expects that exactly one event is
- * out for each change, in order, and applied once.
+ * Makes 12 users change names, collections and connections, at least `changes` times, while services and the broker are killed:
+ * each service and the broker at least once, and again until the changes are made. Expects that for each change exactly one event
+ * is published, in order, and applied once.
  */
 export async function expectEventsThroughChaos({ changes }: { changes: number }): Promise<void> {
   await using ends = new AsyncDisposableStack();
@@ -59,7 +59,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   const folders = new Map<string, Collection>();
   for (const user of users) folders.set(user.id, await people.createCollection(user, 'Folder'));
 
-  // What consumers get, seen by one of our own: per aggregate, the seqs and ids in the order of the stream.
+  // A consumer of our own records what consumers get: per aggregate, the events by `seq`, in the order of the stream.
   const log = createLogger({ name: 'chaos', level: 'silent' });
   const bus = await NatsBus.connect({ url: engines.natsUrl, name: 'chaos', prefix, log });
   ends.defer(() => bus.close());
@@ -70,30 +70,30 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     const { type, id, seq } = event.aggregate;
     const key = `${type} ${id}`;
     const events = seen.get(key) ?? new Map<number, EventEnvelope>();
-    // Delivered again is the same event; another one of the same seq would be a second truth.
+    // The same event may be delivered again, but another event with the same `seq` would be a contradiction.
     const known = events.get(seq)?.id ?? event.id;
     if (known !== event.id) contradictions.push(`${key} ${seq}: ${known} and ${event.id}`);
     seen.set(key, events.set(seq, event));
   });
 
   let left = changes;
-  /** Names that were acknowledged, by the id of what has them. */
+  /** Acknowledged names, by the id of the user or collection. */
   const renamed = { users: new Map<string, string>(), collections: new Map<string, string>() };
   const connected = new Set<string>();
   const dead = new Set<string>();
-  // Something of each kind is to go through and to die, or nothing would be checked below.
+  // At least one change of each kind has to succeed and each victim has to die, or nothing would be checked below.
   const isOver = () =>
     left <= 0 &&
     [...victims, 'nats'].every((name) => dead.has(name)) &&
     [renamed.users, renamed.collections, connected].every(({ size }) => size > 0);
-  /** Whether a change was acknowledged. What a service that is gone leaves open may be done or not. */
+  /** Whether a change was acknowledged. A change that got no answer from a killed service may be done or not. */
   const attempt = async (work: () => Promise<unknown>): Promise<boolean> => {
     try {
       await work();
       return true;
     } catch (error) {
       if (!(error instanceof CallError && (isOutage(error) || isRepeated(error)))) throw error;
-      // A client that is refused comes again in a moment; one that hammers would only slow the starts.
+      // A refused client tries again after a moment; without a pause it would only slow down the starts.
       await setTimeout(20);
       return false;
     }
@@ -138,7 +138,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   };
   await Promise.all([killer(), ...users.map((_, index) => worker(index))]);
 
-  // Quiet: every aggregate's events without a gap, and the copies like what they copy.
+  // Waits until all is quiet: no aggregate's events have a gap, and the copies equal what they copy.
   await waitFor(
     async () => {
       for (const [key, events] of seen) {
@@ -159,7 +159,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     { timeoutMs: 90_000, what: 'quiet' },
   );
 
-  // What was acknowledged is out; the last of it may still be on its way here.
+  // Acknowledged changes are published; the last events may still be on their way here.
   const connectionEvents = () =>
     [...seen].flatMap(([key, events]) => (key.startsWith('connection ') ? [...events.values()] : []));
   const accepted = () => connectionEvents().filter(({ type }) => type === 'connection.accepted');
@@ -181,7 +181,7 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
     { timeoutMs: 60_000, what: 'what was acknowledged' },
   );
 
-  // Each user's connections and notifications are those of the events, once each.
+  // Each user's connections and notifications match the events, once each.
   for (const user of users) {
     const scope = `/v7/${projectId}`;
     const token = user.accessToken;
@@ -223,12 +223,12 @@ export async function expectEventsThroughChaos({ changes }: { changes: number })
   }
 }
 
-/** A refusal in the envelope because a service or the broker is away; nothing else may come of that. */
+/** Whether it is a refusal in the envelope because a service or the broker is away; an outage may cause no other answer. */
 function isOutage({ status, code }: CallError): boolean {
   return status >= 500 && statusOf(code as ErrorCode) === status;
 }
 
-/** An earlier attempt without an answer, or the other of the two, has done it already. */
+/** Whether the change was already made, by an earlier attempt without an answer or by the other user. */
 function isRepeated({ status }: CallError): boolean {
   return status === 409;
 }

@@ -3,24 +3,24 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '@kith/platform/cli';
 import { compileCache, type TestPlatform } from '@kith/testing';
 
-/** What runs `kith` in the Node that runs it already. */
+/** The file that runs `kith` with the current Node. */
 export const main = fileURLToPath(new URL('../../apps/kith/src/cli/main.ts', import.meta.url));
 
-/** What a command has said, and its exit code; null when it was killed. */
+/** What a command has printed, and its exit code, which is null if it was killed. */
 export interface Said {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A `kith` that runs. */
+/** A running `kith`. */
 export interface Running {
   ended: Promise<Said>;
   /** SIGKILL. */
   kill(): void;
 }
 
-/** Starts `kith` as a process of its own. `hear` gets all of its stderr each time more of it comes. */
+/** Starts `kith` as a process of its own. `hear` is called with the whole stderr so far each time more of it comes. */
 export function startKith(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -55,7 +55,7 @@ export async function runKith(words: readonly string[], env: NodeJS.ProcessEnv):
   return said;
 }
 
-/** What a long command has printed with `--json`: the lines of its progress, as it prints them without, and its result. */
+/** The result of a long command with `--json`, and its progress in the lines that it prints without `--json`. */
 export function longResult<Result = object>({ stdout }: Said): Result & { progress: string } {
   const events = stdout
     .trimEnd()
@@ -65,7 +65,7 @@ export function longResult<Result = object>({ stdout }: Said): Result & { progre
   return { ...(events.at(-1) as Result), progress: progress.join('') };
 }
 
-/** Runs `kith` to its end, or kills it as soon as its stderr has a text. */
+/** Runs `kith` to its end, or kills it as soon as its stderr contains `killAt`. */
 export function kith(words: readonly string[], env: NodeJS.ProcessEnv, killAt?: string): Promise<Said> {
   const running = startKith(words, env, (stderr) => {
     if (killAt !== undefined && stderr.includes(killAt)) running.kill();

@@ -17,12 +17,12 @@ import { uniquePrefix, waitFor } from '@kith/testing';
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What docker-compose.yml starts, under a name of its own; gone with its images when it is disposed. */
+/** A Compose project of docker-compose.yml with a name of its own. Disposing it removes it and its images. */
 export interface ComposeProject extends AsyncDisposable {
   name: string;
   /** Where its gateway is. */
   url: string;
-  /** A folder that goes with it. */
+  /** A folder that is removed with it. */
   folder: string;
   images: EngineImages;
   /** Runs a command of Compose on it; gives what it printed. */
@@ -30,11 +30,11 @@ export interface ComposeProject extends AsyncDisposable {
 }
 
 /**
- * Builds and starts docker-compose.yml, on the images of this machine: the official ones where a registry is reachable, else
+ * Builds and starts docker-compose.yml, on the engine images of this machine: the official ones if a registry is reachable, else
  * those built offline.
  *
- * @param more What is set beside it, in the form of a Compose file.
- * @param root The repository it is in, where that is not this one.
+ * @param more Further settings, in the form of a Compose file.
+ * @param root The repository with the docker-compose.yml, if it is not this one.
  */
 export async function startComposeProject(
   more: object = { version: '2.4' },
@@ -65,14 +65,14 @@ export async function startComposeProject(
   const call = async (...words: string[]) =>
     (await run(program, [...first, ...flags, ...words], options)).stdout;
   starting.defer(async () => {
-    // The daemon may count a container that it has just removed as one of a network for a moment, and keeps the network then.
+    // For a moment the daemon may count a container that it has just removed as part of a network, and then keep the network.
     const isDown = () => call('down', '-v', '--timeout', '0').then(() => true);
     await waitFor(isDown, { timeoutMs: 60_000, what: 'the end of the project' });
-    // By name: an image of a service that another project has not changed is one with that project's, whose containers may run.
+    // Removed by name, not by id: the same image may belong to another project, whose containers may be running.
     const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
     const images = (await dockerOrThrow(['images', ...named])).split('\n').filter(Boolean);
     if (images.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...images]);
-    // The classic builder keeps what no image is made of any more. That of the last hour may be in use by another build.
+    // The classic builder keeps stages that no image uses any more. Those of the last hour may be in use by another build.
     await dockerOrThrow(['image', 'prune', '-f', '--filter', 'label=dev.kith.stage', '--filter', 'until=1h']);
   });
   await call('config', '-q');

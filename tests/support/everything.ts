@@ -23,13 +23,13 @@ export async function openBusOf({
   return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
 }
 
-/** All that a platform holds, as one text: its files to the last byte, or its databases and streams. */
+/** Everything that a platform holds, as one text: its files byte by byte, or its databases and streams. */
 export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform): Promise<string> {
   if (!engines) return filesIn(dataFolder);
   return (await Promise.all([databasesOf(engines, prefix), streamsOf(engines, prefix)])).join('\n');
 }
 
-/** As they are, with their logs, while the platform runs. */
+/** The files as they are while the platform runs, including SQLite's logs. */
 async function filesIn(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

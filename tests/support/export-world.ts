@@ -18,13 +18,13 @@ import {
 import { operatorToken } from './auth-world.ts';
 import { startStorageHere } from './storage-service.ts';
 
-/** Gateway and services in this process on one bus, so that a test can end a service between two questions. */
+/** Gateway and services in this process on one bus, so that a test can end a service between two requests. */
 export interface ExportWorld extends People, AsyncDisposable {
   url: string;
   services: Record<'identity' | 'connections' | 'collections' | 'notifications' | 'storage', RunningService>;
 }
 
-/** @param options.before Awaited before each question that the gateway asks. */
+/** @param options.before Awaited before each request of the gateway to a service. */
 export async function startExportWorld(
   engine: EngineKind,
   options: { before: (subject: string, body: Uint8Array) => Promise<void> },
@@ -57,7 +57,7 @@ export async function startExportWorld(
   };
 }
 
-/** The same bus, on which each question waits. */
+/** The same bus, but `before` is awaited before each request. */
 function watched(bus: Bus, before: (subject: string, body: Uint8Array) => Promise<void>): Bus {
   return new Proxy(bus, {
     get(target, name) {

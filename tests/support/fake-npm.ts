@@ -2,9 +2,9 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A program named npm that installs nothing: it notes the packages of the lock file as npm does. */
+/** A program named npm that installs nothing. It records the packages of the lock file as npm does. */
 export interface FakeNpm extends AsyncDisposable {
-  /** Has it found first. `how`: it fails, hangs halfway, or ends when a second one has begun. */
+  /** An environment in which it is found first. `how`: it fails, hangs halfway, or ends when a second call has begun. */
   env(how?: 'fails' | 'hangs' | 'waits'): NodeJS.ProcessEnv;
   /** The packages that it was called for, by the name in their `package.json`. */
   calls(): Promise<string[]>;

@@ -16,7 +16,7 @@ export const operatorToken = 'operator-token-of-this-suite';
 /** The files of an embedded installation. */
 export const files = ['events', ...storingNames].map((name) => `${name}.sqlite`);
 
-/** An embedded platform on a folder of the caller's. */
+/** Starts an embedded platform on a folder. */
 export async function startOn(folder: string): Promise<{ call: Call; stop(): Promise<void> }> {
   const config = readConfig(platformConfig, {
     NODE_ENV: 'test',
@@ -32,7 +32,7 @@ export async function startOn(folder: string): Promise<{ call: Call; stop(): Pro
   return { call: caller(platform.url), stop: () => platform.stop() };
 }
 
-/** Folders below one that is erased when disposed. */
+/** Makes folders below one that is erased when disposed. */
 export async function makeFolders() {
   const above = await mkdtemp(join(tmpdir(), 'kith-folders-'));
   let count = 0;
@@ -41,7 +41,7 @@ export async function makeFolders() {
     await mkdir(path, { mode: 0o700 });
     return path;
   };
-  /** A folder with some files of one, and the others of another. */
+  /** Makes a folder with the files `ofOther` of one folder, and all other files of another. */
   const mix = async (one: string, other: string, ofOther: readonly string[]) => {
     const path = await make();
     for (const file of files) await cp(join(ofOther.includes(file) ? other : one, file), join(path, file));

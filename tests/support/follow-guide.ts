@@ -6,8 +6,8 @@ import { type Block, shownAs } from './guide.ts';
 import { startShell } from './shell.ts';
 
 /**
- * Follows a guide in a folder, block by block: files are written and changed, commands run one after the other in one
- * shell, and what they print is compared with the `json` or `text` block behind them. Gives how many commands there were.
+ * Follows a guide in a folder, block by block: files are written and changed, commands run one after the other in one shell, and
+ * what they print is compared with the `json` or `text` block that follows. Gives how many commands there were.
  */
 export async function followGuide(
   guide: string,
@@ -44,7 +44,7 @@ async function change(path: string, block: Block, at: string): Promise<void> {
   await writeFile(path, changed(before, block, at));
 }
 
-/** What a block makes of the content of its file: `undefined` where there is no such file yet. */
+/** The content of a file after a block has changed it; `content` is `undefined` if there is no such file yet. */
 export function changed(content: string | undefined, block: Block, at: string): string {
   const { language, text, isAtEnd, file } = block;
   if (language === 'diff') {
@@ -55,7 +55,7 @@ export function changed(content: string | undefined, block: Block, at: string): 
     expect((content ?? '').split(before).length - 1, `${at}: how often its lines are in ${file}`).toBe(1);
     return (content ?? '').replace(before, () => after);
   }
-  // A file that is there already is to be changed, not lost; one that is not has no end.
+  // An existing file must be changed, not replaced; a new file has no end to add to.
   expect(content !== undefined, `${at}: whether there is ${file} already`).toBe(isAtEnd);
   return (content ?? '') + text;
 }

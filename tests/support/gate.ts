@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A way to a gateway on which each request can be stopped. */
+/** A proxy in front of a gateway that can stop each request. */
 export interface Gate extends AsyncDisposable {
   url: string;
 }
 
-/** Where a request is: on its way there, answered with success but not told, or told. */
+/** The stage of a request: on its way to the gateway, answered with success, or the answer has been passed on. */
 export type GateStage = 'asked' | 'answered' | 'told';
 
 /** A request at the gate. */
@@ -18,8 +18,8 @@ export interface Passing {
 }
 
 /**
- * Lays a way to a gateway. `isShut` is asked at each stage of each request; where it says so, the connection is cut instead.
- * What was passed on is done by the gateway all the same; disposing waits for that.
+ * Starts a proxy in front of a gateway. `isShut` is called at each stage of each request; if it says so, the connection is cut. The
+ * gateway completes what was passed on to it all the same; disposing waits for that.
  */
 export async function layGate(url: string, isShut: (passing: Passing) => boolean): Promise<Gate> {
   const underWay = new Set<Promise<void>>();
@@ -44,7 +44,7 @@ export async function layGate(url: string, isShut: (passing: Passing) => boolean
     underWay.add(passed);
     passed.then(
       () => underWay.delete(passed),
-      // Of a caller that was killed while it asked; anything else stays, and fails the disposal.
+      // The caller was killed while it sent the request. Any other error stays, and makes the disposal fail.
       (error: NodeJS.ErrnoException) => error.code === 'ECONNRESET' && underWay.delete(passed),
     );
   });

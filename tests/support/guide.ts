@@ -9,7 +9,7 @@ export interface Block {
   /** Whether it is put at the end of that file. */
   isAtEnd: boolean;
   text: string;
-  /** Of its fence, in the guide. */
+  /** The line of its fence in the guide. */
   line: number;
 }
 
@@ -23,7 +23,7 @@ export async function readBlocks(guide: string): Promise<Block[]> {
   });
 }
 
-/** What a guide shows as printed, as a pattern: `…` is whatever comes there. */
+/** Output that a guide shows, as a pattern: `…` matches anything. */
 export function shownAs(text: string): RegExp {
   const parts = text
     .trim()

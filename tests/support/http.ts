@@ -18,11 +18,11 @@ export interface Ask {
   body?: unknown;
   /** Local address to connect from: another client IP on the loopback range. */
   from?: string;
-  /** Connections to use; otherwise it has one of its own. */
+  /** The connections to use; without it the request gets a new one. */
   agent?: Agent;
 }
 
-/** Sends one request the path untouched. */
+/** Sends one request, and leaves its path as it is. */
 export function http(url: string, ask: Ask): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const raw = ask.body === undefined ? undefined : rawOf(ask.body);

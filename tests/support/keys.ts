@@ -1,13 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-/** Base64 of a PEM private key, as the sign endpoint takes it. */
+/** Base64 of a PEM private key, as the endpoint that signs expects it. */
 export function privateKey(options: { bits?: number; type?: 'pkcs8' | 'pkcs1' } = {}): string {
   const { bits = 2048, type = 'pkcs8' } = options;
   const pair = generateKeyPairSync('rsa', { modulusLength: bits });
   return Buffer.from(pair.privateKey.export({ format: 'pem', type })).toString('base64');
 }
 
-/** An RSA key with its public half, to verify with. */
+/** An RSA key with its public key, to verify with. */
 export function keyPair() {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' });

@@ -13,7 +13,7 @@ import { expect } from 'vitest';
 import { accessOf, longResult, runKith, type Said, startKith } from './command.ts';
 import { type GateStage, layGate } from './gate.ts';
 
-/** Where an import is killed: at a stage of the so many-th request of a kind that it sends. */
+/** When an import is killed: at a stage of the request of a kind that has this number. */
 export interface Kill {
   of: 'users' | 'copies' | 'connections';
   request: number;
@@ -27,7 +27,7 @@ interface Size {
   lines: number;
   /** How many users ask others to be connected. */
   askers: number;
-  /** How long a line is made with blanks: of longer ones fewer go into a request. */
+  /** The length to which lines are padded with blanks: fewer long lines fit into a request. */
   width?: number;
 }
 
@@ -38,8 +38,9 @@ const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString
 const copies: readonly string[] = [rebuildConnectionsProfiles.path, rebuildNotificationsProfiles.path];
 
 /**
- * Imports the same files into two projects: into one at once, into the other in tries that are killed as `kills` says, with
- * SIGKILL, each in the middle of its file, until one comes to the end. Expects both to hold the same, and to be told the same.
+ * Imports the same files into two projects: into one in a single run, into the other in runs that are killed as `kills` says, with
+ * SIGKILL, each in the middle of its file, until one gets to the end. Expects both projects to hold the same, and both imports to
+ * report the same.
  */
 export async function expectKilledImportToEndAlike(
   platform: Platform,
@@ -63,7 +64,7 @@ export async function expectKilledImportToEndAlike(
       continue;
     }
     const { line = 0 } = (kill.of === 'users' ? users : connections) ?? {};
-    // In the middle of the file, and further than the try before, so that this one went on.
+    // It was killed in the middle of the file, and further than the try before, so it went on where that one stopped.
     expect(line).toBeGreaterThan(reached[kill.of] - Number(kill.stage === 'told'));
     expect(line).toBeLessThan(lines);
     reached[kill.of] = line;
@@ -85,7 +86,7 @@ export async function expectKilledImportToEndAlike(
   expect(await readProject(platform, killed.projectId, options)).toEqual(held);
 }
 
-/** What `kith import` says while it runs, whole. */
+/** All that `kith import` prints while it runs. */
 export const importProgress = /^((users|connections|collections|entities): \d+ lines, \d+ %\n)*$/;
 
 interface Prepared {
@@ -129,7 +130,7 @@ function userOf(row: number): object {
   };
 }
 
-/** The first users ask the others; every pair comes four times, each time in other words. */
+/** The first users ask the others; every pair comes four times, each time with another message. */
 function connectionOf(row: number, { lines, askers }: Size): object {
   const pair = row % (lines / 4);
   const round = Math.floor(row / (lines / 4));
@@ -147,7 +148,7 @@ function connectionOf(row: number, { lines, askers }: Size): object {
 async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
   const isOfKind = (path: string) =>
     kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
-  // A request that is sent again, as the platform was too slow, is none more.
+  // A request that is sent again because the platform was too slow does not count twice.
   const seen = new Set<string>();
   let isDead = false;
   await using gate = await layGate(platform.url, ({ path, body, stage }) => {
@@ -175,7 +176,9 @@ async function stateOf(
 
 const rejectedFile = (folder: string, name: string) => join(folder, `${name}.jsonl.rejected.jsonl`);
 
-/** What became of all lines. A row that was imported by a try that did not hear of it is unchanged for the next one. */
+/**
+ * What became of all lines. If a try was killed before it heard that a row was imported, the next try reports the row as unchanged.
+ */
 function inAll(said: Said): object[] {
   const { files } = longResult<{ files: { inAll: Record<string, number> }[] }>(said);
   return files.map(({ inAll: { lines, imported = 0, unchanged = 0, rejected } }) => ({
@@ -189,7 +192,7 @@ interface ConnectionPage {
   pagination: { hasNextPage: boolean };
 }
 
-/** What a project holds, without the ids, which are of the project. */
+/** What a project holds, without the ids, which differ between projects. */
 async function readProject(platform: Platform, projectId: string, { askers }: Size) {
   const users: OwnUser[] = [];
   for (let page = 1, hasMore = true; hasMore; page++) {
@@ -216,7 +219,7 @@ async function readProject(platform: Platform, projectId: string, { askers }: Si
   const { accessToken: token } = await platform.call<Session>('POST', `/v7/${projectId}/auth/sign-in`, {
     body: { email: 'u0@example.com', password },
   });
-  // A search looks into the copies of profiles alone.
+  // A search reads only the copies of profiles.
   const found = await platform.call<{ connections: Connection[] }>(
     'GET',
     `/v7/${projectId}/connections?query=user.${askers}`,

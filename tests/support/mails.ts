@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { MailKind } from '@kith/contracts';
 import { type TestPlatform, waitFor } from '@kith/testing';
 
-/** A mail as it lies in the data folder while developing. */
+/** A mail from the data folder, where mails are put in development. */
 export interface ReadMail {
   kind: string;
   subject: string;
@@ -28,7 +28,7 @@ export async function mailsTo(
   return (await Promise.all(names.sort().map(read))).flat();
 }
 
-/** Waits for the mail of a kind to an address; with `nth` for another one after so many. */
+/** Waits for the first mail of a kind to an address, or for the one after `nth` others. */
 export function mailTo(
   platform: Pick<TestPlatform, 'dataFolder'>,
   address: string,
@@ -39,7 +39,7 @@ export function mailTo(
   return waitFor(look, { what: `a mail ${kind} to ${address}` });
 }
 
-/** The token that a mail's link ends with, or which stands alone where no page is known; or its code. */
+/** The token or code in a mail. The token ends a link, or is on a line of its own if the project has no page for it. */
 export function tokenIn({ text }: Pick<ReadMail, 'text'>): string {
   const token = /\b(\d{6})\b|token=([\w-]{43})|^([\w-]{43})$/m.exec(text);
   if (!token) throw new Error('The mail has no token.');

@@ -12,10 +12,10 @@ import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
 
 export const operatorToken = 'the-operator';
-/** `KITH_SECRET` of it. */
+/** The `KITH_SECRET` of the moved installation. */
 export const movedSecret = 'the secret of an installation that is moved';
 
-/** What `kith move` says of a move that is done, whole, begun or gone on with. */
+/** All that `kith move` prints until a move is done, whether it began or resumed the move. */
 export const moveProgress = new RegExp(
   [
     '^(waiting for pending work|resuming the move) …\n',
@@ -27,7 +27,7 @@ export const moveProgress = new RegExp(
   ].join(''),
 );
 
-/** What is in an installation that was filled. */
+/** What a filled installation contains. */
 export interface World {
   projectId: string;
   users: TestUser[];
@@ -36,7 +36,7 @@ export interface World {
   deletedId: string;
 }
 
-/** The environment in which a platform that is moved, or was, starts. */
+/** The environment in which a platform starts, before and after its move. */
 export const movedSettings = (data: string, prefix = 'kith'): NodeJS.ProcessEnv => ({
   NODE_ENV: 'test',
   LOG_LEVEL: 'error',
@@ -69,7 +69,7 @@ export async function makeSmall(data: string, profile?: Record<string, unknown>)
   return await people.createUser((await people.createProject()).id, profile);
 }
 
-/** Fills an installation with something of everything there is, through its API. */
+/** Fills an installation with data of every kind, through its API. */
 export async function makeBusy(call: Call): Promise<World> {
   const people = createPeople(call, operatorToken);
   const { id: projectId } = await people.createProject('Moved');
@@ -139,12 +139,12 @@ export async function makeBusy(call: Call): Promise<World> {
   return { projectId, users, collectionId: books.id, deletedId };
 }
 
-/** What every user gets to read, of everything. */
+/** Everything that each user can read. */
 export async function readAll(
   call: Call,
   { projectId, users, collectionId, deletedId }: World,
 ): Promise<unknown> {
-  // Gateways refuse it before they look at the token.
+  // Gateways refuse a deleted project before they look at the token.
   const deleted = call('GET', `/v7/${deletedId}/connections`);
   await expect(deleted).rejects.toMatchObject({ code: 'project/not-found' });
   const seen: Record<string, unknown> = {};
@@ -188,7 +188,7 @@ export async function readAll(
   return seen;
 }
 
-/** What was begun before goes on: tokens, changes of what was moved, events and feeds. */
+/** Checks that everything goes on after the move: tokens, changes of moved data, events and feeds. */
 export async function goesOn(call: Call, { projectId, users, collectionId }: World): Promise<void> {
   const [ada, grace, alan, , barbara] = users as [TestUser, TestUser, TestUser, TestUser, TestUser];
   const as = <T>(user: TestUser, method: string, path: string, body?: unknown) =>

@@ -25,7 +25,7 @@ export function multipart(
   return { type: `multipart/form-data; boundary=${boundary}`, body };
 }
 
-/** The part that an upload is of. */
+/** The part of a form that holds the uploaded file. */
 export function filePart(value: string | Uint8Array, filename = 'file.bin'): Part {
   return { name: 'file', value, filename };
 }

@@ -1,4 +1,4 @@
-// Has the bootstrap believe that it runs on an older Node, on the platform that KITH_TEST_PLATFORM names; used by --import.
+// Makes the bootstrap believe that it runs on an older Node, on the platform that KITH_TEST_PLATFORM names; used with --import.
 if (process.argv[1]?.endsWith('bootstrap.mjs')) {
   Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.11.0' } });
   const { KITH_TEST_PLATFORM: value = process.platform } = process.env;

@@ -43,7 +43,7 @@ function spanOf(bytes: Uint8Array, service: string): CollectedSpan {
   };
 }
 
-/** KeyValue messages; a value that is no text is told as one. */
+/** Reads KeyValue messages. A value that is no text is given as text. */
 function attributesOf(pairs: readonly Uint8Array[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {

@@ -1,8 +1,8 @@
 import type { Page, Request } from 'playwright-core';
 
 /**
- * Opens an address in a page, again if Chromium gave up a request of it for a change of the network: what stays empty for
- * that is not the page's fault.
+ * Opens an address in a page. It does so again if Chromium gave up a request because of a change of the network: whatever then
+ * stays empty is not the page's fault.
  */
 export async function openPage(page: Page, address: string): Promise<void> {
   let gaveUp: boolean;
@@ -20,7 +20,7 @@ export async function openPage(page: Page, address: string): Promise<void> {
   page.off('requestfailed', note);
 }
 
-/** Notes what a page's console complains of. */
+/** Records errors and warnings in a page's console. */
 export function noteComplaints(page: Page, complaints: string[]): void {
   page.on('console', (message) => {
     const isComplaint = ['error', 'warning'].includes(message.type());
@@ -29,8 +29,8 @@ export function noteComplaints(page: Page, complaints: string[]): void {
 }
 
 /**
- * Whether Chromium has given up a request because an interface of the machine came or went, as one does with each container
- * of another suite. That is no fault of the page.
+ * Whether Chromium has given up a request because a network interface of the machine came or went, as happens with each container
+ * of another suite. That is not the page's fault.
  */
 export function tellsOfNetwork(text: string | undefined): boolean {
   return text?.includes('ERR_NETWORK_CHANGED') ?? false;

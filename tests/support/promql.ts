@@ -1,4 +1,4 @@
-/** What a PromQL expression names. */
+/** The metrics and labels that a PromQL expression names. */
 export interface Named {
   metrics: Set<string>;
   labels: Set<string>;
@@ -6,7 +6,7 @@ export interface Named {
 
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset', 'group_left', 'group_right', 'inf', 'nan']);
 
-/** Reads the names in an expression. It is no parser: what is no PromQL at all it does not notice. */
+/** Reads the names in an expression. It is no parser: it does not notice text that is not PromQL. */
 export function namesIn(expression: string): Named {
   const named: Named = { metrics: new Set(), labels: new Set() };
   const addLabels = (list: string) => {
@@ -32,7 +32,7 @@ export function namesIn(expression: string): Named {
   return named;
 }
 
-/** The expressions of a file of alert rules, told apart by their indentation. */
+/** The expressions in a file of alert rules. Their indentation shows where each ends. */
 export function alertExpressions(rules: string): string[] {
   return [...rules.matchAll(/^( +)expr: (?:\|\n((?:\1 +.*\n)+)|(.*)\n)/gm)].map(
     ([, , block, line]) => block ?? line ?? '',

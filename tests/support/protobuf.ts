@@ -1,4 +1,4 @@
-/** A field of a protobuf message: its number, and its bytes, or its value as a number where it is one. */
+/** A field of a protobuf message: its number, and its bytes, or its value if that is a number. */
 export interface Field {
   number: number;
   bytes: Uint8Array;
@@ -7,7 +7,7 @@ export interface Field {
 
 const none = new Uint8Array();
 
-/** Reads the fields of a message, as they stand in it (protobuf wire types 0, 1, 2 and 5). */
+/** Reads the fields of a message, in their order (protobuf wire types 0, 1, 2 and 5). */
 export function* fieldsOf(message: Uint8Array): Generator<Field> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   let at = 0;
@@ -38,7 +38,7 @@ export function* fieldsOf(message: Uint8Array): Generator<Field> {
   }
 }
 
-/** The bytes of all fields of a number. */
+/** The bytes of all fields with a number. */
 export function fields(message: Uint8Array, number: number): Uint8Array[] {
   return [...fieldsOf(message)].filter((field) => field.number === number).map(({ bytes }) => bytes);
 }

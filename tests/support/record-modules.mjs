@@ -1,4 +1,4 @@
-// Writes the address of every module that the process loads into the file that KITH_TEST_MODULES names; used by --import.
+// Writes the address of every module that the process loads into the file that KITH_TEST_MODULES names; used with --import.
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 

@@ -13,7 +13,10 @@ export interface Restorable extends AsyncDisposable {
   readonly url: string;
   operatorToken: string;
   backUp(service: ServiceName): Promise<void>;
-  /** Stops the service, puts its database back, says so as an operator does, and starts it. Gives the answer. */
+  /**
+   * Stops the service, puts its database back, runs `kith restored` like an operator, and starts the service. Gives the command's
+   * answer.
+   */
   restore(service: ServiceName): Promise<string>;
 }
 

@@ -1,11 +1,11 @@
-/** A sample of a scrape. */
+/** One sample from `/metrics`. */
 export interface Sample {
   name: string;
   labels: Record<string, string>;
   value: number;
 }
 
-/** What processes tell on `/metrics`: the names they declare and the samples they give. */
+/** What processes say on `/metrics`: the names that they declare, and their samples. */
 export interface Scrape {
   text: string;
   /** Declared names with their types. */

@@ -8,7 +8,7 @@ export interface Printed {
   code: number;
 }
 
-/** A shell that keeps its variables and its background from one run of commands to the next. */
+/** A shell that keeps its variables and background processes from one run of commands to the next. */
 export interface Shell extends AsyncDisposable {
   /** Rejects with what was printed when the commands take longer than four minutes. */
   run(commands: string): Promise<Printed>;
@@ -16,12 +16,12 @@ export interface Shell extends AsyncDisposable {
 
 const patienceMs = 240_000;
 
-/** The environment without what the runner of these tests has set: a guide may run `npm test`. */
+/** The environment without the variables of the runner of these tests: a guide may run `npm test`. */
 const outside = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(VITEST|KITH_TEST_)/.test(name)),
 );
 
-/** Starts bash in a folder. Disposing it ends it with all that it has started. */
+/** Starts bash in a folder. Disposing it ends it and everything that it has started. */
 export function startShell({ folder, env = {} }: { folder: string; env?: NodeJS.ProcessEnv }): Shell {
   const shell = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
@@ -42,7 +42,8 @@ export function startShell({ folder, env = {} }: { folder: string; env?: NodeJS.
       const mark = randomUUID();
       const done = new RegExp(`([^]*)${mark} (\\d+)\n`);
       printed = '';
-      // In the shell itself, not a child of it: `set -e` would end it at the first failure.
+      // The commands run in the shell itself, not in a child. It does without `set -e`, which would end the shell at the first
+      // failure.
       const lines = `{ trap 'failed=$?; trap - ERR' ERR; failed=0\n${commands}\n} 2>&1 </dev/null\ntrap - ERR; echo ${mark} $failed\n`;
       return new Promise((resolve, reject) => {
         look = () => {

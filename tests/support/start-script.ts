@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A start script that runs, as `npm start` runs it. */
+/** A running start script, started like `npm start`. */
 export interface Started extends AsyncDisposable {
-  /** All it has printed so far. */
+  /** Everything that it has printed so far. */
   output(): string;
   /** Process id of the platform itself, below the bootstrap. */
   pid: number;
@@ -17,10 +17,10 @@ export interface Started extends AsyncDisposable {
 
 interface StartOptions {
   env: NodeJS.ProcessEnv;
-  /** Resolves when this stands in its output, or when it has ended. */
+  /** Resolves when its output contains this, or when it has ended. */
   until: string;
   words?: readonly string[];
-  /** Where it is started; default: in the project. */
+  /** The folder in which it is started; by default the project. */
   cwd?: string;
   /** The project: this one, or a copy of it. */
   folder?: string;
@@ -44,7 +44,7 @@ async function start(
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own, as a shell gives it: Ctrl-C reaches all of it.
+    // Gets a process group of its own, as from a shell: Ctrl-C reaches the whole group.
     detached: true,
   });
   let output = '';

@@ -5,7 +5,10 @@ import type { RunningService, ServiceRuntime } from '@kith/service';
 import { startStorage } from '@kith/storage';
 import type { StoreConfig } from '@kith/store';
 
-/** The storage service in this process, with its files in a folder that goes with it, and without its way for bytes. */
+/**
+ * Starts the storage service in this process, with its files in a folder that is removed with it, and without its HTTP port for
+ * bytes.
+ */
 export async function startStorageHere(runtime: ServiceRuntime, store: StoreConfig): Promise<RunningService> {
   await using undo = new AsyncDisposableStack();
   const { path: folder } = undo.use(await mkdtempDisposable(join(tmpdir(), 'kith-storage-')));

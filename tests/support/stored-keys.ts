@@ -11,7 +11,7 @@ export interface StoredKey {
   sealed: string;
 }
 
-/** Reads the signing keys from the database, as who has a copy of it. */
+/** Reads the signing keys from the database, like somebody who has a copy of it. */
 export async function storedKeys(
   platform: Pick<TestPlatform, 'engines' | 'dataFolder' | 'prefix'>,
 ): Promise<StoredKey[]> {
@@ -25,7 +25,7 @@ export async function storedKeys(
   return (await keys.find().toArray()).flatMap(({ d }) => (d ? [JSON.parse(d)] : []));
 }
 
-/** Makes of an access token another one with the given claims, signed with the key in the database. Throws `CannotOpen`. */
+/** Makes a copy of an access token with the given claims, signed with the key in the database. Throws `CannotOpen`. */
 export async function forgedToken(
   platform: TestPlatform,
   accessToken: string,

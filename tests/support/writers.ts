@@ -3,14 +3,14 @@ import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { expect } from 'vitest';
 import { operatorToken } from './moved-installation.ts';
 
-/** Somebody who has signed up, is connected with the one whom all ask, and has saved something: each was answered. */
+/** Somebody who has signed up, is connected with the popular user, and has saved something. All these requests were answered. */
 export interface Newcomer extends TestUser {
   entityId: string;
 }
 
-/** People who sign up, ask one and the same person and save things, one after the other, several at a time. */
+/** Several writers, each of which makes one person after the other sign up, ask the same popular user, and save something. */
 export class Writers implements AsyncDisposable {
-  /** Those whose changes were answered. */
+  /** The people whose changes were answered. */
   readonly acknowledged: Newcomer[] = [];
   readonly #popular: TestUser;
   readonly #call: Call;
@@ -40,7 +40,7 @@ export class Writers implements AsyncDisposable {
     }
   }
 
-  /** Sees to it that a platform has all that these have done, and that what it counts is what it lists. */
+  /** Checks that a platform has everything that these people have done, and that its counts equal its lists. */
   async expectKept(call: Call, some: readonly Newcomer[]): Promise<void> {
     const { projectId, id, accessToken: token } = this.#popular;
     const scope = `/v7/${projectId}`;
@@ -64,7 +64,7 @@ export class Writers implements AsyncDisposable {
     }
     expect(listed.size).toBe(count);
     expect(some.filter((user) => !listed.has(user.id))).toEqual([]);
-    // Every request was told once, of these by now or soon.
+    // Every request is announced exactly once; some of these notifications may still be on their way.
     const told = () => this.#askedBy(call);
     await waitFor(async () => (await told()).length >= listed.size, {
       what: 'a notification of each request',
@@ -73,7 +73,7 @@ export class Writers implements AsyncDisposable {
     expect(some.map(({ id: asker }) => counts.get(asker)?.length)).toEqual(some.map(() => 1));
   }
 
-  /** Who has asked the one whom all ask, by the notifications of it. */
+  /** The ids of those who have asked the popular user, from the notifications. */
   async #askedBy(call: Call): Promise<string[]> {
     const { projectId, accessToken: token } = this.#popular;
     const ids: string[] = [];

@@ -20,7 +20,7 @@ const badNames = [undefined, null, 7, {}, '', ' \t ', 'x'.repeat(201), 'lone \ud
 export const collections = surfaceSuite('collections', (world) => {
   let ada: TestUser;
   let root: Collection;
-  /** Ids that are no collection of Ada's: malformed, unknown, another user's, another project's. */
+  /** Ids that are not those of Ada's collections: malformed, unknown, another user's, another project's. */
   let notMine: string[];
   beforeAll(async () => {
     ada = await world.user();
@@ -101,7 +101,7 @@ export const collections = surfaceSuite('collections', (world) => {
   it('a collection is renamed: its name is looked at first, then which it is', async () => {
     const before = await create(root.id, 'Before');
     const { body } = await world.ok(renameCollection, {
-      // Its id in either case.
+      // An id may be in upper or lower case.
       ...of(before.id.toUpperCase()),
       body: { name: '  Später 📚  ', isRoot: true },
     });

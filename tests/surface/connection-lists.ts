@@ -123,7 +123,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     for (const [spec, call] of wrong) {
       await world.refused(spec, call, 'connection/invalid-query', { field: 'cursor' });
     }
-    // Beside a cursor the page number is not looked at.
+    // With a cursor, the page number is ignored.
     const { body } = await world.ok(listConnections, { ...given, query: `${query}&page=7` });
     expect(body).toMatchObject({ connections: [{ id: ids[0] }], pagination: { currentPage: 2 } });
   });
@@ -132,7 +132,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     const params = { userId: ada.id };
     const own = await world.ok(listConnections, { token: ada.accessToken });
     const [alans, graces] = own.body.connections;
-    // What one wrote to the other is told to the two alone.
+    // Only the two users see the message of one to the other.
     const toOthers = { ...own.body, connections: [alans, { ...graces, message: null }] };
     for (const token of [
       undefined,
@@ -212,7 +212,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     const rows = { rows: ({ requests }: { requests: unknown[] }) => requests, max: 100 };
     await walksList(world, listSentRequests, { token: asker.accessToken }, rows);
     await walksList(world, listReceivedRequests, { token: other.accessToken }, rows);
-    // What was answered waits no more.
+    // An answered request is no longer in the list.
     await world.ok(acceptConnection, { token: one.accessToken, params: { connectionId: first.id } });
     expect((await world.ok(listReceivedRequests, { token: one.accessToken })).body.requests).toEqual([]);
   });

@@ -26,7 +26,7 @@ export const connections = surfaceSuite('connections', (world) => {
     third = await world.user();
   });
 
-  /** What one user does about another. */
+  /** The input of a call by one user about another. */
   const about = (by: TestUser, other: { id: string }) => ({
     token: by.accessToken,
     params: { userId: other.id },

@@ -34,7 +34,7 @@ import { userWithPasskey } from '../support/surface/user-with-passkey.ts';
 const keyed = operations.filter(takesKey);
 const replayed = 'idempotency-replayed';
 
-/** A good call of each operation that takes a key; an operation without one fails the first test. */
+/** A valid call of each operation that takes a key; if an operation has none here, the first test fails. */
 const calls: Readonly<Record<string, (world: SurfaceWorld) => Promise<Given>>> = {
   'identity.sign-up': async () => ({
     body: { email: `${randomUUID()}@example.com`, password: randomUUID(), name: 'Ada' },
@@ -160,7 +160,7 @@ async function two(world: SurfaceWorld): Promise<[TestUser, TestUser]> {
   return [await world.user(), await world.user()];
 }
 
-/** Somebody with a passkey who has proved themselves. */
+/** A user with a passkey who has just stepped up. */
 async function proved(world: SurfaceWorld) {
   const { accessToken: token, password, factorId } = await userWithPasskey(world);
   await world.ok(stepUp, { token, body: { password } });
@@ -203,7 +203,7 @@ const withKey = (given: Given, key: string): Given => ({
   headers: { ...given.headers, 'idempotency-key': key },
 });
 
-/** The same request but for its query, which the operation does not read. */
+/** The same request with another query, which the operation does not read. */
 const otherwise = (given: Given): Given => ({ ...given, query: 'other=1' });
 
 export const idempotency = surfaceSuite('idempotency', (world) => {
@@ -213,7 +213,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     return call(world);
   };
 
-  // The answer is lost after the commit, as far as the client knows.
+  // For the client, it is as if the answer had been lost after the commit.
   it.each(keyed.map((spec) => [spec.name, spec] as const))(
     '%s: the same request is answered by the same bytes',
     async (_, spec) => {
@@ -267,7 +267,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
 
   it('a request whose first attempt is still running is told so', async () => {
     const given = withKey(await callOf(signUp), 'running');
-    // The first one is hashing the password when others come.
+    // The others arrive while the first is hashing the password.
     expect(await world.eightAtOnce(signUp, given, 'request/in-progress')).toBeGreaterThan(0);
     const { headers } = await world.ok(signUp, given);
     expect(headers).toHaveProperty(replayed, 'true');

@@ -141,7 +141,7 @@ export const imports = surfaceSuite('imports', (world) => {
       ...nothing,
       unchanged: 3,
     });
-    // What a row says is compared with what is there, what it leaves out is not.
+    // Only the fields that a row has are compared with the stored ones.
     const { connectedAt: _, ...brief } = rows[0] as { connectedAt: string };
     const changed = [
       brief,

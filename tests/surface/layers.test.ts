@@ -24,14 +24,14 @@ const each = Object.entries(classes) as [Class, OperationSpec][];
 const scoped = each.filter(([, { scope }]) => scope === 'project');
 const withBody = each.filter(([, { method }]) => method !== 'GET');
 const most = 10;
-// A server key counts by itself.
+// A server key is counted by itself.
 const limited = each.filter(([name]) => name !== 'operator' && name !== 'server-key');
 const limits = Object.fromEntries(limited.map(([, { name }]) => [name, { max: most, windowSeconds: 300 }]));
 
-/** Adds to a path, before its query. */
+/** Adds a segment to a path, before its query. */
 const below = (path: string) => path.replace(/(\?|$)/, '/nothing$1');
 
-// What stands before every operation, once an auth class, in the order of spec#errors-check-order: route, limit, token,
+// The layers before every operation, tested once for each auth class, in the order of spec#errors-check-order: route, limit, token,
 // body.
 const layers = surfaceSuite('layers', (world) => {
   let ada: TestUser;
@@ -42,7 +42,7 @@ const layers = surfaceSuite('layers', (world) => {
     collectionId = (await world.platform.createCollection(ada, 'Folder')).id;
   });
 
-  /** A good call of a class, from an address whose limit is whole. */
+  /** A valid call of a class, from an address that has not used its limit. */
   const good = (name: Class): Given => {
     const from = `127.0.1.${++hosts}`;
     const calls: Record<Class, Given> = {
@@ -57,7 +57,7 @@ const layers = surfaceSuite('layers', (world) => {
     };
     return { ...calls[name], from };
   };
-  /** The same, refused by everything that follows the route. */
+  /** The same call, but every layer after the route would refuse it. */
   const worse = (name: Class): Given => {
     const { from, params } = good(name);
     const nowhere = params && Object.fromEntries(Object.keys(params).map((param) => [param, 'nonsense']));

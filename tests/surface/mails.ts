@@ -30,7 +30,7 @@ export const mails = surfaceSuite('mails', (world) => {
   const set = (body: unknown, projectId = world.projectId) =>
     world.ok(updateProject, { params: { projectId }, token: world.operatorToken, body });
   const nowhere = randomUUID();
-  // A passkey of `localhost` is one of the second.
+  // The second origin is for passkeys of `localhost`.
   beforeAll(() => set({ webOrigins: [app, 'http://localhost:3000'] }).then(() => undefined));
 
   it('asks for a token where one is needed, before all else', () =>
@@ -57,7 +57,7 @@ export const mails = surfaceSuite('mails', (world) => {
     await world.refused(resetPassword, weak, 'auth/weak-password', { field: 'newPassword' });
     const bad = { body: { token: 'x'.repeat(43), newPassword: password } };
     await world.refused(resetPassword, bad, 'auth/invalid-reset-token');
-    // It is for a password, not for the address.
+    // The token is for a password, not for the address.
     await world.refused(verifyEmail, { body: { token } }, 'auth/invalid-or-expired-token');
 
     const given = { body: { token, newPassword: password } };
@@ -70,7 +70,7 @@ export const mails = surfaceSuite('mails', (world) => {
       'auth/invalid-credentials',
     );
     const { body } = await world.ok(signIn, { body: { email: ada.email, password } });
-    // The mail has come to the address.
+    // The address is verified, as the mail has reached it.
     expect(body.user.isVerified).toBe(true);
   });
 
@@ -97,7 +97,7 @@ export const mails = surfaceSuite('mails', (world) => {
       world.refused(verifyEmail, { ...by, body }, 'auth/invalid-or-expired-token');
     await refuse({ token: first }, {});
     await refuse({ token: first }, { token: stranger.accessToken });
-    // With a key, too, whose refusals are not kept.
+    // Also with an idempotency key: refusals are not kept under it.
     for (let tries = 0; tries < 5; tries++) {
       const headers = { 'idempotency-key': randomUUID() };
       const given = { token, body: { token: wrong }, headers };
@@ -134,7 +134,7 @@ export const mails = surfaceSuite('mails', (world) => {
       'https://evil.example\\@app.example.org',
       '/welcome',
     ]) {
-      // Checked before the token.
+      // The redirect is checked before the token.
       const given = page({ token: 'none', redirect });
       await world.refused(verifyEmailLink, given, 'auth/invalid-redirect', { field: 'redirect' });
     }
@@ -185,7 +185,7 @@ export const mails = surfaceSuite('mails', (world) => {
     await world.ok(signIn, { body: { email, password: right } });
     await world.ok(verifyEmail, { body: { token: secret } });
     await world.ok(signIn, { body: { email: newEmail, password: right } });
-    // Nobody takes the old address over while it may come back.
+    // Nobody else can take the old address while the change may be undone.
     const squatter = { body: { email, password } };
     await world.refused(signUp, squatter, 'DUPLICATE_EMAIL', { field: 'email' });
 

@@ -7,5 +7,5 @@ import { projects } from './projects.ts';
 import { serverKeys } from './server-keys.ts';
 import { sessions } from './sessions.ts';
 
-// Lists all projects, copies the profiles of all users, and rotates the keys.
+// On a platform of its own: it lists all projects, copies the profiles of all users, and rotates the keys.
 describeSurface([projects, sessions, operators, operatorKeys, serverKeys, audit], { isOwn: true });

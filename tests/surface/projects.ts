@@ -40,7 +40,7 @@ const bad: [field: string, value: unknown][] = [
   ['mailLinkBase', 'javascript:alert(1)'],
   ['mailTexts', 'Hello'],
 ];
-/** The same, inside: the field is the path to what is wrong. */
+/** Bad values inside of settings: the field is the path to the bad value. */
 const badInside: [field: string, body: unknown][] = [
   ['limits.identity.sign-in.max', { limits: { 'identity.sign-in': { max: 0, windowSeconds: 1 } } }],
   ['webOrigins.0', { webOrigins: ['https://app.example.org/path'] }],

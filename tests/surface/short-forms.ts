@@ -65,7 +65,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     await world.ok(updateConnectionSettings, { ...settings, body: { showsConnections: false } });
     const { body: kept } = await world.ok(getConnectionSettings, settings);
     expect(kept.showsConnections).toBe(false);
-    // There is nobody of another project in it.
+    // In the user's project there is nobody of another project.
     await world.refused(requestConnection, about(ada, world.stranger), 'connection/user-not-found');
   });
 
@@ -123,7 +123,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
   it('an expired token is 403 under a v7 short form, and 401 everywhere else', async () => {
     const token = await expiredToken(world.platform, ada.accessToken);
     for (const spec of sides['short-forms'].operations.filter(({ auth }) => auth === 'user')) {
-      // What else is wrong is not looked at.
+      // Other mistakes of the request are not checked.
       const params = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, 'nonsense']));
       for (const form of forms) {
         const code = form.endsWith('v7') ? 'auth/token-expired' : 'auth/unauthorized';

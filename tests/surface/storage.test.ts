@@ -2,7 +2,7 @@
 import { describeSurface } from '../support/surface/suite.ts';
 import { storage, userMebibytes } from './storage.ts';
 
-// A quota that a test can use up.
+// The quota is small enough for a test to use up.
 describeSurface([storage], {
   async prepare() {
     return { env: { STORAGE_USER_MIB: String(userMebibytes) }, async [Symbol.asyncDispose]() {} };

@@ -45,7 +45,7 @@ export const storage = surfaceSuite('storage', (world) => {
     expect(refused.headers['content-range']).toBe('bytes */27');
     const other = { ...of(file.fileId), headers: { 'if-match': '"another"' } };
     await world.refused(getFile, other, 'request/precondition-failed');
-    // A head of the client's may be 16 KiB long; what goes on to the service says more than that.
+    // A client may send a head of 16 KiB, and the head that the gateway passes on to the service is longer than that.
     await world.ok(getFile, {
       ...of(file.fileId),
       type: file.contentType,

@@ -28,7 +28,7 @@ import { badProfile, hiddenFromStrangers, profile } from '../support/surface/pro
 import { surfaceSuite } from '../support/surface/suite.ts';
 import { userWithPasskey } from '../support/surface/user-with-passkey.ts';
 
-/** What others of the project see of a user, and what those without a token of it do. */
+/** What other users of the project see of a user, and what callers without a token of the project see. */
 const shown = (user: OwnUser) => publicUser.parse(user);
 const cardOf = (user: OwnUser) => ({ ...shown(user), ...hiddenFromStrangers });
 const self = ({ id: userId, accessToken: token }: TestUser) => ({ params: { userId }, token });
@@ -78,10 +78,10 @@ export const users = surfaceSuite('users', (world) => {
     const { user, accessToken: token } = await externalUser(world, keyPair(), {
       ...{ id: 'their-1', name: 'Ada', location: 'Here', avatar: 'nowhere', bio: 'Counts' },
     });
-    // What does not hold is left out.
+    // Invalid fields are left out.
     expect(user).toMatchObject({ location: 'Here', avatar: null, bio: 'Counts' });
     const found = await world.ok(getUserByForeignId, { query: 'foreignId=their-1' });
-    // Told to who asked by it.
+    // Callers who asked by the foreign id get it in the answer.
     expect(found.body).toEqual({ ...cardOf(user), foreignId: 'their-1' });
     expect(found.body).toMatchObject({ name: 'Ada', location: null });
     const { body: byId } = await world.ok(getUser, { params: { userId: user.id } });

@@ -2,7 +2,8 @@
 // The command line, on any Node ≥ 20: the bootstrap finds the Node that runs it, in the project's folder.
 import { sep } from 'node:path';
 
-// Files and the data folder are named from where the command was given: above that npm finds the folder that it runs scripts in.
+// Paths of files and of the data folder are relative to where the command was given, and not to the folder above it where npm runs
+// scripts.
 const { INIT_CWD } = process.env;
 process.env.KITH_CWD = INIT_CWD?.startsWith(process.cwd() + sep) ? INIT_CWD : process.cwd();
 process.argv.splice(2, 0, 'apps/kith/src/cli/main.ts');

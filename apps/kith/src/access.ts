@@ -1,4 +1,4 @@
-// Reaching a platform that runs, for who needs no more of this package: without the services.
+// For callers that only reach a running platform: it does not load the services.
 
 export { type Call, CallError, caller } from './demo/api.ts';
 export { dataFolderConfig } from './forms/data-folder-config.ts';

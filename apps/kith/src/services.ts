@@ -2,8 +2,8 @@ import { type AuditRow, auditRecorded, type EventEnvelope, featureOf, serviceOf 
 import { movedDocuments } from '@kith/store/open';
 
 /**
- * Every service but the gateway: all that lists services is made from here (docs/adr/0042). They start in this order. A service
- * stands below those whose data its own refers to.
+ * Every service but the gateway. Whatever lists services is made from this list (docs/adr/0042). They start in this order: a
+ * service comes after those whose data its own data refers to.
  */
 export const services = (
   await Promise.all([
@@ -18,17 +18,17 @@ export const services = (
 
 export type ServiceProcessName = (typeof services)[number]['name'];
 
-/** What runs as a process of its own. */
+/** The name of a service or the gateway: each can run as a process of its own. */
 export type ProcessName = ServiceProcessName | 'gateway';
 
 export const serviceNames = services.map(({ name }) => name);
 
-/** Those that need the secret of the installation, by what they read from their environment. */
+/** The services that need the secret of the installation: those that read KITH_SECRET. */
 export const secretNames = services
   .filter(({ config }) => 'KITH_SECRET' in config.shape)
   .map(({ name }) => name);
 
-/** Those whose bytes go over HTTP. */
+/** The services that take and give bytes over HTTP. */
 export const streamingNames = services.filter(({ streams }) => streams).map(({ name }) => name);
 
 const stores = services.flatMap((manifest) => manifest.stores ?? []);
@@ -37,12 +37,15 @@ const stores = services.flatMap((manifest) => manifest.stores ?? []);
 export const storingNames = stores.map(({ service }) => service);
 export const serviceMoves = stores.map(movedDocuments);
 
-/** The same in the order in which they are copied: each before those whose data it refers to, so that a copy refers to nothing missing. */
+/**
+ * The services that store data in the order in which they are copied: each before those whose data it refers to, so that a copy
+ * refers to nothing that it lacks.
+ */
 export const serviceBackups = stores.toReversed();
 
-/** The service that has published an event; `undefined` where none publishes such. */
+/** The service that has published an event; `undefined` if no service publishes events of its type. */
 export function serviceOfEvent({ type, data }: Pick<EventEnvelope, 'type' | 'data'>): string | undefined {
-  // Each service tells of its own operations.
+  // Each service publishes the audit rows of its own operations.
   if (type === auditRecorded.type) return serviceOf({ name: (data as AuditRow).action });
   const feature = featureOf({ type });
   return services.find(({ emits }) => emits?.some((one) => one === feature))?.name;

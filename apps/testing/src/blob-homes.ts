@@ -13,11 +13,11 @@ export type BlobHomeKind = BlobsConfig['kind'];
 /** A place for the bytes of files, erased when disposed. */
 export interface BlobHome extends AsyncDisposable {
   config: BlobsConfig;
-  /** How many pieces there are of bytes that were never whole, where that can be seen. */
+  /** How many pieces of incomplete files are left, if that can be seen. */
   unfinished(): Promise<number>;
 }
 
-/** The homes that suites run on here. */
+/** The homes that suites can run on here. */
 export function availableBlobHomes(): readonly BlobHomeKind[] {
   const engines = availableEngines();
   return [
@@ -63,7 +63,7 @@ export async function createBlobHome(kind: BlobHomeKind): Promise<BlobHome> {
   };
 }
 
-/** Files of a folder that have no name yet. */
+/** How many files of a folder have no name yet. */
 export async function unfinishedIn(folder: string): Promise<number> {
   return (await readdir(join(folder, '.unfinished'))).length;
 }

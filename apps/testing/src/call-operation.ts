@@ -16,7 +16,7 @@ export interface OperationAnswer {
   next: string | undefined;
 }
 
-/** What a request to a service says, where not the usual. */
+/** What a request to a service says if it differs from the default. */
 export interface OperationCall
   extends Partial<
     Pick<
@@ -48,8 +48,8 @@ const patienceMs = 25_000;
 const gatewayPatienceMs = 5_000;
 
 /**
- * The answer that comes before a gateway gives up, of up to three tries: a service waits 3 of the 5 s for a database that is
- * gone, and a machine that stands still for the rest says nothing about it.
+ * The first answer, in up to three tries, that comes before a gateway gives up. A service waits 3 of the 5 s for a database that is
+ * gone; if the machine stands still for the rest, that is no fault of the service.
  */
 export async function answerInTime<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   for (let left = 2; ; left--) {
@@ -61,7 +61,7 @@ export async function answerInTime<T>(ask: (timeoutMs: number) => Promise<T>): P
   }
 }
 
-/** Calls an operation of a service as the gateway does; on its own, for nobody and no project. */
+/** Calls an operation of a service as the gateway does; by default without a user and a project. */
 export async function callOperation(
   bus: Bus,
   spec: OperationSpec,
@@ -95,7 +95,7 @@ export async function callOperation(
   };
 }
 
-/** The caller the gateway makes of a user's token. */
+/** The caller that the gateway makes from a user's token. */
 export function callerOf(userId: string, role = 'visitor'): Caller {
   return { userId, sessionId: randomUUID(), role };
 }

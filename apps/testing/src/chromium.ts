@@ -1,8 +1,8 @@
 import { type Chromium, provideChromium } from '@kith/engines';
 
 /**
- * Gives the Chromium that browser suites run in, ready for `chromium.launch()` of playwright-core; undefined where
- * none can be had, so that they are skipped. Under `CI=true` that is a failure.
+ * Gives the Chromium that browser suites run in, ready for `chromium.launch()` of playwright-core. It is `undefined` if none can be
+ * had, so that these suites are skipped. Under `CI=true` that is a failure.
  */
 export async function availableChromium(env: NodeJS.ProcessEnv = process.env): Promise<Chromium | undefined> {
   try {

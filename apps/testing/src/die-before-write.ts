@@ -8,16 +8,16 @@ import { text } from 'node:stream/consumers';
 import { Collection } from 'mongodb';
 import { compileCache } from './compile-cache.ts';
 
-// `insertMany` is a `bulkWrite`.
+// `insertMany` is not listed: it calls `bulkWrite`.
 const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
 const methods = [...single, 'bulkWrite'] as const;
 
 /**
- * Has this process killed just before its store's write of this number, counted from 1, on either engine. With `bytes`, each step
- * of storing and removing bytes in a folder or in S3 counts as a write; in GridFS it is one.
+ * Kills this process just before the write of its store that has this number, counted from 1, on either engine. With `bytes`, each
+ * step of storing and removing bytes in a folder or in S3 counts as a write, too; in GridFS such a step is a write anyway.
  */
 export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
-  // A process that is killed would not leave to the next one what it has compiled.
+  // A killed process would not leave what it has compiled to the next one.
   flushCompileCache();
   let writes = 0;
   const deadly = <Method extends (...values: never[]) => unknown>(
@@ -46,13 +46,13 @@ export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: bool
   syncBuiltinESMExports();
 }
 
-/** How a process ended: killed, or having said `acknowledged`. */
+/** How a process ended: whether it was killed, and whether it said `acknowledged`. */
 export interface Death {
   killed: boolean;
   acknowledged: boolean;
 }
 
-/** Lets a script work in a process of its own until it is done or dies, and tells whether it said `acknowledged`. */
+/** Runs a script in a process of its own until it is done or dies, and tells whether it said `acknowledged`. */
 export async function runUntilDeath(script: URL, work: unknown): Promise<Death> {
   const child = spawn(process.execPath, [script.pathname, JSON.stringify(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -66,16 +66,16 @@ export async function runUntilDeath(script: URL, work: unknown): Promise<Death> 
 }
 
 /**
- * Makes an attempt that dies before its first write, one before its second, and so on, two at a time, until one lives
- * through all of its writes, and gives how they ended. Attempts must not share what they write. How many writes an attempt
- * makes may differ, as bytes come in chunks of any size: of two, the last has to live.
+ * Makes an attempt that dies before its first write, one that dies before its second, and so on, two at a time, until one survives
+ * all of its writes. Gives how they ended. Attempts must not share what they write. The number of writes may differ between
+ * attempts, as bytes come in chunks of any size; so it is the last of each two that has to survive.
  */
 export async function dieBeforeEachWrite(attempt: (number: number) => Promise<Death>): Promise<Death[]> {
   const deaths: Death[] = [];
   do {
     const number = deaths.length + 1;
     const attempts = [attempt(number), attempt(number + 1)];
-    // Where one fails, the other still ends before its store does.
+    // If one fails, the other still ends before its store does.
     await Promise.allSettled(attempts);
     deaths.push(...(await Promise.all(attempts)));
   } while (deaths.at(-1)?.killed);

@@ -1,6 +1,6 @@
 /**
- * How much more than usual a suite is to do, from KITH_TEST_EFFORT (default 1): random suites multiply their sequences
- * by it, races and chaos their size. CI runs the usual; a release candidate, or a change of what they prove, more.
+ * How much more than usual a suite is to do, from KITH_TEST_EFFORT (default 1): random suites multiply their sequences by it, races
+ * and chaos their size. CI runs with 1; use more for a release candidate, or for a change of what these suites prove.
  */
 export function testEffort(env: NodeJS.ProcessEnv = process.env): number {
   const effort = Number(env.KITH_TEST_EFFORT ?? 1);

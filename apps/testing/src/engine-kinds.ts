@@ -2,8 +2,8 @@
 export type EngineKind = 'embedded' | 'containers';
 
 /**
- * The engines suites run on here. `npm test` sets KITH_TEST_ENGINES=embedded where no real engine can be had, and
- * says why once; on its own, a suite runs on both.
+ * The engines that suites run on here. If no real engine can be had, `npm test` sets KITH_TEST_ENGINES=embedded, and says why once.
+ * A suite that is run by itself uses both.
  */
 export function availableEngines(env: NodeJS.ProcessEnv = process.env): readonly EngineKind[] {
   return env.KITH_TEST_ENGINES === 'embedded' ? ['embedded'] : ['embedded', 'containers'];

@@ -8,8 +8,8 @@ export interface Engines extends AsyncDisposable {
 }
 
 /**
- * Gives real engines: those of MONGODB_URL, NATS_URL and REDIS_URL when all three are set, else containers that end
- * with the returned object. Many callers may share one set: each takes a database name and a subject prefix of its own.
+ * Gives real engines: those of MONGODB_URL, NATS_URL and REDIS_URL when all three are set, else containers that end with the
+ * returned object. Many callers may share the same engines, each with a database name and a subject prefix of its own.
  */
 export async function startEngines(options: { env?: NodeJS.ProcessEnv } = {}): Promise<Engines> {
   const env = options.env ?? process.env;

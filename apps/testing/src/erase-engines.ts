@@ -4,7 +4,7 @@ import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import type { Engines } from './engines.ts';
 
-/** Takes away what a prefix left on shared engines. */
+/** Removes everything under a prefix from shared engines. */
 export async function eraseEngines(
   engines: Pick<Engines, 'mongodbUrl' | 'natsUrl'>,
   prefix: string,
@@ -16,7 +16,7 @@ export async function eraseEngines(
   await eraseStreams(engines.natsUrl, prefix);
 }
 
-/** Takes away a prefix's streams. */
+/** Removes a prefix's streams. */
 async function eraseStreams(natsUrl: string, prefix: string): Promise<void> {
   const connection = await connect({ servers: natsUrl.replace(/^nats:\/\//, '') });
   const manager = await jetstreamManager(connection, { checkAPI: false });

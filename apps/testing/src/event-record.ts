@@ -2,21 +2,21 @@ import type { EventOf, events } from '@kith/contracts';
 
 type Spec = (typeof events)[number];
 
-/** Types of the platform's events, `connection.accepted` for one. */
+/** A type of the platform's events, for example `connection.accepted`. */
 export type EventType = Spec['type'];
 
-/** An event of a type, as its contract has it. */
+/** An event of a type, as its contract defines it. */
 export type EventOfType<T extends EventType> = EventOf<Extract<Spec, { type: T }>>;
 
 /** An event of any type; its `type` tells which. */
 export type PlatformEvent = { [T in EventType]: EventOfType<T> }[EventType];
 
 export interface WaitForEventOptions<E = PlatformEvent> {
-  /** What the event has to be, beside its type. */
+  /** A condition that the event has to meet, beside its type. */
   where?: (event: E) => boolean;
   /** How long to wait; 15 s by default. */
   timeoutMs?: number;
-  /** `start` (default): what has happened since the platform's start counts. Else only what comes from now on, or after an event. */
+  /** `start` (default): every event since the platform's start counts. Otherwise only events from now on, or after the given event. */
   since?: 'start' | 'now' | PlatformEvent;
 }
 
@@ -38,7 +38,7 @@ export class EventRecord {
     return [...this.#events];
   }
 
-  /** Takes an event's bytes in. One that came before changes nothing. */
+  /** Adds an event from its bytes. An event that came before changes nothing. */
   add(body: Uint8Array): void {
     const event = JSON.parse(new TextDecoder().decode(body)) as PlatformEvent;
     if (this.#ids.has(event.id)) return;
@@ -47,7 +47,7 @@ export class EventRecord {
     for (const look of [...this.#looking]) look();
   }
 
-  /** Resolves with the first event that is looked for; rejects when it has not come in time, or nothing can come any more. */
+  /** Resolves with the first event that matches; rejects if none comes in time, or if none can come any more. */
   readonly waitFor = ((
     match: EventType | ((event: PlatformEvent) => boolean),
     { where = () => true, timeoutMs = 15_000, since = 'start' }: WaitForEventOptions = {},
@@ -78,7 +78,7 @@ export class EventRecord {
       this.#looking.add(look);
       look();
     });
-    // Where a test fails before it comes to await this, its own failure is the one to be told.
+    // If a test fails before it awaits this, its own failure is the one to report.
     found.catch(() => undefined);
     return found;
   }) as WaitForEvent;

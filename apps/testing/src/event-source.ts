@@ -7,17 +7,17 @@ export interface Received {
   data: unknown;
 }
 
-/** A client of Server-Sent Events that does not come again on its own. */
+/** A client of Server-Sent Events that does not reconnect by itself. */
 export class EventSource implements Disposable {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly events: Received[] = [];
-  /** The last id that was told, with an event or without. */
+  /** The last id that was received, with an event or without. */
   lastId: string | undefined;
   retryMs: number | undefined;
   comments = 0;
   isEnded = false;
-  /** The body, of an answer that is no stream. */
+  /** The body of an answer that is no stream. */
   text = '';
   readonly #response: IncomingMessage;
   readonly #outgoing: ClientRequest;
@@ -30,7 +30,7 @@ export class EventSource implements Disposable {
     this.headers = response.headers;
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => this.#read(chunk));
-    // A stream that is cut ends so; what follows is told by `isEnded`.
+    // A cut stream ends with this error; `isEnded` tells so.
     response.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNRESET') throw error;
     });
@@ -59,7 +59,7 @@ export class EventSource implements Disposable {
     this.#response.pause();
   }
 
-  /** Goes away without a word. */
+  /** Disconnects without notice. */
   [Symbol.dispose](): void {
     this.#outgoing.destroy();
   }

@@ -10,10 +10,10 @@ export interface StoredRow {
 }
 
 const chunk = 5_000;
-/** Chunks on their way to MongoDB at once. */
+/** How many chunks are on their way to MongoDB at the same time. */
 const atOnce = 2;
 
-/** Stores rows past the service, as its store lays them down, and tells how many there are. */
+/** Stores rows without the service, in the form in which its store keeps them, and gives their number. */
 export async function fillStore(
   config: StoreConfig,
   move: ServiceMove,
@@ -44,7 +44,7 @@ function fillSqlite(file: string, rows: Iterable<StoredRow>): number {
   return count;
 }
 
-/** Documents are what moving makes of the rows. The indexes come last: each would cost every insert. */
+/** The rows become the documents that `kith move` would make of them. The indexes come last: each would slow down every insert. */
 async function fillMongo(
   config: StoreConfig & { kind: 'mongo' },
   move: ServiceMove,

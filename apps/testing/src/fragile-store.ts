@@ -2,17 +2,17 @@ import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/store';
 import { layLine } from './line.ts';
 
-/** A store whose database fails on demand, for whoever opens it by this configuration. */
+/** A store whose database fails on demand for everyone who opens it with this configuration. */
 export interface FragileStore extends AsyncDisposable {
   config: StoreConfig;
-  /** Takes the whole database away: its connections end, or its tables are gone. For good. */
+  /** Takes the whole database away for good: its connections end, or its tables are gone. */
   takeDown(): void;
-  /** Fails whatever has to do with one table or collection, until it is mended; the others go on. */
+  /** Makes everything that uses a table or collection fail until `mend`; the others go on. */
   fail(table: string): void;
   mend(): void;
 }
 
-/** Makes a store fragile: MongoDB at the end of a line that can be cut, a SQLite file losing its tables. */
+/** Makes a store fragile: MongoDB is reached through a line that can be cut, a SQLite file can lose its tables. */
 export async function fragileStore(config: StoreConfig): Promise<FragileStore> {
   return config.kind === 'mongo' ? fragileMongo(config) : fragileSqlite(config);
 }

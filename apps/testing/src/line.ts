@@ -1,26 +1,26 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP way to a server that can be cut and mended. */
+/** A TCP connection to a server that can be cut and mended. */
 export interface Line extends AsyncDisposable {
   /** `host:port`. */
   address: string;
   /** Ends every connection and refuses new ones. */
   cut(): void;
-  /** Keeps answers back, of new connections too: a server that hangs. `mend` hands them over. */
+  /** Holds answers back, those of new connections too, like a server that hangs. `mend` passes them on. */
   hush(): void;
-  /** Lets nothing back from the server any more, while what is sent to it still gets there. */
+  /** Drops everything that the server sends, while what is sent to the server still gets there. */
   mute(): void;
-  /** Ends every connection that sends this on its way to the server, which does not get it. */
+  /** Ends every connection on which a client sends this text; the server does not get it. */
   cutAt(text: string): void;
-  /** Lets all through again. */
+  /** Passes everything on again. */
   mend(): void;
 }
 
-/** Hears what goes over one connection of a line: chunk by chunk, as they come. */
+/** Hears what goes over one connection of a line, chunk by chunk. */
 export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
 
-/** Lays a line to a server; the port of its URL has to be said. `tap` gives a listener to each connection. */
+/** Lays a line to a server, whose URL must name the port. `tap` gives a listener to each connection. */
 export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();

@@ -1,9 +1,9 @@
 import { BSON, type Document } from 'mongodb';
 
-/** A message between a driver and MongoDB, as the wire protocol has it (OP_MSG). */
+/** A message between a driver and MongoDB in the wire protocol (OP_MSG). */
 export interface MongoMessage {
   requestId: number;
-  /** The request this answers; 0 in a request. */
+  /** The id of the request that this answers; 0 in a request. */
   responseTo: number;
   /** The command, or its answer. */
   body: Document;
@@ -12,7 +12,7 @@ export interface MongoMessage {
 const headLength = 16;
 const opMsg = 2013;
 
-/** Puts the messages of one direction of a connection together from their chunks. */
+/** Assembles the messages of one direction of a connection from chunks. */
 export function mongoMessages(each: (message: MongoMessage) => void): (chunk: Buffer) => void {
   let left: Buffer = Buffer.alloc(0);
   return (chunk) => {

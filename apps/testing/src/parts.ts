@@ -12,17 +12,17 @@ import { MongoClient } from 'mongodb';
 import type { EngineKind } from './engine-kinds.ts';
 import { startEngines } from './engines.ts';
 
-/** A name of its own for each caller: suites that share engines do not meet. */
+/** A different prefix for each caller, so that suites that share engines do not meet. */
 export function uniquePrefix(): string {
   return `t${randomBytes(6).toString('hex')}`;
 }
 
-/** What services of a test log: nothing, or from the level of KITH_TEST_LOG on, where a failure is to be understood. */
+/** The log of a test's services. It is silent, unless KITH_TEST_LOG names a level, which helps to understand a failure. */
 export function testLog(env = process.env): Logger {
   return createLogger({ name: 'test', level: env.KITH_TEST_LOG || 'silent' });
 }
 
-/** Under which services of suites seal. */
+/** The secrets under which the services of suites seal. */
 export const testSecrets = new Secrets('the secret that services of suites seal under');
 
 /** A place for one service's data, erased when disposed. */
@@ -37,7 +37,7 @@ export async function createStore(engine: EngineKind): Promise<{ config: StoreCo
   const engines = await startEngines();
   const database = `kith_${uniquePrefix()}`;
   return {
-    // A suite's many stores on a busy machine open more connections at once than a service in its life.
+    // The many stores of a suite on a busy machine open more connections at the same time than a service ever does.
     config: { kind: 'mongo', url: withWaits(engines.mongodbUrl), database },
     async [Symbol.asyncDispose]() {
       await using client = new MongoClient(engines.mongodbUrl);

@@ -13,19 +13,19 @@ export interface TestUser {
   user: OwnUser;
 }
 
-/** Shortcuts to the people and things a test starts from. */
+/** Shortcuts that make the people and things that a test starts with. */
 export interface People {
   /** Registers a project, named as given or `Test`. */
   createProject(name?: string): Promise<Project>;
-  /** Signs a user up, with a unique e-mail address and the given profile fields. */
+  /** Signs up a user with a unique e-mail address and the given profile fields. */
   createUser(projectId: string, profile?: Record<string, unknown>): Promise<TestUser>;
-  /** Lets `from` ask `to`, and `to` accept; gives the connection's id. */
+  /** Makes `from` ask `to`, and `to` accept; gives the connection's id. */
   connect(from: TestUser, to: TestUser, message?: string): Promise<string>;
   /** Creates a collection below the user's root. */
   createCollection(user: TestUser, name: string): Promise<Collection>;
 }
 
-/** @param administer Calls operators' endpoints, where they have a port of their own. */
+/** @param administer Calls operators' endpoints, if they have a port of their own. */
 export function createPeople(call: Call, operatorToken: string, administer: Call = call): People {
   return {
     createProject: (name = 'Test') =>

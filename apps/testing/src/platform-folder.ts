@@ -8,12 +8,12 @@ import type { EngineKind } from './engine-kinds.ts';
 
 const named = /^kith-platform-(embedded|containers)-(.+)-(\d+)-(t[0-9a-f]{12})$/;
 
-/** A platform's folder in the system's temporary one. It is gone when disposed, and when this process ends. */
+/** Makes a platform's folder in the system's temporary folder. It is removed when disposed, and when this process ends. */
 export async function makePlatformFolder(
   engine: EngineKind,
   prefix: string,
 ): Promise<{ path: string } & AsyncDisposable> {
-  // Its name says whose it is, for who comes after a process that was killed.
+  // Its name says which process it belongs to, so that it can be removed after that process was killed.
   const path = join(tmpdir(), `kith-platform-${engine}-${owner.replace(':', '-')}-${prefix}`);
   await mkdir(path, { mode: 0o700 });
   const forget = onExit(() => rmSync(path, { recursive: true, force: true }));
@@ -27,8 +27,8 @@ export async function makePlatformFolder(
 }
 
 /**
- * Removes the folders of processes that were killed before they could do so. Those of platforms on real engines only with
- * `erase`, which gets the prefix of what they have left there.
+ * Removes the folders of processes that were killed before they could do so. Folders of platforms on real engines are removed only
+ * with `erase`, which is called with the prefix of what they have left there.
  */
 export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
   for (const name of await readdir(tmpdir())) {

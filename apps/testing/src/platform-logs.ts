@@ -10,7 +10,7 @@ export async function sizesOfLogs(folder: string): Promise<LogSizes> {
   return new Map(names.map((name, index) => [name, sizes[index] ?? 0]));
 }
 
-/** Reads all logs in a folder, from the sizes on that are given, else from their beginning. */
+/** Reads all logs in a folder, each from the given size on, else from its beginning. */
 export async function readLogs(folder: string, from: LogSizes = new Map()): Promise<string> {
   const names = await readdir(folder);
   const read = async (name: string) => {

@@ -30,7 +30,7 @@ import { createUploads, type Uploads } from './uploads.ts';
 import { watchBus, watchNats } from './watch-events.ts';
 
 export interface PlatformOptions {
-  /** `embedded` (default): one process, nothing to install. `containers`: each service a process on real engines. */
+  /** `embedded` (default): one process, nothing to install. `containers`: each service is a process, on real engines. */
   engine?: EngineKind;
   /** Environment on top of the defaults: a free port, limits off (`RATE_LIMIT_SCALE=0`), `NODE_ENV=test`. */
   env?: NodeJS.ProcessEnv;
@@ -45,19 +45,19 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   operatorToken: string;
   /** `KITH_SECRET` */
   secret: string;
-  /** A project that is there from the start. */
+  /** A project that exists from the start. */
   project: Project;
-  /** Signs a user up in `project`, or in another, with a unique e-mail address and the given profile fields. */
+  /** Signs up a user in `project`, or in another project, with a unique e-mail address and the given profile fields. */
   createUser: People['createUser'] & ((profile?: Record<string, unknown>) => Promise<TestUser>);
-  /** A client of the user's project, signed in as the user; without one of `project`, signed in as nobody. */
+  /** A client of the user's project, signed in as the user. Without a user it is a client of `project`, signed in as nobody. */
   client(user?: TestUser): KithClient;
-  /** Waits for an event on the platform's bus, from its start on. Rejects after 15 s, saying what it has seen. */
+  /** Waits for an event on the platform's bus, counting events since its start. Rejects after 15 s, with the events that came. */
   waitForEvent: WaitForEvent;
   /** Every event so far, in the order they came. */
   readonly events: readonly PlatformEvent[];
   /** Calls the API, JSON in and out; rejects with `CallError` outside 2xx. */
   call: Call;
-  /** With `containers`: the processes, to stop, kill and start one by one. */
+  /** With `containers`: the processes, which can be stopped, killed and started one by one. */
   processes: DistributedPlatform | undefined;
   /** The real engines it runs on, with `containers`. */
   engines: Engines | undefined;
@@ -98,7 +98,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
     ...options.env,
   };
   const { KITH_PREFIX: prefix = name, OPERATOR_TOKEN: operatorToken = '', KITH_SECRET: secret = '' } = env;
-  // What was begun ends in the reverse order, also when a later part does not start.
+  // Parts that were started end in the reverse order, also when a later part does not start.
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await makePlatformFolder(engine, name)).path;
   const logFolder = join(folder, 'logs');
@@ -110,9 +110,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Test
   return await withProject({ ...place, platform, engines, processes }, starting);
 }
 
-/**
- * Gives the caller a platform that serves, with a project of the caller's own. `ending` takes the caller's part in it down.
- */
+/** Gives the caller a running platform, with a project of the caller's own. `ending` ends the caller's use of it. */
 export async function withProject(
   { platform, engines, processes, operatorToken, secret, prefix, folder, record, logsFrom }: Running,
   ending: AsyncDisposableStack,
@@ -157,7 +155,7 @@ export async function withProject(
   };
 }
 
-/** A platform that serves, and what a suite gets to see of it. */
+/** A running platform, and what a suite gets to see of it. */
 interface Running {
   platform: Pick<Platform, 'url' | 'adminUrl' | 'internalUrls'>;
   engines?: Engines | undefined;
@@ -167,7 +165,7 @@ interface Running {
   prefix: string;
   folder: string;
   record: EventRecord;
-  /** Where its logs begin for the caller, by file. */
+  /** The size of each log file at which the caller's logs begin. */
   logsFrom?: LogSizes | undefined;
 }
 

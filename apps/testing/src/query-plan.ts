@@ -1,21 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Db, Document } from 'mongodb';
 
-/** How a database goes about a question. */
+/** How a database runs a query. */
 export interface Plan {
-  /** Whether it walks along the primary key, from one bound to the other, and sorts nothing. */
+  /** Whether it reads a range of the primary key, from one bound to the other, and sorts nothing. */
   isKeyRange: boolean;
-  /** What the database says of it, for who wants to know why not. */
+  /** The steps that the database names, to see why it is no such range. */
   steps: readonly string[];
 }
 
-/** Asks SQLite how it goes about a SELECT. */
+/** Asks SQLite how it runs a SELECT. */
 export function planOfSelect(db: DatabaseSync, sql: string): Plan {
   const steps = db
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
     .all()
     .map(({ detail }) => String(detail));
-  // The key of a table with a rowid is an index of its own.
+  // In a table with a rowid, the primary key is a separate index.
   const isSearched = steps.some((step) =>
     /^SEARCH \w+ USING (PRIMARY KEY|INDEX sqlite_autoindex_\w+_1) \(\w+>.* AND \w+<.*\)$/.test(step),
   );
@@ -25,9 +25,9 @@ export function planOfSelect(db: DatabaseSync, sql: string): Plan {
   return { isKeyRange: isSearched && !isOther, steps };
 }
 
-/** Asks MongoDB, or FerretDB on PostgreSQL, how it goes about a command. */
+/** Asks MongoDB, or FerretDB on PostgreSQL, how it runs a command. */
 export async function planOfCommand(db: Db, command: Document): Promise<Plan> {
-  // What the driver adds to a command is no part of the question.
+  // Fields that the driver adds to a command are no part of the query.
   const { lsid: _, $db: _db, $clusterTime: _time, ...asked } = command;
   const nodes = nodesOf(await db.command({ explain: asked, verbosity: 'queryPlanner' }));
   const steps = nodes.map((node) =>
@@ -40,7 +40,7 @@ export async function planOfCommand(db: Db, command: Document): Promise<Plan> {
   return { isKeyRange: isSearched && !isOther, steps };
 }
 
-/** The steps of a plan, wherever they stand: PostgreSQL's have a node type, MongoDB's a stage. */
+/** The steps of a plan, at any depth: PostgreSQL's have a node type, MongoDB's a stage. */
 function nodesOf(value: unknown): Document[] {
   if (Array.isArray(value)) return value.flatMap(nodesOf);
   if (typeof value !== 'object' || value === null) return [];

@@ -26,8 +26,8 @@ export function hasS3(): boolean {
 }
 
 /**
- * Builds the S3 server with Go where it is not installed, once per machine: that takes a minute or more, in which nothing else is
- * to run. `progress` hears of it.
+ * Builds the S3 server with Go if it is not installed, once per machine. That takes a minute or more, in which nothing else should
+ * run. `progress` is told.
  */
 export async function prepareS3(progress: (line: string) => void): Promise<void> {
   if (!hasS3() || installed()) return;

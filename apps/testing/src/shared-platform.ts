@@ -6,7 +6,7 @@ import { startPlatform, type TestPlatform, withProject } from './platform.ts';
 import { sizesOfLogs } from './platform-logs.ts';
 import { watchNats } from './watch-events.ts';
 
-/** Where a platform is that others than its starter use; JSON. */
+/** How others than its starter reach a platform; sent as JSON. */
 export interface SharedPlatform {
   url: string;
   operatorToken: string;
@@ -17,14 +17,13 @@ export interface SharedPlatform {
   folder: string;
 }
 
-/** Environment of a shared platform: limits are counted and told, but no suite reaches one. */
+/** Environment of a shared platform: limits are counted and announced, but no suite reaches one. */
 export const sharedEnv = { RATE_LIMIT_SCALE: '1000' };
 
 /**
- * Gives a platform with a project of the caller's own. On real engines it is the one that this worker of the test runner shares
- * with other files, from the runner's desk at KITH_TEST_DESK; without a desk, and embedded, one of the caller's own.
- * It has no `processes`: a suite that stops and kills them starts its own platform. Disposing it leaves a shared one
- * running.
+ * Gives a platform with a project of the caller's own. On real engines it is the platform that the files of this worker of the test
+ * runner share; the runner's desk at KITH_TEST_DESK gives it. Without a desk, and on `embedded`, the caller gets a platform of its
+ * own. It has no `processes`: a suite that stops and kills them starts its own platform. Disposing it leaves a shared one running.
  */
 export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> {
   const desk = process.env.KITH_TEST_DESK;

@@ -1,14 +1,14 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { PasskeyAssertion, PasskeyCreation, PasskeyRegistration, PasskeyRequest } from '@kith/contracts';
 
-/** What of a passkey's answer is to be other than a browser would have it. */
+/** The ways in which a passkey's answer is to differ from a browser's. */
 export interface Bent {
   challenge?: string;
   rpId?: string;
   type?: string;
   /** The user was not verified. */
   isUnverified?: true;
-  /** Does not count its signatures up. */
+  /** The counter of signatures does not go up. */
   isCopied?: true;
   /** Fields of the client's data. */
   client?: object;
@@ -16,14 +16,14 @@ export interface Bent {
 
 const flags = { present: 1, verified: 4, attested: 64 };
 
-/** A passkey of P-256 without a browser: answers what `navigator.credentials` would, as JSON. */
+/** A passkey of P-256 without a browser. It gives the answers of `navigator.credentials` as JSON. */
 export class SoftwarePasskey {
   readonly #origin: string;
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly #id = randomBytes(32);
   #counter = 0;
 
-  /** @param origin The page's. */
+  /** @param origin The origin of the page. */
   constructor(origin: string) {
     this.#origin = origin;
   }

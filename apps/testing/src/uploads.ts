@@ -8,7 +8,7 @@ export const smallPng = Buffer.from(
   'base64',
 );
 
-/** Shortcuts to the files that a test starts from. */
+/** Shortcuts that store the files that a test starts with. */
 export interface Uploads {
   /** Stores bytes, or a text, as a file of the user's. */
   uploadFile(user: TestUser, file: UploadSource | string, name?: string): Promise<StoredFile>;

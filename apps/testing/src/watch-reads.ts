@@ -6,34 +6,34 @@ import { mongoMessages } from './mongo-messages.ts';
 import { type Plan, planOfCommand, planOfSelect } from './query-plan.ts';
 import { waitFor } from './wait-for.ts';
 
-/** A question a store has asked its database. */
+/** A query that a store has sent to its database. */
 export interface Read {
   /** What it reads: a collection, or a table. */
   table: string;
   /** What was asked: a command with its collection, or SQL. */
   asked: string;
-  /** How the database goes about it. */
+  /** How the database runs it. */
   plan(): Promise<Plan>;
 }
 
-/** A store that is watched, for whoever opens it by this configuration. */
+/** A store that is watched when it is opened with this configuration. */
 export interface WatchedStore extends AsyncDisposable {
   config: StoreConfig;
   /**
-   * Does something, and gives the questions of each round trip: what is asked after an answer has come is in a later trip
-   * than what was answered. SQLite has no trips: all its questions are in one.
+   * Does something, and gives the queries of each round trip: a query that is sent after an answer has come is in a later trip than
+   * the answered one. SQLite has no round trips: all its queries are in one.
    */
   tripsOf(work: () => Promise<unknown>): Promise<Read[][]>;
 }
 
-/** Watches what a store asks: MongoDB at the end of a line that is listened to, SQLite in this process. */
+/** Watches the queries of a store: on the way to MongoDB over a line that is listened to, in this process for SQLite. */
 export async function watchReads(config: StoreConfig): Promise<WatchedStore> {
   return config.kind === 'mongo' ? watchMongo(config) : watchSqlite(config);
 }
 
-/** Connections a driver has at hand: making one takes a trip of its own, which is none of the store's. */
+/** Connections that a driver keeps open: opening one takes a round trip, which does not count as the store's. */
 const atHand = 12;
-/** What a driver sends on its own. */
+/** Commands that a driver sends by itself. */
 const housekeeping = /^(hello|ismaster|ping|endsessions|sasl.*|killcursors)$/i;
 
 async function watchMongo(config: StoreConfig & { kind: 'mongo' }): Promise<WatchedStore> {
@@ -100,7 +100,7 @@ function watchSqlite(config: StoreConfig & { kind: 'sqlite' }): WatchedStore {
       const listening = <Method extends (...values: never[]) => unknown>(original: Method) =>
         function (this: StatementSync, ...values: Parameters<Method>) {
           const rows = original.apply(this, values);
-          // With the values in their places.
+          // The SQL with its values filled in.
           asked.push(this.expandedSQL);
           return rows;
         };

@@ -69,7 +69,7 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
 describe('what a suite leaves that does not end its platforms', () => {
   const children: Child[] = [];
   let engines: Engines | undefined;
-  // What takes longest is their start: they do so at the same time.
+  // They start at the same time, as starting takes longest.
   beforeAll(async () => {
     const onEngines = availableEngines().includes('containers');
     engines = onEngines ? await startEngines() : undefined;

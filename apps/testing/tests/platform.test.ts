@@ -79,7 +79,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(other.url).not.toBe(platform.url);
     const user = await other.createUser();
     await other.waitForEvent('user.created', { where: ({ data }) => data.id === user.id });
-    // What is told here after that has had the same time to come.
+    // An event of this platform comes later: those of the other project would have come by then.
     const here = await platform.createUser();
     await platform.waitForEvent('user.created', { where: ({ data }) => data.id === here.id });
     expect(platform.events.filter(({ projectId }) => projectId === other.project.id)).toEqual([]);
@@ -97,7 +97,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     await waiting;
     expect(existsSync(folder)).toBe(false);
     await expect(fetch(other.url)).rejects.toThrow();
-    // The platform beside it goes on.
+    // The platform beside it is still running.
     expect((await platform.createUser()).projectId).toBe(platform.project.id);
   });
 });

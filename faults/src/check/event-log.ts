@@ -3,13 +3,13 @@ import type { EventEnvelope } from '@kith/contracts';
 /** All events of a platform that were ever seen in its log, by aggregate and `seq`. */
 export abstract class EventLog {
   readonly aggregates = new Map<string, Map<number, EventEnvelope>>();
-  /** Two events of one `seq`. */
+  /** Different events with the same `seq`. */
   readonly contradictions: string[] = [];
 
-  /** Reads what has come since. */
+  /** Reads the events that have arrived since the last read. */
   abstract read(): Promise<void>;
 
-  /** The log may be another one now, or an older copy: all of it is read again. */
+  /** Makes the next read start from the beginning, as the log may be another one now, or an older copy. */
   abstract forgetPlace(): void;
 
   of(type: string, id: string): EventEnvelope[] {
@@ -19,7 +19,7 @@ export abstract class EventLog {
 
   protected add(event: EventEnvelope): void {
     const { type, id, seq } = event.aggregate;
-    // What a row has put there itself.
+    // Events that a row has put there itself.
     if (type === 'faults') return;
     const key = `${type} ${id}`;
     const events = this.aggregates.get(key) ?? new Map<number, EventEnvelope>();

@@ -4,10 +4,10 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';
 
-/** How many events are read at once where they are read one by one. */
+/** How many requests are under way at a time if each reads one event. */
 const oneByOne = 100;
 
-/** The events in JetStream. Whoever has credentials is taken for an operator, who may read them one by one. */
+/** The events in JetStream. If there are credentials, they are taken to be an operator's, who may only read events one by one. */
 export class NatsLog extends EventLog {
   readonly #options: ConnectionOptions;
   readonly #stream: string;

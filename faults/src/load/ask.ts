@@ -1,11 +1,11 @@
 import type { Kind, Record } from './record.ts';
 
 export interface Answer {
-  /** 0 where there was none. */
+  /** 0 if there was no answer. */
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is looked at field by field.
   body: any;
-  /** Whether it is known that nothing has changed or what has: a refusal by rule, 503, or a success. */
+  /** Whether the effect of the request is known: after a success, a refusal by a rule, or a 503. */
   isCertain: boolean;
   isOk: boolean;
 }
@@ -17,10 +17,10 @@ export type Ask = (
   options?: { token?: string | undefined; body?: unknown },
 ) => Promise<Answer>;
 
-/** Longer than any deadline on the way. */
+/** Longer than any deadline of a process on the way. */
 const patienceMs = 15_000;
 
-/** Makes requests of a project through the balancer and notes what becomes of them. */
+/** Makes requests to a project through the balancer and records their outcomes. */
 export function asker(url: string, projectId: string, record: () => Record): Ask {
   return async (kind, method, path, { token, body } = {}) => {
     const noted = record();

@@ -3,7 +3,7 @@ import type { Person, Scene } from './person.ts';
 
 const things = Array.from({ length: 12 }, (_, index) => `thing-${index}`);
 
-/** A collection of a person's: made, renamed, filled, emptied and deleted, then made anew. */
+/** A collection of a person's: it is made, renamed, filled, emptied and deleted, then made again. */
 export class Folder extends Key {
   readonly scene: Scene;
   readonly owner: Person;
@@ -49,7 +49,7 @@ export class Folder extends Key {
     if (answer.isOk) this.name = name;
   }
 
-  /** Saves a thing that is not in it, or takes one out. */
+  /** Saves a thing that is not in the collection, or removes one that is. */
   async #turn(): Promise<void> {
     const thing = things[Math.floor(this.scene.random() * things.length)] as string;
     const path = `/collections/${this.id}/entities`;
@@ -98,13 +98,13 @@ export class Folder extends Key {
     this.saved.clear();
   }
 
-  /** Reads and compares nothing. */
+  /** Reads without comparing anything. */
   async read(): Promise<void> {
     const token = this.owner.accessToken;
     await this.scene.ask('collections', 'GET', `/collections/${this.rootId}/sub-collections`, { token });
   }
 
-  /** Reads it; what was unsure is known from now on. */
+  /** Reads the collection, so that what was unsure becomes known. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const token = this.owner.accessToken;

@@ -1,19 +1,19 @@
-/** Something of which one request at a time changes something, and what is known of it. */
+/** Something that is changed by one request at a time, with what is known of it. */
 export abstract class Key {
   isBusy = false;
-  /** When an attempt without an answer may not come true any more, in ms of `performance.now()`; none is open before it. */
+  /** Until when an attempt without an answer may still take effect, in ms of `performance.now()`. Undefined if nothing is unsure. */
   unsureUntil: number | undefined;
 
   get isFree(): boolean {
     return !this.isBusy && (this.unsureUntil === undefined || performance.now() > this.unsureUntil);
   }
 
-  /** Nobody knows whether it was done; in this time it is. */
+  /** Notes that nobody knows whether a change was made. After this time it has been made or never will be. */
   beUnsure(): void {
     this.unsureUntil = performance.now() + settledMs;
   }
 
-  /** Changes or reads something. What is unsure by then is read and becomes known. */
+  /** Changes or reads something. If something is unsure, reading it makes it known. */
   abstract act(): Promise<void>;
 
   async run(): Promise<void> {
@@ -26,5 +26,5 @@ export abstract class Key {
   }
 }
 
-/** A service works on no request that is older than its deadline of 5 s, and ends each within that again. */
+/** A service begins no request that is older than its deadline of 5 s, and ends each within another 5 s. */
 const settledMs = 12_000;

@@ -16,18 +16,18 @@ export interface Crowd {
   pairs: readonly Pair[];
   folders: readonly Folder[];
   projectId: string;
-  /** Begins a new record, of the row that comes. */
+  /** Begins a new record, for the next row. */
   begin(bears?: readonly number[]): Record;
-  /** Makes so many requests a second until the returned function is called, which waits for the last answer. */
+  /** Makes `rate` requests a second until the returned function is called, which then waits for the last answer. */
   load(rate: number, one?: () => Promise<void>, mostUnderWay?: number): () => Promise<void>;
-  /** Something about the first of the people, whom everybody else knows or asks. */
+  /** Makes a request about the first person, who is in a pair with everybody else. */
   aboutTheFirst(): Promise<void>;
 }
 
-/** Most requests without an answer yet; while there are so many, no more are made. */
+/** The most requests without an answer yet. While there are so many, no more are made. */
 const usualUnderWay = 500;
 
-/** Signs people up, pairs them and gives each a folder to come. */
+/** Signs people up, makes pairs of them, and gives each a folder, which does not exist yet. */
 export async function gather(
   url: string,
   options: { operatorToken: string; size: number; random: () => number },
@@ -56,7 +56,7 @@ export async function gather(
     folders.push(new Folder(scene, people.at(-1) as Person, root.id));
   }
   const pairs: Pair[] = [];
-  // Each with the next four, and everybody with the first.
+  // Each person is paired with the next four, and everybody with the first.
   for (const [index, one] of people.entries()) {
     const next = [1, 2, 3, 4].map((step) => people[(index + step) % size] as Person);
     pairs.push(...next.map((other) => new Pair(scene, [one, other])));
@@ -82,8 +82,8 @@ export async function gather(
     if (chance < 0.25) return pick(people).readConnections();
     if (chance < 0.4) return pick(people).readFeed();
     if (chance < 0.43) return signTestToken();
-    // What nobody knows for certain is left alone, and all may be busy. Then something of the same kind is read: a kind that is
-    // not asked for would look like one that is not served.
+    // What is busy or unsure is left alone. If nothing is free, something of the same kind is read instead: a kind without
+    // requests would look like one that is not served.
     if (chance < 0.65) return free(pairs)?.run() ?? pick(people).readConnections();
     if (chance < 0.85) return free(folders)?.run() ?? pick(folders).read();
     return free(people)?.run() ?? pick(people).readProfile();

@@ -21,7 +21,7 @@ export class Pair extends Key {
   readonly scene: Scene;
   readonly people: readonly [Person, Person];
   standing: Standing = { is: 'none' };
-  /** Types of the events of what was acknowledged, in order. */
+  /** The types of the events of all acknowledged changes, in order. */
   readonly told: string[] = [];
   /** How many attempts have had no answer. */
   unsure = 0;
@@ -93,7 +93,7 @@ export class Pair extends Key {
     };
   }
 
-  /** Reads how they stand; what was unsure is known from now on. */
+  /** Reads how the two stand, so that what was unsure becomes known. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const [one, other] = this.people;
@@ -114,7 +114,7 @@ export class Pair extends Key {
     const [one, other] = this.people;
     const { status, type, connectionId } = found;
     if (status === 'none') return { is: 'none' };
-    // Who had asked does not change by being accepted.
+    // Accepting a request does not change who had asked.
     const before = 'by' in this.standing ? this.standing.by : one;
     const by = type === undefined ? before : type === 'sent' ? one : other;
     return { is: status as 'pending', by, connectionId };

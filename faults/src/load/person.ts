@@ -6,14 +6,14 @@ import type { Record } from './record.ts';
 /** What all keys share. */
 export interface Scene {
   ask: Ask;
-  /** The row's record; another one in the next row. */
+  /** The record of the current row. */
   record(): Record;
   random(): number;
   /** A name that nothing else has. */
   name(): string;
 }
 
-/** A user's account: profile, session and feed. One thing at a time. */
+/** A user's account: profile, session and feed. It is changed by one request at a time. */
 export class Person extends Key {
   readonly scene: Scene;
   readonly id: string;
@@ -22,7 +22,7 @@ export class Person extends Key {
   accessToken: string;
   refreshToken: string;
   name: string;
-  /** Every name that was acknowledged, in order, and those that may have been taken. */
+  /** Every acknowledged name, in order. `unsureNames` are those that may have been stored. */
   readonly names: string[] = [];
   readonly unsureNames = new Set<string>();
 
@@ -53,7 +53,7 @@ export class Person extends Key {
     const name = this.scene.name();
     const { accessToken: token } = this;
     let answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
-    // Saying the same again changes nothing more: whoever got no answer may.
+    // Repeating this change has no further effect, so it is safe after no answer.
     if (answer.status === 0) {
       answer = await ask('identity', 'PATCH', `/users/${this.id}`, { token, body: { name } });
       this.unsureNames.add(name);
@@ -70,7 +70,7 @@ export class Person extends Key {
     }
   }
 
-  /** Reads the profile; what was unsure is known from now on. */
+  /** Reads the profile, so that what was unsure becomes known. */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;
     const answer = await ask('identity', 'GET', `/users/${this.id}`, { token: this.accessToken });
@@ -82,8 +82,8 @@ export class Person extends Key {
   }
 
   /**
-   * Rotates the refresh token. Without an answer it is tried again with the same token, as long as its grace lasts; after that
-   * the token would look stolen, and the person signs in anew.
+   * Rotates the refresh token. Without an answer it tries again with the same token, as long as the token's grace period lasts.
+   * After that the token would look stolen, and the person signs in again.
    */
   async rotate(): Promise<void> {
     const { ask, record } = this.scene;
@@ -133,5 +133,5 @@ export class Person extends Key {
   }
 }
 
-/** A retry is in time while the old token's grace of 30 s lasts; an answer takes up to 15 s to be given up. */
+/** A retry has to come within the old token's grace period of 30 s, and it takes up to 15 s to give up waiting for an answer. */
 const graceMs = 14_000;

@@ -1,14 +1,14 @@
-/** Whom a request was for. */
+/** The service that a request was for. */
 export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' | 'crypto';
 
-/** What became of the requests of a row, and how long nobody was served. */
+/** The outcomes of a row's requests, and how long nobody was served. */
 export class Record {
   requests = 0;
   /** Statuses that count as no answer, beside 5xx. */
   bears: readonly number[] = [];
   /** Answers that say that something has changed. */
   acknowledged = 0;
-  /** No answer in time, none at all, or one of 5xx. */
+  /** Requests without an answer, without one in time, or with a 5xx. */
   unanswered = 0;
   /** Answers that cannot be true, given what was acknowledged. */
   readonly wrong: string[] = [];
@@ -21,7 +21,7 @@ export class Record {
     return this.requests - this.unanswered;
   }
 
-  /** Notes an answer: whether it served whoever asked. */
+  /** Records an answer; `isServed` says whether the client was served. */
   note(kind: Kind, status: number, isServed: boolean): void {
     const now = performance.now();
     this.requests += 1;
@@ -32,18 +32,18 @@ export class Record {
       return;
     }
     const last = this.#served.get(kind) ?? now;
-    // Only where somebody was refused meanwhile: a pause of the load is no silence.
+    // Counts only if a request was refused meanwhile: a pause of the load is no silence.
     if (this.#failed.has(kind) && now - last > this.#silence.ms) this.#silence = { ms: now - last, of: kind };
     this.#served.set(kind, now);
     this.#failed.delete(kind);
   }
 
-  /** The longest time between two answers of one kind within which somebody was not served, in ms. */
+  /** The longest time between two served requests of one kind with one in between that was not served, in ms. */
   get silence(): { ms: number; of: string } {
     return this.#silence;
   }
 
-  /** How often which status, by kind. */
+  /** How often each status was answered, by kind. */
   get statuses(): string {
     return [...this.#statuses]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -6,10 +6,10 @@ import { waitFor } from '@kith/testing';
 import type { Row } from '../row.ts';
 import type { Embedded } from '../world/embedded.ts';
 
-/** How long it may take to be there again. */
+/** How long the platform may take to come back. */
 const backMs = 30_000;
 
-/** A whole copy of a file that is written to meanwhile. */
+/** A consistent copy of a database file that is written to meanwhile. */
 async function copyOf(file: string, to: string): Promise<void> {
   const db = new DatabaseSync(file, { readOnly: true });
   try {
@@ -77,7 +77,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
           const kept = `${file}.kept`;
           const said = (await world.said()).length;
           await world.killFor(async () => {
-            // With what stands in its log; the process is gone.
+            // Includes what is still in the file's log, as the process is gone.
             const db = new DatabaseSync(file);
             db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
             db.close();

@@ -18,10 +18,10 @@ import { versionRows } from './versions.ts';
 
 type Progress = (line: string) => void;
 
-/** A platform and the faults that are done to it, one after the other. */
+/** A platform and the rows that run on it, one after the other. */
 export interface Ground {
   rows: readonly RowFacts[];
-  /** Starts the platform and gives it with each of the chosen rows to `run`. */
+  /** Starts the platform and calls `run` with it and the chosen rows. */
   work(chosen: readonly RowFacts[], progress: Progress, run: Run): Promise<void>;
 }
 

@@ -8,18 +8,21 @@ export interface Upstream {
   readyUrl: string;
 }
 
-/** What stands before the gateways, as small as such a thing can be. */
+/** A minimal load balancer in front of the gateways. */
 export interface Balancer extends AsyncDisposable {
   url: string;
-  /** Asks every `ms` which gateways are ready, and believes it until then: whoever refuses meanwhile has lost a request. */
+  /**
+   * Asks only every `ms` which gateways are ready, and relies on the answers in between: a request to a gateway that refuses
+   * connections meanwhile is lost.
+   */
   lagBy(ms: number): void;
-  /** Asks every second, and takes another gateway where one does not accept a connection. */
+  /** Asks every second, and tries another gateway if one does not accept a connection. */
   beQuick(): void;
-  /** From now on keeps this share of the answers to what changes something from the client, once they are there. */
+  /** From now on withholds this share of the answers to requests that change something, after the gateway has answered. */
   keepAnswers(share: number, random?: () => number): void;
 }
 
-/** What the balancer's thread is told. The seed decides which answers are kept. */
+/** An order to the balancer's thread. The seed decides which answers are withheld. */
 export type Order = { be: 'quick' } | { lagByMs: number } | { keepShare: number; seed: number };
 
 /** Starts a balancer on a thread of its own. */

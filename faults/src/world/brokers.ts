@@ -3,9 +3,9 @@ import { dockerOrThrow, freePort, owner, ownerLabel, removeAtExit, untilReady } 
 
 /** Three NATS servers that keep their streams together. */
 export interface Brokers extends AsyncDisposable {
-  /** Of each server, as this machine reaches it. */
+  /** The URL of each server, as this machine reaches it. */
   urls: readonly string[];
-  /** Names of the servers, which are those of JetStream's leaders. */
+  /** The names of the servers, by which JetStream also names its leaders. */
   names: readonly string[];
   kill(name: string): Promise<void>;
   start(name: string): Promise<void>;

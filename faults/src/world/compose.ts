@@ -7,7 +7,7 @@ import type { Place } from './place.ts';
 
 /** The distributed form as docker-compose.yml starts it. */
 export interface Compose extends Place {
-  /** `docker restart` of one of its containers, which is killed and not asked to end. */
+  /** `docker restart` of one of its containers, which is killed without being asked to end. */
   restart(service: string): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     await startComposeProject({
       version: '2.4',
       services: {
-        // All of the crowd come from one address.
+        // The whole crowd comes from one address.
         gateway: { environment: { RATE_LIMIT_SCALE: '100000' } },
         // The events are read from here.
         nats: { ports: [`127.0.0.1:${natsPort}:4222`], networks: ['bus', 'outside'] },

@@ -17,11 +17,11 @@ import type { Place } from './place.ts';
 const run = promisify(execFile);
 const kith = fileURLToPath(new URL('../../../apps/kith/src/cli/main.ts', import.meta.url));
 
-/** The embedded form, as `npm start` runs it, that comes back when it ends. */
+/** The embedded form, as `npm start` runs it. It is started again whenever it ends. */
 export interface Embedded extends Place {
   /** The folder of its files. */
   folder: string;
-  /** All that it has printed so far. */
+  /** Everything that it has printed so far. */
   said(): Promise<string>;
   /** SIGKILL; it comes back. */
   kill(): Promise<void>;
@@ -61,7 +61,7 @@ export async function startEmbeddedPlace(options: {
   };
   let child: ChildProcess | undefined;
   let isWanted = true;
-  /** What is done before it is started again. */
+  /** What to do before it is started again. */
   let beforeStart: (() => Promise<void>) | undefined;
   const start = () => {
     const one = spawn(process.execPath, [...nodeFlags, kith, 'start'], { env, stdio: ['ignore', log, log] });

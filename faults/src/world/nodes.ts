@@ -25,9 +25,9 @@ export interface Node {
 /** The distributed form on engines of its own: two nodes behind a balancer. */
 export interface Nodes extends Place {
   engines: Engines;
-  /** The brokers, where they are three; `engines.nats` and its ways are not used then. */
+  /** The three brokers, if the platform has three; `engines.nats` and its ways are not used then. */
   brokers: Brokers | undefined;
-  /** The database, where its disk can be filled; `engines.mongo` is not used then. */
+  /** The database, if its disk can be filled; `engines.mongo` is not used then. */
   smallDatabase: SmallDatabase | undefined;
   nodes: readonly [Node, Node];
   replicas: readonly Replica[];
@@ -57,7 +57,7 @@ export async function startNodes(options: {
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const ports = new Set<number>();
-  // Nobody listens on them yet: one might be chosen twice.
+  // Nobody listens on the ports yet, so that one might be chosen twice.
   const ownPort = async (): Promise<number> => {
     const port = await freePort();
     if (ports.has(port)) return ownPort();
@@ -72,7 +72,7 @@ export async function startNodes(options: {
       nats: ends.use(await layWay(new URL(engines.natsUrl))),
       redis: ends.use(await layWay(new URL(engines.redisUrl))),
     };
-    // Each gateway goes for bytes to the services beside it.
+    // Each gateway sends requests with bytes to the services on its own node.
     const streams = new Map<ProcessName, string>();
     for (const one of streamingNames) streams.set(one, String(await ownPort()));
     const shared = {
@@ -82,7 +82,7 @@ export async function startNodes(options: {
       LOG_LEVEL: 'info',
       HOST: '127.0.0.1',
       RATE_LIMIT_SCALE: '100000',
-      // Longer than the balancer may take to see that a gateway is not ready.
+      // Longer than the balancer may take to notice that a gateway is not ready.
       DRAIN_MS: '7000',
       KITH_PREFIX: prefix,
       OPERATOR_TOKEN: operatorToken,

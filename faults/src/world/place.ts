@@ -1,11 +1,11 @@
 import type { EventLog } from '../check/event-log.ts';
 
-/** A platform that runs, in one of its forms, and faults can be done to. */
+/** A running platform, in one of its forms, in which faults can be caused. */
 export interface Place extends AsyncDisposable {
-  /** Where its users find it. */
+  /** The address for its users. */
   url: string;
   operatorToken: string;
   log: EventLog;
-  /** Waits until all of it says that it is ready; gives how long that took, in ms. Nothing is done to help. */
+  /** Waits until every process says that it is ready, without helping; gives how long that took, in ms. */
   allReady(timeoutMs: number): Promise<number>;
 }

@@ -22,9 +22,9 @@ export class Replica {
   #process: ServiceProcess | undefined;
   #starting: Promise<void> | undefined;
   #isWanted = false;
-  /** The checkout it runs from, where that is another one. */
+  /** The checkout it runs from, if it is another one than this. */
   #tree: string | undefined;
-  /** What its present process has in its environment beside its own. */
+  /** Additional environment variables of its current process. */
   #extra: NodeJS.ProcessEnv = {};
 
   constructor(options: ReplicaOptions) {
@@ -53,7 +53,7 @@ export class Replica {
     return this.#starting;
   }
 
-  /** Its next starts are of another checkout; without one, of this again. */
+  /** Makes it start from another checkout from now on; `undefined` means this checkout again. */
   runFrom(tree: string | undefined): void {
     this.#tree = tree;
   }
@@ -67,13 +67,13 @@ export class Replica {
     if (this.pid) process.kill(this.pid, signal);
   }
 
-  /** SIGTERM, the end, and the next one. */
+  /** Sends SIGTERM, waits for the end, and starts the next process. */
   async restart(extra: NodeJS.ProcessEnv = this.#extra): Promise<void> {
     await this.stop();
     await this.start(extra);
   }
 
-  /** SIGTERM, and waits for the end. It stays away. */
+  /** Sends SIGTERM and waits for the end. It does not come back by itself. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     await this.#starting?.catch(() => undefined);
@@ -97,7 +97,7 @@ export class Replica {
         void one.exited.then(() => this.#comeBack(one));
         return;
       } catch (error) {
-        // As long as an engine is away none starts.
+        // A process does not start while an engine is away: it is tried again.
         if (!this.#isWanted) throw error;
         await sleep(500);
       }

@@ -1,4 +1,4 @@
-// Loaded before a process's own code: its time of day is off by so many milliseconds.
+// Loaded before a process's own code. It shifts the process's time of day by so many milliseconds.
 const shift = Number(process.env.KITH_FAULTS_CLOCK_MS);
 const RealDate = Date;
 const now = () => RealDate.now() + shift;

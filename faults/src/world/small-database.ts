@@ -25,7 +25,7 @@ export async function startSmallDatabase(image: string): Promise<SmallDatabase> 
   starting.defer(async () => void (await dockerOrThrow(['volume', 'rm', name])));
   starting.defer(async () => void (await dockerOrThrow(['rm', '-f', '-v', name, holder])));
   const common = ['-v', `${name}:/data/db`, '--label', `${ownerLabel}=${owner}`];
-  // The disk is in memory and would be gone with the last container that uses it.
+  // This container keeps the disk, which is in memory and would be gone with the last container that uses it.
   await dockerOrThrow(['run', '-d', '--name', holder, ...common, '--entrypoint', 'sleep', image, 'infinity']);
   const restarts = ['--restart', 'unless-stopped', '-p', `127.0.0.1:${port}:27017`];
   await dockerOrThrow(['run', '-d', '--name', name, ...common, ...restarts, image]);
@@ -33,7 +33,7 @@ export async function startSmallDatabase(image: string): Promise<SmallDatabase> 
   const running = starting.move();
   return {
     url: `mongodb://127.0.0.1:${port}`,
-    // Ends at the first byte that has no place, which is what it is for.
+    // `cat` fails at the first byte that has no room, which is the purpose.
     fill: async () =>
       void (await dockerOrThrow(['exec', holder, 'sh', '-c', 'cat /dev/zero > /data/db/full || true'])),
     free: async () => void (await dockerOrThrow(['exec', holder, 'rm', '-f', '/data/db/full'])),

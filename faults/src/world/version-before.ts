@@ -12,7 +12,7 @@ const here = resolve(import.meta.dirname, '../../..');
 export async function checkOut(commit: string): Promise<{ folder: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'kith-before-'));
   await run('git', ['-C', here, 'worktree', 'add', '--detach', folder, commit]);
-  // Packages are this one's; the workspaces among them are its own, wherever that version has them.
+  // The packages are those of this checkout, but the workspaces among them are the other version's own, wherever it has them.
   await linkPackages('');
   await mkdir(join(folder, 'node_modules/@kith'), { recursive: true });
   for (const manifest of globSync('{libs/*,services/*,apps/*,tools/*,bench}/package.json', { cwd: folder })) {

@@ -4,17 +4,17 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** Which end of a way does not hear the other any more. */
 export type Deaf = 'client' | 'server';
 
-/** A TCP way from one node to a server, whose bytes can be kept. */
+/** A TCP way from one node to a server, which can hold bytes back. */
 export interface Way extends AsyncDisposable {
   port: number;
   /** Ends every connection and refuses new ones until `mend`. */
   cut(): void;
   /**
-   * Keeps what one end sends from the other, on the connections there are and on new ones, which are taken: as the loss of
-   * all packets of one direction is to those who wait.
+   * Holds back the bytes that are sent to `who`, on existing connections and on new ones, which are still accepted. For those
+   * who wait, this is like the loss of all packets in one direction.
    */
   deafen(who: Deaf): void;
-  /** Lets all through again, what was kept first. */
+  /** Lets everything through again, first the bytes that were held back. */
   mend(): void;
 }
 
@@ -22,7 +22,7 @@ export async function layWay(target: URL): Promise<Way> {
   const pairs = new Set<Record<Deaf, Socket>>();
   let isCut = false;
   let deaf: Deaf | undefined;
-  /** Bytes that `who` is to hear flow, or wait in the sockets. */
+  /** Makes the bytes for `who` flow, or wait in the sockets. */
   const flow = ({ client, server }: Record<Deaf, Socket>, who: Deaf, open: boolean) => {
     const [from, to] = who === 'server' ? [client, server] : [server, client];
     if (open) from.pipe(to);

@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 const prefixes = { operator: 'kith_op_', server: 'kith_sk_' } as const;
 export type ApiKeyKind = keyof typeof prefixes;
 
-/** Makes a key of 256 random bits. Its prefix tells people, and scanners for leaked secrets, what it is. */
+/** Makes a key of 256 random bits. Its prefix tells people, and scanners for leaked secrets, what kind of key it is. */
 export function makeApiKey(kind: ApiKeyKind): string {
   return prefixes[kind] + randomBytes(32).toString('base64url');
 }
@@ -13,7 +13,7 @@ export function apiKeyKindOf(token: string): ApiKeyKind | undefined {
   return (Object.keys(prefixes) as ApiKeyKind[]).find((kind) => token.startsWith(prefixes[kind]));
 }
 
-/** What is kept of a key. Nobody can guess 256 random bits, so that a plain hash hides them. */
+/** The hash that is stored instead of a key. Nobody can guess 256 random bits, so a plain hash hides them. */
 export function hashApiKey(token: string): string {
   return hash('sha256', token, 'base64url');
 }

@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
 
 const shape = z.object({ k: z.string(), n: z.int().positive(), b: z.string() });
 
-/** Where a walk of a list stands: the key of the last row given and the ordinal of the page that follows. */
+/** The position in a list: the key of the last row that was returned, and the number of the next page. */
 export interface ListPosition {
   after: string;
   page: number;
@@ -23,12 +23,12 @@ export function decodeCursor(cursor: string, binding: readonly string[], code: E
     const content = shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
     if (content.b === digest(binding)) return { after: content.k, page: content.n };
   } catch {
-    // Answered below, as every other bad cursor.
+    // Refused below, like every other bad cursor.
   }
   throw foreignCursor(code);
 }
 
-/** The refusal of a cursor that is not one of the list (spec#lists-invalid-cursor). */
+/** The error for a cursor that does not belong to the list (spec#lists-invalid-cursor). */
 export function foreignCursor(code: ErrorCode): ApiError {
   return new ApiError(code, {
     message: 'cursor is not a cursor of this list; begin the list anew.',

@@ -1,13 +1,13 @@
 import { type ErrorCode, errors, type FieldError } from '@kith/contracts';
 
-/** An answer other than success that the contract knows: thrown by a handler, made an envelope by the adapter. */
+/** An answer of the contract other than success. A handler throws it, and the adapter makes an envelope of it. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
   readonly field: string | undefined;
   readonly errors: readonly FieldError[] | undefined;
   readonly details: string | undefined;
-  /** Headers of the answer over HTTP, where the code asks for some. */
+  /** Headers of the answer over HTTP, if the code needs any. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -35,7 +35,7 @@ export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** Nobody waits for the answer any more: thrown by work that looked again after waiting. Nothing is answered. */
+/** Thrown by work that looks at its deadline after it has waited, when nobody waits for the answer any more. No answer is sent. */
 export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
 }

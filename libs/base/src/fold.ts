@@ -1,11 +1,12 @@
 /**
- * Folds a text for searching: without regard to case in any script, to the way a character is composed, and to
- * diacritics of the Latin, Greek and Cyrillic scripts. Both what is stored and what is looked for go through it, because
- * databases fold ASCII only. An equal input always gives an equal key, and folding a key changes nothing.
+ * Folds a text for searching: ignores case in any script, the way a character is composed, and diacritics of the Latin,
+ * Greek and Cyrillic scripts. Both stored texts and search texts are folded with it, because databases fold ASCII only.
+ * Equal inputs always give equal keys, and folding a key changes nothing.
  */
 export function fold(text: string): string {
   const upper = bare(text).toUpperCase();
-  // Up and down again, because some letters meet only there: ß and SS, ı and I. The final sigma is a matter of place.
+  // Converts to upper case and back, because some letters become equal only this way: ß and SS, ı and I. The final
+  // sigma depends only on its place in a word.
   return bare(upper.toLowerCase()).replaceAll('ς', 'σ').trim();
 }
 

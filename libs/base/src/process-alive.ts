@@ -1,4 +1,4 @@
-/** Whether a process of this machine is alive. */
+/** Whether a process on this machine is alive. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

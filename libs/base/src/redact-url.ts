@@ -1,4 +1,4 @@
-/** URLs without their credentials, fit for a log or an error. */
+/** Removes the credentials from URLs in a text, for a log or an error. */
 export function redactUrl(url: string): string {
   return url.replaceAll(/\/\/[^@/]*@/g, '//');
 }

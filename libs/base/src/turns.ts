@@ -1,4 +1,4 @@
-/** Lets pieces of work that share a key run one after the other, in the order they came. */
+/** Makes pieces of work that share a key run one after the other, in the order in which they came. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 

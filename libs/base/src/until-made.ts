@@ -1,13 +1,14 @@
 import { ApiError } from './errors.ts';
 
-/** What is left of a deadline for the answer, in ms. */
+/** How much of a deadline is kept for the answer, in ms. */
 const answerMs = 200;
-/** How long is tried where nobody waits for an answer, in ms: an event is delivered again. */
+/** How long to try, in ms, when nobody waits for an answer: an event is delivered again later. */
 const usualMs = 4_000;
 
 /**
- * Makes a change that others may be faster at: `attempt` reads, decides and stores, and gives nothing where what it had read has gone on,
- * which means that somebody else has got something done. Then it is made again, until shortly before the deadline (Unix ms). Throws `gateway/unavailable` after that: nothing was done.
+ * Makes a change that may lose a race against others: `attempt` reads, decides and stores. It gives `undefined` if what it read
+ * has changed meanwhile, because another change was made. Then the attempt is repeated, until shortly before the deadline (Unix
+ * ms). After that, throws `gateway/unavailable`: nothing was done.
  */
 export async function untilMade<T>(
   attempt: () => Promise<{ result: T } | undefined>,
@@ -16,13 +17,13 @@ export async function untilMade<T>(
     inTurn = (work) => work(),
   }: {
     deadline?: number | undefined;
-    /** Has those of one process who change the same take turns. */
+    /** Makes changes of the same thing in one process take turns. */
     inTurn?: ((work: () => Promise<T>) => Promise<T>) | undefined;
   } = {},
 ): Promise<T> {
   const first = await attempt();
   if (first) return first.result;
-  // Only those who have lost take turns: while the database is away, nobody is to wait for others' failures.
+  // Only changes that have lost a race take turns: while the database is away, no change has to wait until others have failed.
   return inTurn(async () => {
     while (Date.now() < deadline - answerMs) {
       const made = await attempt();

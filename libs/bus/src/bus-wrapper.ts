@@ -13,7 +13,7 @@ import type {
   Withdrawal,
 } from './bus.ts';
 
-/** A bus that does what another does: to be extended by what something more is done for. */
+/** A bus that passes every call to another bus. Subclasses override the methods that are to do more. */
 export class BusWrapper implements Bus {
   readonly prefix: string;
   protected readonly inner: Bus;

@@ -4,7 +4,7 @@ import type { Progress, Span } from '@kith/store';
 export interface Message {
   headers: Record<string, string>;
   body: Uint8Array;
-  /** Unix time in ms at which one that was received may have come in at the earliest, where that is not now (docs/adr/0035). */
+  /** For a received message: the earliest Unix time in ms at which it may have come in, if that is not now (docs/adr/0035). */
   receivedAt?: number;
 }
 
@@ -13,7 +13,7 @@ export interface OutgoingEvent {
   subject: string;
   id: string;
   body: Uint8Array;
-  /** What has caused it, of a change that was traced; goes along beside the event (docs/adr/0017). */
+  /** The place in the trace of the change that caused it, if that was traced; it travels beside the event (docs/adr/0017). */
   traceparent?: string | undefined;
 }
 
@@ -26,9 +26,9 @@ export interface Delivery {
   traceparent?: string | undefined;
 }
 
-/** Tells one log of events from another, and how far it goes. */
+/** Which log of events it is, and how far it goes. */
 export interface EventLogState {
-  /** When it was made, or another name that no other log has. */
+  /** When the log was made, or another name that no other log has. */
   created: string;
   /** The first position that is kept; above `last` when none is. */
   first: number;
@@ -36,7 +36,7 @@ export interface EventLogState {
   last: number;
 }
 
-/** A published event that is to be taken out. Where `span` is not known, it is looked for among all there are. */
+/** A published event that is to be removed. If `span` is not known, the event is looked for in the whole log. */
 export interface Withdrawal {
   subject: string;
   id: string;
@@ -48,15 +48,15 @@ export interface ConsumeOptions {
   durable: string;
   /** Subjects with NATS wildcards (`*`, `>`). */
   subjects: readonly string[];
-  /** Events a process works on at once on NATS, 1 where absent. In the embedded form they come one by one. */
+  /** How many events a process works on at the same time on NATS; the default is 1. In the embedded form they come one by one. */
   atOnce?: number;
   /** Attempts before an event goes to the dead-letter subject. */
   maxDeliveries?: number;
   /** Waits between attempts, in ms; the last one repeats. */
   backoffMs?: readonly number[];
-  /** How long after the last word of a process its events go to another, in ms; on NATS. */
+  /** On NATS: if a process is silent for this long, in ms, its events go to another process. */
   ackWaitMs?: number;
-  /** What the consumer's database knows of how far it has got; in the embedded form. */
+  /** In the embedded form: the notes in the consumer's database of how far it has got. */
   progress?: Progress | undefined;
 }
 
@@ -68,29 +68,29 @@ export interface DeadLetter {
   error: string;
 }
 
-/** How much a durable has before it. */
+/** How far a durable is behind. */
 export interface Backlog {
-  /** Events it has not applied yet, those it tries again included. */
+  /** Events that it has not applied yet, including those that it tries again. */
   pending: number;
-  /** Events it has given up. */
+  /** Events that it has given up. */
   dead: number;
 }
 
 export interface RequestOptions {
   /**
-   * Whether the request changes nothing, so that it may be asked again of another server: after a second without an answer,
+   * Whether the request changes nothing, so that it may be sent again to another server: after a second without an answer,
    * and when the connection was lost meanwhile.
    */
   repeatable?: boolean;
 }
 
-/** What is told to everyone who listens at that moment. */
+/** A message for everyone who listens at that moment. */
 export interface Notice {
   subject: string;
   body: Uint8Array;
 }
 
-/** Work taken from the bus that can be ended in order. */
+/** A handler that takes work from the bus and can be stopped in an orderly way. */
 export interface Intake {
   /** Takes no more and waits for what is being worked on. Repeatable. */
   drain(): Promise<void>;
@@ -104,51 +104,57 @@ export interface Bus {
   /** First part of every subject. */
   readonly prefix: string;
   /**
-   * Asks one of the subject's servers. Throws `NoResponders` at once, `RequestTimeout` after `timeoutMs`, and
-   * `RangeError` or `TypeError` for a message that cannot travel. Header values come without outer white space.
+   * Asks one of the subject's servers. Throws `NoResponders` immediately, `RequestTimeout` after `timeoutMs`, and
+   * `RangeError` or `TypeError` for a message that cannot be sent. Header values arrive without outer white space.
    */
   request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
-   * Answers a subject, sharing it with others of the group; a subject has one group. An `undefined` answer is none,
-   * and so is a throw: the caller times out.
+   * Answers a subject and shares its requests with the other servers of the group; a subject has one group. If `answer`
+   * returns `undefined` or throws, no answer is sent: the caller times out.
    */
   serve(
     subject: string,
     group: string,
     answer: (message: Message) => Promise<Message | undefined>,
   ): Promise<Intake>;
-  /** Stores an event for its consumers; resolves once it is stored, to its position: later ones have higher ones. */
+  /** Stores an event for its consumers. Once it is stored, resolves to its position; later events have higher positions. */
   publish(event: OutgoingEvent): Promise<number>;
   /**
-   * Which log the events are in, and how far it goes. One that was made anew, or put back to an older copy, has lost events
-   * (docs/adr/0027).
+   * Which log the events are in, and how far it goes. A log that was created again, or replaced by an older copy, has lost
+   * events (docs/adr/0027).
    */
   log(): Promise<EventLogState>;
-  /** The id of the event at a position, as it was published first; `undefined` where none is, or none any more. */
+  /** The id of the event at a position, as it was first published; `undefined` if there is no event, or no longer. */
   idAt(position: number): Promise<string | undefined>;
   /**
-   * Takes events out again, every copy and the dead letters of them, so that nobody gets them who has not begun to.
-   * One that is not there (any more) changes nothing. May reject while another process withdraws: to be tried again.
+   * Removes events, with every copy and their dead letters: only consumers that are already working on them get them.
+   * Ignores events that are not there (any more). May reject while another process withdraws events: then try again.
    */
   withdraw(events: readonly Withdrawal[]): Promise<void>;
-  /** Delivers events at least once to `handle`; a throw brings the event again, and at last to the dead letters. */
+  /**
+   * Delivers events to `handle` at least once. If `handle` throws, the event is delivered again, and after the last
+   * attempt it becomes a dead letter.
+   */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake>;
-  /** Makes a durable consumer begin again, at the first event that is kept. To be called before it is consumed here. */
+  /** Makes a durable consumer begin again, at the first event that is kept. Call it before you consume the durable here. */
   startOver(durable: string): Promise<void>;
   /** How far a durable that is consumed here is behind. */
   backlog(durable: string): Promise<Backlog>;
   /** The events a durable has given up, oldest first. For operators and tests: the dead are expected to be few. */
   deadLetters(durable: string): Promise<DeadLetter[]>;
   /**
-   * Publishes the events a durable has given up once more, and forgets them; gives how many. Every consumer gets them
-   * again, which changes nothing for those that had them. Stops at the first that cannot be published.
+   * Publishes again the events that a durable has given up, and removes their dead letters. Returns how many there
+   * were. Every consumer gets them again, which changes nothing for consumers that have applied them. Stops at the
+   * first event that cannot be published.
    */
   replayDeadLetters(durable: string): Promise<number>;
-  /** Tells everyone who listens now. Nothing is kept for who is away: a listener asks for what it missed. */
+  /**
+   * Sends a notice to everyone who listens now. Nothing is kept for listeners that are away: they have to ask for what they missed.
+   */
   broadcast(subject: string, body: Uint8Array): Promise<void>;
-  /** Hears what is told on a subject, which may have NATS wildcards. */
+  /** Listens to the notices on a subject, which may have NATS wildcards. */
   listen(subject: string, hear: (notice: Notice) => void): Promise<Intake>;
-  /** Calls back each time the connection was lost and is there again: notices may have been missed. */
+  /** Calls back each time a lost connection is there again: notices may have been missed. */
   onReconnect(callback: () => void): void;
   /** Whether requests can be made now. */
   isConnected(): boolean;
@@ -156,12 +162,12 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** Nobody serves the subject: 503 for a client. */
+/** Nobody serves the subject. A client gets a 503. */
 export class NoResponders extends Error {
   override name = 'NoResponders';
 }
 
-/** Somebody serves the subject but did not answer in time: 504 for a client. */
+/** Somebody serves the subject but did not answer in time. A client gets a 504. */
 export class RequestTimeout extends Error {
   override name = 'RequestTimeout';
 }
@@ -169,7 +175,10 @@ export class RequestTimeout extends Error {
 /** Largest message, in bytes, on either bus; NATS' `max_payload` must allow it. */
 export const maxPayload = 4 * 1024 * 1024;
 
-/** About a quarter of an hour in all: an outage of a consumer's database ends before its events are given up. */
+/**
+ * The attempts take about a quarter of an hour in all: an outage of a consumer's database should end before its events
+ * are given up.
+ */
 export const defaultDelivery = {
   atOnce: 1,
   maxDeliveries: 20,
@@ -182,17 +191,20 @@ export function backoffAfter(delivery: number, backoffMs: readonly number[]): nu
   return backoffMs[Math.min(delivery, backoffMs.length) - 1] ?? 0;
 }
 
-/** The id of an event that is published once more: new to the broker's window, and told from the first. */
+/** The id of an event that is published again: it is new to the broker's window, and differs from the first id. */
 export function replayedId(id: string): string {
   return `${originalId(id)}~${Date.now()}`;
 }
 
-/** The id an event had when it was published first. */
+/** The id that an event had when it was first published. */
 export function originalId(id: string): string {
   return id.split('~')[0] ?? id;
 }
 
-/** The subject an event goes to when a consumer has given it up; it names the event, so that it can be taken out. */
+/**
+ * The subject that an event goes to when a consumer has given it up. It names the event, so that the dead letter can be
+ * found and removed.
+ */
 export function deadLetterSubject(prefix: string, durable: string, id: string): string {
   return `${prefix}.dead.${durable}.${subjectToken(originalId(id))}`;
 }

@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const publish = (events: EventLog, id: string) =>
   events.append({ subject: 'x.event.p.thing.made', id, body: new TextEncoder().encode(id) });
 
-/** Takes events in, failing on those named. */
+/** Consumes events, and fails on those in `failing`. */
 function consume(events: EventLog, failing: readonly string[] = []) {
   const seen: Delivery[] = [];
   const options = { durable: 'd', subjects: ['x.event.>'], maxDeliveries: 3, backoffMs: [20] };

@@ -29,7 +29,7 @@ const schema = [
   // trying: the position of the attempt that has begun and not ended.
   'ALTER TABLE consumers ADD COLUMN trying INTEGER',
   'ALTER TABLE events ADD COLUMN traceparent TEXT',
-  // What tells this log from another one.
+  // An id that tells this log from others.
   `CREATE TABLE log (id TEXT NOT NULL);
    INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
   'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',
@@ -38,8 +38,8 @@ const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
 
 /**
- * The events of the embedded form: one table, and for each durable consumer its own position, its own retries
- * and its own dead letters, so that one poison event stops nobody else (docs/adr/0001).
+ * The event log of the embedded form. All events are in one table. Each durable consumer has its own position, retries
+ * and dead letters, so that an event that one consumer cannot apply stops no other (docs/adr/0001).
  */
 export class EventLog {
   readonly #db: DatabaseSync;
@@ -48,9 +48,9 @@ export class EventLog {
   readonly #consumers = new Map<string, LogConsumer>();
   readonly #expiry: NodeJS.Timeout;
 
-  /** @param options.expireEveryMs How often events are looked for that are older than seven days. */
+  /** @param options.expireEveryMs How often to look for events that are older than seven days. */
   constructor(options: { file: string; log: Logger; expireEveryMs?: number }) {
-    // What the machine loses of the log is published again out of the services' databases, which keep their events.
+    // If the machine loses the end of the log, those events are published again from the services' databases, which keep them.
     this.#db = openSqlite({ file: options.file, migrations: schema, synchronous: 'normal' });
     this.#log = options.log;
     this.#insert = this.#db.prepare(
@@ -62,7 +62,7 @@ export class EventLog {
     this.#expiry.unref();
   }
 
-  /** Gives the event's position: that of the first, when one of its id is there already. */
+  /** Returns the event's position. If an event with this id is there already, returns the position of that one. */
   append(event: OutgoingEvent): number {
     const { id, subject, body, traceparent = null } = event;
     const { changes, lastInsertRowid } = this.#insert.run(id, subject, body, Date.now(), traceparent);
@@ -84,15 +84,15 @@ export class EventLog {
     return { created, first: first ?? last + 1, last };
   }
 
-  /** The id of the event at a position, as it was published first. */
+  /** The id of the event at a position, as it was first published. */
   idAt(position: number): string | undefined {
     const row = this.#db.prepare('SELECT id FROM events WHERE position = ?').get(position);
     return row && originalId(row.id as string);
   }
 
-  /** Takes events out by their ids, those replayed included, and the dead letters of them. */
+  /** Removes events by their ids, including replayed copies and dead letters. */
   withdraw(ids: readonly string[]): void {
-    // The character after `~`, which parts a replayed event's id from what makes it new.
+    // 126 is `~`, which follows the original id in the id of a replayed event; 127 is the character after it.
     const copies = 'id = :id OR (id > :id || char(126) AND id < :id || char(127))';
     const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
     const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
@@ -108,7 +108,7 @@ export class EventLog {
     for (const consumer of this.#consumers.values()) consumer.drop(new Set(gone));
   }
 
-  /** Adds a handler to a durable: one position, whoever of its handlers takes the next event. */
+  /** Adds a handler to a durable. The handlers of a durable share one position, and any of them takes the next event. */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Intake {
     const { durable } = options;
     const consumer = this.#consumers.get(durable) ?? new LogConsumer(this.#db, options, this.#log);
@@ -157,7 +157,7 @@ export class EventLog {
   }
 
   #expire(): void {
-    // Only what every consumer has passed and nobody retries may go.
+    // Removes only events that every consumer has passed and nobody retries.
     const remove = this.#db.prepare(
       `DELETE FROM events WHERE at < ?
          AND position <= (SELECT coalesce(min(position), 0) FROM consumers)

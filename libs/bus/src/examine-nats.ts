@@ -8,12 +8,12 @@ export interface ExaminedNats {
   maxPayload: number;
   /** Whether it asks for credentials. */
   asksWho: boolean;
-  /** Streams that are not there, and whether that is as it says, or it tells this user nothing. */
+  /** Streams that are not there. `refusal` is the error if the server does not tell this user. */
   missing: readonly string[];
   refusal: string | undefined;
 }
 
-/** Looks at a NATS server and changes nothing. Throws `StartError` where it cannot be reached. */
+/** Looks at a NATS server and changes nothing. Throws `StartError` when it cannot be reached. */
 export async function examineNats(options: NatsBusOptions): Promise<ExaminedNats> {
   const connection = await firstConnection(options);
   try {

@@ -12,12 +12,12 @@ export class InFlight {
     void work.finally(() => this.#running.delete(work));
   }
 
-  /** Resolves when less than so much runs. */
+  /** Resolves when fewer than `most` pieces of work run. */
   async below(most: number): Promise<void> {
     while (this.#running.size >= most) await Promise.race(this.#running);
   }
 
-  /** Resolves when nothing runs, also not what was started while waiting. */
+  /** Resolves when nothing runs, not even work that was started while waiting. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

@@ -28,7 +28,7 @@ interface Server {
   inFlight: InFlight;
 }
 
-/** The bus of the embedded form: requests are calls in this process, events rows of one SQLite file. */
+/** The bus of the embedded form: requests are calls in this process, and events are rows in one SQLite file. */
 export class InProcessBus implements Bus {
   readonly prefix: string;
   readonly #servers = new Map<string, Server[]>();
@@ -57,14 +57,14 @@ export class InProcessBus implements Bus {
       );
       const work = async () => {
         try {
-          // A turn of the loop lies between caller and server, as with NATS: neither runs inside the other's stack.
+          // As with NATS, a turn of the event loop lies between caller and server: neither runs inside the other's stack.
           await nextTurn();
           const reply = await server.answer(request);
           if (!reply) return;
           resolve(checkedMessage(reply));
           clearTimeout(timer);
         } catch (error) {
-          // As over NATS, where no failure travels: the caller times out.
+          // As over NATS, failures do not reach the caller: it times out.
           this.#log.error({ err: error, subject }, 'reply failed');
         }
       };

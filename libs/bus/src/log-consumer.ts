@@ -16,20 +16,20 @@ interface EventRow {
   traceparent: string | null;
 }
 
-/** How long to wait after a failure of the log itself, a full disk say. */
+/** How long to wait after a failure of the log itself, such as a full disk, in ms. */
 const troubleMs = 1_000;
-/** How long after it has got on a consumer notes that in its own database. */
+/** How long a consumer waits after progress before it notes its position in its own database, in ms. */
 const noteMs = 1_000;
-/** How long it works before others get their turn. */
+/** How long it works before other work in this process gets a turn, in ms. */
 const breathMs = 10;
 
-/** Works through the event log for one durable, an event at a time: due retries first, then what is new. */
+/** Works through the event log for one durable, one event at a time: first due retries, then new events. */
 export class LogConsumer {
   readonly #options: Required<Omit<ConsumeOptions, 'progress'>> & Pick<ConsumeOptions, 'progress'>;
   readonly #log: Logger;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #handlers: Handle[] = [];
-  /** What was read of the log and not yet delivered. */
+  /** Events that were read from the log and not yet delivered. */
   #fresh: EventRow[] = [];
   #running: Promise<void> | undefined;
   #working: { handle: Handle; done: Promise<void> } | undefined;
@@ -57,7 +57,7 @@ export class LogConsumer {
     this.wake();
   }
 
-  /** Takes a handler out and waits for what it is working on. */
+  /** Removes a handler and waits for the event that it is working on. */
   async remove(handle: Handle): Promise<void> {
     const at = this.#handlers.indexOf(handle);
     if (at >= 0) this.#handlers.splice(at, 1);
@@ -72,7 +72,7 @@ export class LogConsumer {
     this.#noteNow();
   }
 
-  /** How many events are before it, those it tries again included. */
+  /** How many events it has not applied yet, including those that it tries again. */
   pending(): number {
     const { durable, subjects } = this.#options;
     const rows = this.#sql.waiting.all(durable) as unknown as { subject: string; count: number }[];
@@ -81,7 +81,7 @@ export class LogConsumer {
     return matching.reduce((sum, { count }) => sum + count, retries.count);
   }
 
-  /** Forgets what was read ahead of these. */
+  /** Forgets the events at these positions if they were read ahead. */
   drop(positions: ReadonlySet<number>): void {
     this.#fresh = this.#fresh.filter(({ position }) => !positions.has(position));
   }
@@ -129,20 +129,23 @@ export class LogConsumer {
     return this.#fresh.shift() ?? 'passed';
   }
 
-  /** Gives the loop a turn from time to time: neither the log nor most handlers ever wait. */
+  /** Lets the event loop turn from time to time, because neither the log nor most handlers ever wait. */
   async #breathe(): Promise<void> {
     if (performance.now() - this.#breathedAt < breathMs) return;
     await nextTurn();
     this.#breathedAt = performance.now();
   }
 
-  /** Goes back to where the consumer's own database is: it has lost what it does not know to have applied. */
+  /**
+   * Goes back to the position that the consumer's own database has noted: if this is lower, the database has lost what
+   * it applied after it.
+   */
   #takeBack(): void {
     const { durable, progress } = this.#options;
     if (!progress) return;
     const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
     const note = progress.read(durable);
-    // Without a note: one that has never made any, or a database from before the first.
+    // Without a note, either the consumer has never made one, or the database is older than the first note.
     const known = note?.log === log ? note.position : noted ? 0 : position;
     if (known < position) {
       this.#sql.takeBack.run(known, durable);
@@ -155,7 +158,10 @@ export class LogConsumer {
     this.#noteTimer ??= setTimeout(() => this.#noteNow(), noteMs).unref();
   }
 
-  /** Notes where it is, if its database takes it: without the note what follows the last one is applied again. */
+  /**
+   * Notes its position, if its database takes the note. Otherwise, after a restart, events after the last note may be
+   * applied again.
+   */
   #noteNow(): void {
     try {
       this.#note();
@@ -176,7 +182,7 @@ export class LogConsumer {
     this.#sql.hasNoted.run(durable);
   }
 
-  /** Counts an attempt that has begun and never ended: its process died, of this event perhaps. */
+  /** Counts an attempt that has begun and never ended: its process died, perhaps because of this event. */
   #countBrokenOff(): void {
     const row = this.#sql.brokenOff.get(this.#options.durable) as unknown as EventRow | undefined;
     if (row) this.#failed(row, new Error('the attempt was broken off'));
@@ -240,7 +246,7 @@ interface State {
   position: number;
   /** Whether the consumer's database has ever noted its progress. */
   noted: number;
-  /** What is up to here is applied, or given up; what is tried again is not. */
+  /** Everything up to here is applied or given up. Events that are tried again are above it. */
   applied: number;
 }
 
@@ -262,7 +268,7 @@ function prepare(db: DatabaseSync) {
       `SELECT position, id, subject, body, traceparent, 0 AS failures FROM events
         WHERE position > (SELECT position FROM consumers WHERE durable = ?) ORDER BY position LIMIT 100`,
     ),
-    // Committed before the handler runs, so that an event which kills the process does so a bounded number of times.
+    // Committed before the handler runs, so that an event that kills the process can do so only a bounded number of times.
     begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
     brokenOff: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures
@@ -273,7 +279,7 @@ function prepare(db: DatabaseSync) {
     ),
     pass: db.prepare('UPDATE consumers SET position = max(position, ?), trying = NULL WHERE durable = ?'),
     forget: db.prepare('DELETE FROM redeliveries WHERE durable = ? AND position = ?'),
-    // Neither keeps anything of an event that was withdrawn while it was handled.
+    // `retry` and `bury` keep nothing of an event that was withdrawn while it was handled.
     retry: db.prepare(
       `INSERT INTO redeliveries (durable, position, failures, due)
          SELECT ?, position, ?, ? FROM events WHERE position = ?

@@ -1,9 +1,9 @@
 import { type Message, maxPayload } from './bus.ts';
 
-// What either bus takes: the characters of a header name (RFC 9110 token), and values of one line.
+// Both buses take header names of these characters (RFC 9110 token), and values of one line.
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Bytes a message takes on the wire: its body, and its headers as NATS writes them. */
+/** How many bytes a message takes on the wire: its body, and its headers as NATS writes them. */
 export function messageSize(message: Message): number {
   const { headers, body } = message;
   let lines = 0;
@@ -14,8 +14,8 @@ export function messageSize(message: Message): number {
 }
 
 /**
- * Checks a message before it travels, so that both buses refuse the same, and trims header values as NATS does.
- * Throws `RangeError` for one that is too large and `TypeError` for a header that cannot be written.
+ * Checks a message before it is sent, so that both buses refuse the same messages, and trims header values as NATS
+ * does. Throws `RangeError` for a message that is too large and `TypeError` for a header that cannot be written.
  */
 export function checkedMessage(message: Message): Message {
   if (messageSize(message) > maxPayload) throw new RangeError(`A message holds at most ${maxPayload} bytes.`);

@@ -9,17 +9,17 @@ import type { Logger } from 'pino';
 
 export interface NatsBusOptions {
   url: string;
-  /** Seed of this service's NKey user; its rights stand in the server's configuration (docs/adr/0003). */
+  /** Seed of this service's NKey user, whose rights are in the server's configuration (docs/adr/0003). */
   nkeySeed?: string | undefined;
-  /** The authority of the server's certificate, PEM, where it is not one that this process trusts by itself. */
+  /** The authority of the server's certificate, PEM, if this process does not trust it by default. */
   ca?: string | undefined;
   /** Service name: names the connection and its inbox, `_INBOX_<name>.>`. */
   name: string;
   prefix: string;
   log: Logger;
-  /** How many servers of a cluster keep each stream; 1 by default. A stream that more servers keep stays so. */
+  /** How many servers of a cluster keep each stream; 1 by default. A stream that more servers keep is left as it is. */
   replicas?: number;
-  /** How long to try for a first connection, in ms. */
+  /** How long to try to connect at first, in ms. */
   connectTimeoutMs?: number;
 }
 
@@ -35,10 +35,10 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     timeout: 3_000,
-    // A server or a network that hangs is left after two pings without a pong; by default that takes six minutes.
+    // Leaves a server or network that hangs after two pings without a pong; with the defaults that would take six minutes.
     pingInterval: 2_000,
     maxPingOut: 2,
-    // Without it, a server that is replaced by one with the same users would end the client for good.
+    // Otherwise the client would end for good when a server is replaced by another one with the same users.
     ignoreAuthErrorAbort: true,
   };
   if (options.ca) settings.tls = { ca: options.ca };
@@ -81,7 +81,7 @@ export function serversOf(text: string): ConnectionOptions {
   };
 }
 
-/** What a service's inboxes begin with; its rights go by it (docs/adr/0003). */
+/** The prefix of a service's inboxes, which its rights depend on (docs/adr/0003). */
 export function inboxPrefix(name: string): string {
   return `_INBOX_${name}`;
 }

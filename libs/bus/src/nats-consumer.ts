@@ -26,30 +26,30 @@ interface Connection {
   prefix: string;
   log: Logger;
   ensureStreams: () => Promise<void>;
-  /** Which connection this is, counted from the first; nothing while there is none. */
+  /** The number of the current connection, counted from 1; `undefined` while there is none. */
   current: () => number | undefined;
 }
 
-/** An event, and the connection it has come over. */
+/** An event, and the number of the connection that it came over. */
 interface Fetched {
   message: JsMsg;
   over: number | undefined;
 }
 
-/** What a dead letter says of itself beside the event's body. */
+/** The headers of a dead letter, beside the event's body. */
 export const subjectHeader = 'Kith-Subject';
 export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
-/** Few enough events that the last one fetched is worked on well within `ack_wait`. */
+/** The number of events per fetch: few enough that work on the last one begins well within `ack_wait`. */
 const batch = 50;
-/** How long a start waits for what another process makes (docs/adr/0056). */
+/** How long a start waits for streams and consumers that another process makes, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
-/** How long a fetch waits for events: the shortest that NATS clients allow. */
+/** How long a fetch waits for events, in ms: the shortest time that NATS clients allow. */
 const fetchMs = 1_000;
 
 /**
- * A durable pull consumer. Redelivery is bounded by us, not by the server's `max_deliver`: the server would drop
- * what it gives up, and we want it on the dead-letter subject.
+ * A durable pull consumer. We bound redelivery ourselves and not with the server's `max_deliver`: the server would drop
+ * an event that it gives up, and we want it on the dead-letter subject.
  */
 export class NatsConsumer {
   readonly #connection: Connection;
@@ -74,7 +74,8 @@ export class NatsConsumer {
 
   async start(): Promise<void> {
     await this.#firstOpen();
-    // What takes long, or is held while a store is away, is not another's yet.
+    // Tells the server that events are still being worked on, so that slow ones, or ones held while a store is away, do
+    // not go to another replica.
     this.#heartbeat = setInterval(() => {
       for (const one of this.#held) void this.#tell(one, (message) => message.working());
     }, this.#options.ackWaitMs / 3);
@@ -82,7 +83,7 @@ export class NatsConsumer {
     this.#loop = this.#run();
   }
 
-  /** Ends the fetch, gives back what it has brought, and waits for the events being handled. */
+  /** Ends the fetch, gives back the events that it has brought, and waits for those being handled. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
@@ -90,7 +91,7 @@ export class NatsConsumer {
     clearInterval(this.#heartbeat);
   }
 
-  /** Who keeps the consumers may be making this one just now. */
+  /** Opens the consumer. If it is not there, waits: the keeper may be making it just now. */
   async #firstOpen(): Promise<void> {
     const until = performance.now() + keeperMs;
     for (;;) {
@@ -121,7 +122,8 @@ export class NatsConsumer {
       let fetched = 0;
       try {
         const consumer = this.#consumer ?? (await this.#open());
-        // Batches, not an endless stream: a stream that is closed loses what is on its way, for all of `ack_wait`.
+        // Fetches batches and not an endless stream: when a stream is closed, events on their way are lost until
+        // `ack_wait` is over.
         const left: Fetched[] = [];
         const over = this.#connection.current();
         const messages = await consumer.fetch({ max_messages: batch, expires: fetchMs });
@@ -135,12 +137,12 @@ export class NatsConsumer {
         } finally {
           letGo();
         }
-        // What was fetched and is not worked on any more goes to another replica at once; only now, as while this
-        // one still fetches it would come back here.
+        // Events that were fetched and are not worked on any more go to another replica immediately. They are given
+        // back only now, because they would come back here while this replica still fetches.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         failures = 0;
       } catch (error) {
-        // Said at the end of a fetch whose events took longer than a second to work on: all of them have come.
+        // The client throws this at the end of a fetch if work on its events took longer than a second. All of them have arrived.
         if (fetched > 0 && (error as Error).message === heartbeatsMissed) continue;
         log.warn({ err: error, durable: this.#options.durable }, 'consumer interrupted');
         this.#consumer = undefined;
@@ -149,11 +151,11 @@ export class NatsConsumer {
     }
   }
 
-  /** Begins to work on an event; resolves when there is room for the next. */
+  /** Begins to work on an event; resolves when there is room for the next one. */
   async #begin(fetched: Fetched): Promise<void> {
     const { atOnce, durable } = this.#options;
     this.#working.track(
-      // It is worked on again where what became of it could not be told.
+      // If the server could not be told the outcome, the event is delivered again.
       this.#deliver(fetched).catch((error) =>
         this.#connection.log.warn({ err: error, durable }, 'consumer interrupted'),
       ),
@@ -161,7 +163,7 @@ export class NatsConsumer {
     await this.#working.below(atOnce);
   }
 
-  /** Works on an event and says what became of it. */
+  /** Works on an event and tells the server the outcome. */
   async #deliver(fetched: Fetched): Promise<void> {
     const { message } = fetched;
     const { durable, maxDeliveries, backoffMs } = this.#options;
@@ -170,7 +172,7 @@ export class NatsConsumer {
     const id = message.headers?.get(PubHeaders.MsgIdHdr) ?? String(message.seq);
     const traceparent = message.headers?.get(traceparentHeader) || undefined;
     try {
-      // A process that dies of an event never gets to count the failure: the server's count stops it.
+      // A process that dies because of an event cannot count the failure, so this checks the server's count.
       if (delivery > maxDeliveries) throw new Error('delivered too often');
       this.#held.add(fetched);
       const { subject, data: body } = message;
@@ -188,9 +190,9 @@ export class NatsConsumer {
   }
 
   /**
-   * Tells the server what became of an event. It goes by the event's number: over another connection than the event came, the
-   * broker may have lost its files meanwhile, and another event may have that number, which nobody has worked on. Where that
-   * cannot be found out, nothing is told, and the event comes again after `ack_wait`.
+   * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker
+   * may have lost its files, and the number may belong to another event, which nobody has worked on. If that cannot be found
+   * out, this tells nothing, and the event comes again after `ack_wait`.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
     const { current } = this.#connection;
@@ -229,7 +231,7 @@ export class NatsConsumer {
     );
     try {
       await js.publish(subject, message.data, { msgID: `${durable}:${id}`, headers });
-      // Withdrawn while it was handled: whoever did so has looked for its letter before it was there.
+      // If the event was withdrawn while it was handled, the withdrawal has looked for this letter before it was there.
       const isThere = await jsm.streams.getMessage(streams.events, { seq: message.seq });
       if (!isThere) await jsm.streams.purge(streams.dead, { filter: subject });
       await this.#tell(fetched, () => message.term());
@@ -241,19 +243,21 @@ export class NatsConsumer {
   }
 }
 
-/** The client's error for a fetch in which nothing has come for two heartbeats, which it counts until its last event is taken. */
+/**
+ * The client's error for a fetch in which nothing has come for two heartbeats. It counts heartbeats until the last event is taken.
+ */
 const heartbeatsMissed = 'heartbeats missed';
 
 /**
- * Ends a fetch when the signal is aborted, and gives what takes that back. Its subscription is drained: all that the
- * server has sent before it knows still arrives, and what it can't deliver any more goes to another replica at once. The
- * client has no public method for it, its `close` drops what is on its way. Between the servers of a cluster an event
- * may cross the news and then comes again after `ack_wait`.
+ * Ends a fetch when the signal is aborted, and returns a function that undoes this. Drains the subscription: events that
+ * the server sent before it knows still arrive, and events that it can no longer deliver go to another replica
+ * immediately. The client has no public method for this, and its `close` drops events on their way. In a cluster, an
+ * event can be on its way between servers when the drain arrives; then it comes again after `ack_wait`.
  */
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
-    // It refuses only where the fetch has ended, by itself or with its connection: then nothing is on its way.
+    // The drain rejects only if the fetch has ended, by itself or with its connection: then nothing is on its way.
     sub.drain().catch(() => undefined);
   };
   if (signal.aborted) end();

@@ -6,14 +6,14 @@ import { streamNames } from './stream-names.ts';
 const replayed = 'replayed';
 
 /**
- * The subject that remembers that an event was replayed. Nobody knows the position of that copy, and a withdrawal looks
- * further for such an event.
+ * The subject of a mark that an event was replayed. Nobody knows the position of the replayed copy, so a withdrawal of
+ * such an event searches up to the end of the stream.
  */
 export function replayMark(prefix: string, durable: string, id: string): string {
   return `${deadLetterSubject(prefix, durable, id)}.${replayed}`;
 }
 
-/** Finds which events, by the tokens of their ids, have letters and which were replayed. */
+/** Finds which events have dead letters and which were replayed, by the tokens of their ids. */
 export async function deadOnes(
   jsm: JetStreamManager,
   prefix: string,
@@ -27,7 +27,7 @@ export async function deadOnes(
   return found;
 }
 
-/** Counts what a durable has not applied yet, and what it has given up. */
+/** Counts the events that a durable has not applied yet, and those that it has given up. */
 export async function readBacklog(jsm: JetStreamManager, prefix: string, durable: string): Promise<Backlog> {
   const streams = streamNames(prefix);
   const [consumer, letters] = await Promise.all([
@@ -40,14 +40,14 @@ export async function readBacklog(jsm: JetStreamManager, prefix: string, durable
   return { pending: consumer.num_pending + consumer.num_ack_pending, dead };
 }
 
-/** Reads what a durable has given up, oldest first, each with its place in the stream. */
+/** Reads the events that a durable has given up, oldest first, each with its position in the stream. */
 export async function readDeadLetters(
   js: JetStreamClient,
   prefix: string,
   durable: string,
 ): Promise<(DeadLetter & { seq: number })[]> {
   const own = `${prefix}.dead.${durable}`;
-  // The first is that of letters from before subjects named their event.
+  // The first subject is for old letters: their subjects did not name the event yet.
   return [...(await readLetters(js, prefix, own)), ...(await readLetters(js, prefix, `${own}.*`))];
 }
 

@@ -3,12 +3,12 @@ import { AckPolicy, DeliverPolicy, JetStreamApiError, type JetStreamManager } fr
 import { nanos, PermissionViolationError } from '@nats-io/transport-node';
 import type { ConsumeOptions } from './bus.ts';
 
-/** A stream or consumer is missing that this process may not make: another one keeps them (docs/adr/0056). */
+/** A stream or consumer is missing, and this process may not make it: another process keeps them (docs/adr/0056). */
 export class MayNotMake extends StartError {
   override name = 'MayNotMake';
 }
 
-/** Makes a stream or consumer; throws `MayNotMake` where the NATS user has no right to. */
+/** Makes a stream or consumer; throws `MayNotMake` if the NATS user has no right to do so. */
 export async function made(what: string, make: () => Promise<unknown>): Promise<void> {
   try {
     await make();
@@ -30,8 +30,8 @@ function isRefused(error: unknown): boolean {
 }
 
 /**
- * Makes a durable consumer where it is missing, or widens the one that is there to further subjects. It never takes a subject away:
- * while one version replaces another both run, and each needs its own.
+ * Makes a durable consumer if it is missing, or adds subjects to the one that is there. It never removes a subject: while one
+ * version replaces another, both run, and each needs its own subjects.
  */
 export async function ensureConsumer(
   jsm: JetStreamManager,
@@ -71,8 +71,9 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * Events that wait for their next attempt count as pending. Under a limit so many that cannot be applied stop all others for
- * a quarter of an hour (docs/adr/0029). What a process works on is bounded by what it fetches.
+ * Events that wait for their next attempt count as pending. With a limit, that number of events that cannot be applied would
+ * stop all others for a quarter of an hour (docs/adr/0029). A process's work is bounded by the number of events that it
+ * fetches.
  */
 const unlimited = -1;
 

@@ -5,8 +5,8 @@ import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Creates the two streams. Idempotent; a stream an operator has tuned is left as it is, but for one that fewer servers keep than
- * are to. Throws `StartError` where there are not so many.
+ * Creates the two streams. Idempotent. A stream that is there is left as an operator has tuned it, except that its number of
+ * replicas is raised if it is too low. Throws `StartError` when there are not so many servers.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
   const names = streamNames(prefix);
@@ -39,7 +39,7 @@ export async function removeMessage(jsm: JetStreamManager, stream: string, seq: 
   try {
     return await jsm.streams.deleteMessage(stream, seq);
   } catch (error) {
-    // The server has one code for all that can be wrong with a deletion.
+    // The server has one code for all failures of a deletion, so this checks whether the message is there.
     if (error instanceof JetStreamApiError && (await jsm.streams.getMessage(stream, { seq })) === null)
       return false;
     throw error;

@@ -9,7 +9,7 @@ interface Parts {
   prefix: string;
 }
 
-/** A part of the stream to be searched, and for what. */
+/** A part of the stream to search, and the ids and subjects to look for. */
 interface Search {
   first: number;
   last: number;
@@ -17,15 +17,16 @@ interface Search {
   subjects: Set<string>;
 }
 
-/** Reading a gap of so many messages between two spans costs less than a second search. */
+/** Reading a gap of up to this many messages between two spans costs less than a second search. */
 const nearby = 100;
-/** How many messages are asked for at once, and in parts of which size at least. */
+/** How many messages are asked for at the same time, and the smallest part that one reader gets. */
 const readers = 16;
 const smallest = 100;
 
 /**
- * Takes events out of both streams. Letters go before the events and after them: an event that is given up or replayed
- * meanwhile is missed by neither this nor the one who does so (`NatsConsumer`, `NatsBus.replayDeadLetters`).
+ * Removes events from both streams. Removes dead letters before the events and again after them. So an event that is
+ * given up or replayed meanwhile is removed either here or by the process that does so (`NatsConsumer`,
+ * `NatsBus.replayDeadLetters`).
  */
 export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]): Promise<void> {
   const tokens = new Set(events.map(({ id }) => subjectToken(originalId(id))));
@@ -34,7 +35,7 @@ export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]
   await purgeLetters(parts, tokens);
 }
 
-/** Purges the letters of events, and gives the events that were ever replayed, these and others. */
+/** Purges the dead letters of these events, and returns all events, not only these, that were ever replayed. */
 async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>): Promise<Set<string>> {
   const { dead, replayed } = await deadOnes(jsm, prefix);
   for (const token of dead) {
@@ -44,7 +45,10 @@ async function purgeLetters({ jsm, prefix }: Parts, tokens: ReadonlySet<string>)
   return replayed;
 }
 
-/** Where to look: near spans together, and through to the end for what may have a copy anywhere. */
+/**
+ * Where to look: spans that are close together become one search. For an event that may have a copy anywhere, the
+ * search goes to the end.
+ */
 export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet<string>): Search[] {
   const searches: Search[] = [];
   const wanted = events.map(({ id, subject, span }) => {
@@ -65,7 +69,7 @@ export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet
   return searches;
 }
 
-/** Deletes every copy of the events, told by their ids: a position alone may be that of another stream before this. */
+/** Deletes every copy of the events. Recognises them by their ids, because a position alone may be from an earlier stream. */
 async function takeOut({ jsm, prefix }: Parts, { first, last, ids, subjects }: Search) {
   const { events: stream } = streamNames(prefix);
   const { state } = await jsm.streams.info(stream);
@@ -83,7 +87,7 @@ async function takeOut({ jsm, prefix }: Parts, { first, last, ids, subjects }: S
   await Promise.all(Array.from({ length: readers }, readOn));
 }
 
-/** Cuts a range into parts that are read side by side. */
+/** Cuts a range into parts that are read at the same time. */
 function cut({ first, last }: { first: number; last: number }): { first: number; last: number }[] {
   const size = Math.max(Math.ceil((last - first + 1) / readers), smallest);
   const starts = Array.from(
@@ -93,14 +97,16 @@ function cut({ first, last }: { first: number; last: number }): { first: number;
   return starts.map((start) => ({ first: start, last: Math.min(start + size - 1, last) }));
 }
 
-/** The messages of a subject in a range, one after the other: a consumer would be faster, and no service may make one (docs/adr/0056). */
+/**
+ * Reads the messages of a subject in a range one by one. A consumer would be faster, but no service may make one (docs/adr/0056).
+ */
 async function* messagesOf(
   jsm: JetStreamManager,
   stream: string,
   { first, last, subject }: { first: number; last: number; subject: string },
 ): AsyncGenerator<StoredMsg> {
   for (let seq = first; seq <= last; seq++) {
-    // The server knows it from 2.9 on, the client's types do not.
+    // The server supports `next_by_subj` together with `seq` since 2.9, but the client's types do not have it.
     const query = { seq, next_by_subj: subject } as MsgRequest;
     const message = await jsm.streams.getMessage(stream, query);
     if (!message || message.seq > last) return;

@@ -4,14 +4,14 @@ interface Write {
   subject: string;
   body: Uint8Array;
   options: { reply?: string; headers: MsgHdrs };
-  /** Hears that it could not be written: the connection is closed. */
+  /** Called when it could not be written because the connection is closed. */
   failed: (error: unknown) => void;
 }
 
 /**
- * Writes to NATS once a turn of the loop. The client itself writes as soon as the running callback ends, and as each
- * HTTP request is a callback of its own that would be one system call a request; what has come in together goes out
- * together this way.
+ * Writes to NATS once per turn of the event loop. The client alone would write as soon as the running callback ends.
+ * Each HTTP request has a callback of its own, so that would be one system call per request. This way, messages of
+ * requests that came in together go out together.
  */
 export class NatsWrites {
   readonly #nc: Pick<NatsConnection, 'publish'>;
@@ -21,12 +21,12 @@ export class NatsWrites {
     this.#nc = nc;
   }
 
-  /** Publishes at the end of this turn of the loop. */
+  /** Publishes at the end of this turn of the event loop. */
   add(write: Write): void {
     if (this.#waiting.push(write) === 1) setImmediate(() => this.flush());
   }
 
-  /** Hands what waits to the client now. */
+  /** Passes the waiting writes to the client now. */
   flush(): void {
     const writes = this.#waiting;
     this.#waiting = [];

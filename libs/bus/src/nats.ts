@@ -44,8 +44,9 @@ import { receivedAt, watchAbsence } from './received-at.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Tells a request from what the server has delivered. Whoever may fetch events may have them delivered to any subject, where they would
- * pass for requests or notices: only then their reply is none of a client's inboxes, and notices have none (docs/adr/0056).
+ * Tells a request from an event that the server has delivered. A user that may fetch events may have them delivered to any
+ * subject, where they could look like requests or notices. But the reply subject of such an event is not a client's inbox, and
+ * notices have no reply subject (docs/adr/0056).
  */
 const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
 
@@ -64,7 +65,7 @@ export class NatsBus implements Bus {
   readonly #consumers = new Set<NatsConsumer>();
   readonly #reconnected: (() => void)[] = [];
   #connected = true;
-  /** Counts the connections there were. */
+  /** The number of connections so far. */
   #connections = 1;
   /** Publications that have not been acknowledged. */
   readonly #waiting = new Set<(error: Error) => void>();
@@ -82,7 +83,7 @@ export class NatsBus implements Bus {
     void this.#watch();
   }
 
-  /** Connects. Throws `StartError` when the server refuses or allows too small messages only. */
+  /** Connects. Throws `StartError` when the server refuses, or allows only messages that are too small. */
   static async connect(options: NatsBusOptions): Promise<NatsBus> {
     const nc = await firstConnection(options);
     const allowed = nc.info?.max_payload ?? 0;
@@ -102,7 +103,7 @@ export class NatsBus implements Bus {
     how?: RequestOptions,
   ): Promise<Message> {
     const checked = checkedMessage(message);
-    // Kept until the connection is back, it would be late: whoever waits hears at once.
+    // Tells the caller immediately: if the request were kept until the connection is back, it would be late.
     if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     try {
       return await this.#requests.request(subject, checked, timeoutMs, how);
@@ -134,7 +135,7 @@ export class NatsBus implements Bus {
       queue: group,
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
-        // Tracked and caught here: the client awaits no callback (measured in STYLE's traps).
+        // The work is tracked and its errors are caught here: the client awaits no callback (measured in STYLE's traps).
         else if (isAsked(msg))
           inFlight.track(
             respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),
@@ -161,13 +162,16 @@ export class NatsBus implements Bus {
       const stored = this.#js.publish(subject, body, { msgID, headers });
       return (await this.#whileConnected(stored)).seq;
     } catch (error) {
-      // Perhaps the broker has lost its streams: they are made anew before the next try.
+      // Perhaps the broker has lost its streams: they are made again before the next attempt.
       this.#streams = undefined;
       throw error;
     }
   }
 
-  /** Rejects as soon as the connection breaks: the answer may have been lost with it, and nobody has to wait its time out. */
+  /**
+   * Rejects as soon as the connection breaks: the answer may be lost with it, and the caller should not have to wait for the
+   * timeout.
+   */
   async #whileConnected<T>(answer: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#waiting.add(reject);
@@ -192,7 +196,7 @@ export class NatsBus implements Bus {
     if (events.length === 0) return;
     await this.#ensureStreams();
     const parts = { jsm: this.#jsm, prefix: this.prefix };
-    // One after the other: each asks for many messages at once.
+    // Withdrawals run one after the other, because each asks for many messages at the same time.
     const done = this.#withdrawing.then(() => withdrawEvents(parts, events));
     this.#withdrawing = done.catch(() => undefined);
     await done;
@@ -223,13 +227,16 @@ export class NatsBus implements Bus {
 
   async startOver(durable: string): Promise<void> {
     await this.#ensureStreams();
-    // One that is consumed elsewhere meanwhile is made again by whoever misses it.
+    // If the consumer is in use elsewhere, the process that misses it makes it again.
     await this.#jsm.consumers.delete(streamNames(this.prefix).events, durable).catch((error) => {
       if (!(error instanceof JetStreamApiError) || error.code !== consumerNotFound) throw error;
     });
   }
 
-  /** Every durable consumer of the events, the subjects it takes, and the position up to which it has acknowledged all of them. */
+  /**
+   * Every durable consumer of the events, the subjects that it takes, and the position up to which it has acknowledged all its
+   * events.
+   */
   async consumers(): Promise<{ durable: string; subjects: string[]; position: number }[]> {
     await this.#ensureStreams();
     const found: { durable: string; subjects: string[]; position: number }[] = [];
@@ -258,7 +265,7 @@ export class NatsBus implements Bus {
     for (const { seq, subject, id, body } of letters) {
       await this.#js.publish(replayMark(this.prefix, durable, id));
       const position = await this.publish({ subject, id: replayedId(id), body });
-      // A letter that is gone was withdrawn meanwhile: so is what it has just become.
+      // If the letter is gone, the event was withdrawn meanwhile: so the new copy has to go too.
       if (!(await removeMessage(this.#jsm, streams.dead, seq)))
         await removeMessage(this.#jsm, streams.events, position);
     }
@@ -305,7 +312,7 @@ export class NatsBus implements Bus {
     else await this.#nc.close();
   }
 
-  /** Made by whoever needs them first: a process without events has no rights on JetStream (docs/adr/0003). */
+  /** Makes the streams when a process first needs them: a process without events has no rights on JetStream (docs/adr/0003). */
   #ensureStreams(): Promise<void> {
     this.#streams ??= this.#makeStreams().catch((error) => {
       this.#streams = undefined;

@@ -1,11 +1,11 @@
 const tickMs = 250;
-/** A process whose loop did not turn for so long was frozen, or as good as that. */
+/** If the event loop of a process did not turn for this long, in ms, the process was frozen, or nearly so. */
 const awayMs = 1_000;
-/** What has waited in its sockets meanwhile is read within this time. */
+/** Messages that waited in its sockets meanwhile are read within this time, in ms. */
 const catchUpMs = 1_000;
 
 let tickedAt: number | undefined;
-/** The last turn before the process was away; what it reads until then counts as of that time. */
+/** The process was away after `since`. Messages that it reads before `until` count as received at `since`. */
 let away = { since: 0, until: 0 };
 
 /** Begins to watch whether this process is away: stopped, paused with its container, or starved. Repeatable. */
@@ -15,16 +15,16 @@ export function watchAbsence(): void {
   setInterval(() => {
     const now = performance.now();
     const since = tickedAt ?? now;
-    // What waited through one absence and is not read yet has waited through the next one, too.
+    // Messages that waited through one absence and are not read yet have waited through the next one too.
     if (now - since > awayMs) away = { since: now < away.until ? away.since : since, until: now + catchUpMs };
     tickedAt = now;
   }, tickMs).unref();
 }
 
 /**
- * Unix time in ms at which a message that is read now may have come in at the earliest. A process that was away finds messages
- * that have waited for it, and whose senders may have gone on long ago: worked on as if they were new, an old change would
- * undo a later one that was acknowledged.
+ * The earliest Unix time in ms at which a message that is read now may have come in. A process that was away finds messages
+ * that have waited for it, and whose senders may have gone on long ago. If it worked on them as if they were new, an old
+ * change could undo a later one that was acknowledged.
  */
 export function receivedAt(): number {
   const now = performance.now();

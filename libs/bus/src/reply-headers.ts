@@ -5,5 +5,5 @@ export const codeHeader = 'Kith-Code';
 /** Present on the reply of a service that has turned a request away because it has enough to do (docs/adr/0036). */
 export const shedHeader = 'Kith-Shed';
 
-/** Says that an answer was given before: reaches the client (spec#idempotency-replay). */
+/** Says that the same answer was given before. This header reaches the client (spec#idempotency-replay). */
 export const replayedHeader = 'Idempotency-Replayed';

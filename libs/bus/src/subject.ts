@@ -1,4 +1,4 @@
-/** Tells whether a subject is matched by a NATS pattern: `*` is one token, `>` at the end one or more. */
+/** Tells whether a subject matches a NATS pattern: `*` stands for one token, `>` at the end for one or more. */
 export function subjectMatches(pattern: string, subject: string): boolean {
   const wanted = pattern.split('.');
   const tokens = subject.split('.');

@@ -4,8 +4,9 @@ import { BusWrapper } from './bus-wrapper.ts';
 import { codeHeader, statusHeader } from './reply-headers.ts';
 
 /**
- * A bus that traces what goes over it: a span for each side of a question, for publishing an event and for each attempt
- * to apply it. The place in the trace goes along as the header `traceparent`, and no baggage does (docs/adr/0017).
+ * A bus that traces what goes over it: it makes a span for each side of a request, for publishing an event and for each
+ * attempt to apply it. The header `traceparent` carries the place in the trace; baggage is not passed on
+ * (docs/adr/0017).
  */
 export class TracingBus extends BusWrapper {
   readonly #tracing: Tracing;
@@ -24,7 +25,7 @@ export class TracingBus extends BusWrapper {
     timeoutMs: number,
     how?: RequestOptions,
   ): Promise<Message> {
-    // What a process asks on its own, over and over, belongs to nobody's trace.
+    // Requests that a process makes on its own, over and over, belong to no trace.
     if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs, how);
     const span = this.#rpcSpan(subject, 'client');
     const headers = { ...message.headers, [traceparentHeader]: span.traceparent };
@@ -64,7 +65,7 @@ export class TracingBus extends BusWrapper {
 
   override publish(event: OutgoingEvent): Promise<number> {
     const parent = event.traceparent ?? this.#tracing.active();
-    // Of a change that nobody traced, or from before tracing was turned on.
+    // The event's change was not traced, or tracing was not on yet.
     if (parent === undefined) return this.inner.publish(event);
     const type = typeOf(event.subject);
     const span = this.#tracing.start(`publish ${type}`, {
@@ -75,7 +76,7 @@ export class TracingBus extends BusWrapper {
         'messaging.operation.name': 'publish',
       },
     });
-    // Detached, as a consumer in this process is woken by it.
+    // Detached, because it wakes a consumer in this process.
     const sent = this.#tracing.detached(() =>
       this.inner.publish({ ...event, traceparent: span.traceparent }),
     );
@@ -87,7 +88,8 @@ export class TracingBus extends BusWrapper {
       const type = typeOf(delivery.subject);
       const span = this.#tracing.start(`process ${type}`, {
         kind: 'consumer',
-        // Its child and not only linked to it: events are applied one by one, each for its own cause.
+        // The span is a child of the publishing span, and not only linked to it: events are applied one by one, each
+        // with its own cause.
         parent: delivery.traceparent ?? null,
         attributes: {
           ...this.#messaging(type, 'process', delivery.id),
@@ -103,7 +105,7 @@ export class TracingBus extends BusWrapper {
     });
   }
 
-  /** What a notice sets going at who hears it is that one's own: nothing of a trace goes along on any bus. */
+  /** Work that a notice starts in a listener is the listener's own: no bus passes a trace on with a notice. */
   override broadcast(subject: string, body: Uint8Array): Promise<void> {
     return this.#tracing.detached(() => this.inner.broadcast(subject, body));
   }
@@ -140,7 +142,7 @@ function endRpc(span: TraceSpan, reply: Message | undefined): void {
   }
   const status = reply.headers[statusHeader] ?? '';
   span.set({ 'rpc.response.status_code': status });
-  // As in HTTP, an answer that refuses is none that failed.
+  // As in HTTP, an answer that refuses is not a failure.
   span.end(Number(status) >= 500 ? (reply.headers[codeHeader] ?? status) : undefined);
 }
 

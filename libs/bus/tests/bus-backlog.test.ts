@@ -28,7 +28,7 @@ describe.each(availableEngines())('what is told of a bus (%s)', (engine) => {
       async (delivery) => {
         seen.push(delivery.traceparent);
         bodies.push(new TextDecoder().decode(delivery.body));
-        // Another attempt is of the same cause.
+        // The next attempt has the same cause.
         if (delivery.delivery === 1 && delivery.traceparent) throw new Error('once more');
       },
     );

@@ -13,7 +13,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
   });
   afterAll(() => bus?.[Symbol.asyncDispose]());
 
-  /** Subjects of a project of their own, so that tests on one bus do not meet. */
+  /** Subjects of a new project, so that tests on the same bus do not interfere. */
   const space = () => {
     const project = randomUUID();
     const subject = (type: string) => `${bus.prefix}.event.${project}.${type}`;
@@ -65,7 +65,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await waitFor(() => before.seen.length === 3 && other.seen.length === 3);
     await before.drain();
     await bus.startOver(again.durable);
-    // One that is not there begins there anyway.
+    // A durable that is not there begins at the first event anyway.
     await bus.startOver(consumer('never').durable);
     const after = await collect(again);
     await publish('4');
@@ -267,7 +267,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     const second = await collect(options);
     await waitFor(() => second.seen.length === 2);
     expect(first.contents()).toEqual(['a']);
-    // What comes again may come out of turn.
+    // Events that are delivered again may come in another order.
     expect(second.contents().toSorted()).toEqual(['b', 'c']);
     await second.drain();
   });
@@ -290,7 +290,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
       }
     })();
     for (const content of published) await publish(content);
-    // An event that is lost on its way to a consumer comes again after 30 s, which is too late for this.
+    // An event that is lost on its way to a consumer comes again after 30 s, which is too late for this test.
     await waitFor(() => handled.length >= published.length).finally(() => {
       isOver = true;
     });

@@ -34,7 +34,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     const to = subject();
     let isHanging = true;
     const { promise: end, resolve } = Promise.withResolvers<void>();
-    // Whoever gets the first questions keeps them.
+    // Both servers keep the first two requests unanswered.
     let kept = 0;
     for (const bus of [hanging, serving]) {
       await bus.serve(to, 'group', async (asked) => {
@@ -64,7 +64,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     await waitFor(() => asked === 1);
     line.cut();
     await waitFor(() => !asking.isConnected());
-    // Not after its minute: the test would time out.
+    // It must reject before its minute is over: otherwise the test would time out.
     await expect(asking.request(to, message, 60_000)).rejects.toThrow(NoResponders);
     resolve();
     line.mend();
@@ -84,14 +84,14 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
       seen.push(id);
       resolve();
     });
-    // It knows the stream from then on.
+    // After this it knows the stream.
     await publishing.publish({ ...event, subject: `${prefix}.event.${project}.thing.other`, id: 'other' });
-    // The line takes what goes to the server; nothing comes back any more.
+    // The line still carries data to the server, but nothing comes back.
     line.mute();
     const refused = expect(publishing.publish(event)).rejects.toThrow(NoResponders);
     await isSeen;
     line.cut();
-    // Not after the five seconds of an answer that does not come, which is another error.
+    // It must reject before the timeout of five seconds, which gives another error.
     await refused;
     line.mend();
     await waitFor(() => publishing.isConnected());
@@ -138,7 +138,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     const about = `${prefix}.event.${project}.thing.made`;
     for (let id = 0; id < 20; id++) await bus.publish({ subject: about, id: `${id}`, body: bytes('') });
     const handled: string[] = [];
-    // Twenty come at once, and take two seconds.
+    // Twenty events arrive together and take two seconds.
     await bus.consume({ durable: `slow-${project}`, subjects: [about] }, async ({ id }) => {
       await pause(100);
       handled.push(id);
@@ -213,7 +213,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     }
     await waitFor(() => seen.older.size + seen.newer.size === 40);
     expect([...seen.newer].filter((id) => id.startsWith('further'))).toHaveLength(20);
-    // The one before comes back, and takes nothing from the one after.
+    // The older version comes back, and takes nothing away from the newer one.
     await upgraded.drain();
     await consume(await connect(), [kept], seen.older);
     await consume(newer, [kept, further], seen.newer);

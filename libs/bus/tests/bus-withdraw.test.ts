@@ -13,7 +13,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
   });
   afterAll(() => bus?.[Symbol.asyncDispose]());
 
-  /** Events of a project of their own: their ids are what they say, behind the project. */
+  /** Events of a new project. The id of an event is the project and the event's content. */
   const space = () => {
     const project = randomUUID();
     const subject = (type: string) => `${bus.prefix}.event.${project}.${type}`;
@@ -34,7 +34,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
         subjects: [subject('>')],
         ...more,
       }),
-      /** All that is there, read by a consumer of its own; the last of it has to be `end`. */
+      /** The contents of all events that are there, read by a new consumer. The last must be `end`. */
       async all(end: string) {
         const seen: string[] = [];
         const options = { durable: `all-${randomUUID()}`, subjects: [subject('>')] };
@@ -68,7 +68,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
       return { first: position, last: position };
     };
     await withdraw(['b', span('b')], 'd', ['moved', { first: moved, last: moved }, 'thing.moved']);
-    // Not there: of another stream, it may be, that had these positions before.
+    // An event that is not there: its positions may be from an earlier stream.
     await withdraw(['gone', span('c')], 'nowhere', ['b', span('b')]);
     await publish('end');
     await other.publish('end');
@@ -80,7 +80,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     const { publish, withdraw, all } = space();
     const first = await publish('twice');
     for (let index = 0; index < 600; index++) await publish(`between-${index}`);
-    // As it is when the broker's window is over.
+    // As if it were published again after the end of the broker's window.
     const last = await publish('twice~1');
     await publish('other');
     await publish('other~2');
@@ -115,7 +115,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     isMended = true;
     for (let index = 0; index < 600; index++) await publish(`between-${index}`);
     expect(await bus.replayDeadLetters(poisoned[0]?.durable ?? '')).toBe(2);
-    // Where the copy of the replay is, whoever published the event does not know.
+    // The publisher of the event does not know the position of the replayed copy.
     await withdraw(['secret', { first: position, last: position }]);
     expect(await letters()).toEqual([[], ['stays']]);
     await publish('end');

@@ -82,7 +82,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
   });
 
   test('fails at once where nobody serves, and where nobody serves any more', async () => {
-    // Waited for, the answer would take the hour.
+    // If it waited for an answer, this would take an hour.
     const to = subject();
     await expect(ask(to, {}, 3_600_000)).rejects.toThrow(NoResponders);
     const intake = await bus.serve(to, 'group', echo);
@@ -128,7 +128,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     for (let asked = 0; asked < 150; asked++) await ask(to);
     expect(counts.reduce((sum, count) => sum + count)).toBe(150);
     expect(Math.min(...counts)).toBeGreaterThan(10);
-    // Those that stay take over from one that goes.
+    // When a server leaves, the others take over.
     await intakes[0]?.drain();
     const [first = 0] = counts;
     for (let asked = 0; asked < 20; asked++) await ask(to);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a child to its end; gives the deliveries it got and whether it died. */
+/** Runs a child to its end; returns the deliveries that it got and whether it was killed. */
 async function runChild(work: PoisonWork): Promise<{ killed: boolean; deliveries: string[] }> {
   const script = new URL('./poison-support/child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, JSON.stringify(work)], {
@@ -58,7 +58,7 @@ test('an event that kills its process is given up after its attempts, and the re
   const intake = left.consume({ durable: 'd', subjects: ['x.>'] }, async ({ id, delivery }) => {
     deliveries.push(`${id} ${delivery}`);
   });
-  // Whatever the child that was not killed has left: everything else comes once.
+  // Consumes whatever the child that was not killed has left. Everything except the poison comes once.
   await waitFor(() => deliveries.includes('last 1'));
   await intake.drain();
   expect(deliveries.filter((line) => !line.startsWith('poison'))).toEqual(['before 1', 'after 1', 'last 1']);

@@ -17,7 +17,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
   }, 60_000);
   afterAll(() => undo.disposeAsync());
 
-  /** How many servers keep the two streams, as the server says, once a bus with this setting has made them. */
+  /** How many servers keep the two streams, according to the server, after a bus with this setting has made them. */
   async function replicasOf(prefix: string, replicas?: number): Promise<number[]> {
     const bus = await NatsBus.connect({ url, name: 'test', prefix, log, ...(replicas && { replicas }) });
     await waitFor(() =>
@@ -30,7 +30,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS_STREAM_REPLICAS'
     const connection = await connect({ servers: url });
     const { streams } = await jetstreamManager(connection);
     const names = Object.values(streamNames(prefix));
-    // A server that joins later is listed later.
+    // The server may list a replica only some time after it has joined.
     const kept = await waitFor(async () => {
       const infos = await Promise.all(names.map((name) => streams.info(name)));
       const isKept = infos.every(

@@ -1,6 +1,6 @@
 import type { KithNotification, OwnNotification } from './generated/types.ts';
 
-/** Something a user is told of, by Kith or by the application's own back end. */
+/** A notification to a user, from Kith or from the application's own back end. */
 export type AppNotification = KithNotification | OwnNotification;
 
 const types: readonly string[] = [
@@ -8,7 +8,7 @@ const types: readonly string[] = [
   'connection-accepted',
 ] satisfies KithNotification['type'][];
 
-/** Whether Kith itself tells this: then it has an initiator. Of an application's own only the application knows what it says. */
+/** Whether a notification is from Kith itself: then it has an initiator. Only the application knows what its own ones mean. */
 export function isKithNotification(notification: AppNotification): notification is KithNotification {
   return types.includes(notification.type);
 }

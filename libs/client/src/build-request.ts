@@ -1,6 +1,6 @@
 import type { Input, Operation } from './operation.ts';
 
-/** A request as it goes out, but for its token. */
+/** A request as it goes out, except for its token. */
 export interface Outgoing {
   method: string;
   address: string;
@@ -11,7 +11,7 @@ export interface Outgoing {
 
 /**
  * Spreads a method's input over path, query and body. Throws `TypeError` for a parameter that cannot stand in a path:
- * a dot segment would be taken out of the address and leave that of another operation.
+ * a dot segment would be removed from the address, which would then be that of another operation.
  */
 export function buildRequest(
   scopes: { url: string; projectUrl: string },
@@ -26,7 +26,7 @@ export function buildRequest(
   };
 }
 
-/** The address of a call. What of the input stands in it is taken out of there. Throws as `buildRequest` does. */
+/** The address of a call. Parameters that go into the address are removed from `rest`. Throws as `buildRequest` does. */
 export function takeAddress(
   scopes: { url: string; projectUrl: string },
   operation: Operation,
@@ -52,6 +52,6 @@ function segmentOf(name: string, value: unknown): string {
   const text = value === undefined || value === null ? '' : String(value);
   if (/^\.{0,2}$/.test(text))
     throw new TypeError(`${name} cannot be ${JSON.stringify(value) ?? 'left out'}.`);
-  // Throws on a lone surrogate: a URIError, which is no address of anything either.
+  // Throws `URIError` on a lone surrogate, which cannot stand in an address either.
   return encodeURIComponent(text);
 }

@@ -8,7 +8,7 @@ import { withRetries } from './retry.ts';
 /** Where a caller's tokens come from. */
 export interface Tokens {
   token(signal?: AbortSignal): Promise<string | undefined>;
-  /** Another token than one that was refused; undefined if there is none. */
+  /** A token other than the refused one; undefined if there is none. */
   tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined>;
   noteRefusal(error: unknown, used: string): Promise<void>;
 }
@@ -18,14 +18,14 @@ export interface CallSettings {
   url: string;
   projectUrl: string;
   fetch: Transport;
-  /** `fetch` is the caller's. */
+  /** Whether `fetch` was given by the caller. */
   hasOwnFetch: boolean;
   timeoutMs: number;
   retries: number;
   tokens: Tokens;
 }
 
-/** Sends a request with a token, and once more with another one where that was refused. */
+/** Sends a request with a token, and once more with another token if the first was refused. */
 export async function authorized<T>(
   { tokens }: CallSettings,
   auth: Operation['auth'],
@@ -34,7 +34,7 @@ export async function authorized<T>(
 ): Promise<T> {
   if (auth === 'none') return send(undefined);
   const token = await tokens.token(signal).catch((error: unknown) => {
-    // Without a session that holds, it is asked for as by anybody.
+    // If the session has ended, the call is made without a token.
     if (auth === 'optional' && error instanceof KithError && error.status < 404) return undefined;
     throw error;
   });
@@ -63,7 +63,7 @@ export function call(
   return callBy(exchange, settings, operation, input, options);
 }
 
-/** The same, by another way to send and to read the answer. */
+/** Like `call`, with another function that sends the request and reads the answer. */
 export function callBy<T>(
   send: (request: Outgoing, options: ExchangeOptions) => Promise<T>,
   settings: CallSettings,
@@ -77,7 +77,7 @@ export function callBy<T>(
     authorized(settings, operation.auth, signal, (token) =>
       send(request, { fetch: settings.fetch, token, timeoutMs, signal }),
     );
-  // In a function of its own, so that an input that cannot be sent rejects and does not throw.
+  // An async function, so that an input that cannot be sent makes the promise reject instead of throwing.
   return (async () => {
     const built = buildRequest(settings, operation, input);
     const request = key === undefined ? built : { ...built, headers: { 'idempotency-key': quoted(key) } };
@@ -85,7 +85,7 @@ export function callBy<T>(
   })();
 }
 
-/** The key of a write: the one given, or for one that may be tried again a new one. */
+/** The key of a write: the given one, or a new one if the write may be retried. */
 function keyOf(
   { takesKey }: Operation,
   { retries }: CallSettings,
@@ -95,7 +95,7 @@ function keyOf(
   return given ?? randomName();
 }
 
-/** As a string of a structured field (RFC 9651). */
+/** Writes a key as a string of a structured field (RFC 9651). */
 function quoted(key: string): string {
   return `"${key.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -14,47 +14,47 @@ import { type ConnectionOptions, checkedProjectId, connectionSettings } from './
 export interface ClientOptions extends ConnectionOptions {
   /** The project whose application this is. */
   projectId: string;
-  /** A session to go on with, or where it is kept: `localStorageSession('kith')`. Default: in memory. */
+  /** A session to continue, or the store that keeps it: `localStorageSession('kith')`. Default: a store in memory. */
   session?: Session | SessionStore | null | undefined;
-  /** Hears of each change of the session, by whomever. */
+  /** Called on each change of the session, whoever made it. */
   onSession?: SessionListener | undefined;
 }
 
-/** A project's API as one of its users, or as nobody yet. */
+/** A project's API for one of its users, or for a visitor who has not signed in yet. */
 export interface KithClient extends MethodGroups {
   readonly auth: MethodGroups['auth'] & {
-    /** Ends the session, here at once and on the platform. Nothing happens where nobody is signed in. */
+    /** Ends the session: immediately in the client, then on the platform. Does nothing if nobody is signed in. */
     signOut(options?: CallOptions): Promise<void>;
     /** Refreshes the session now; calls do so on their own when they have to. */
     refresh(): Promise<Session | null>;
   };
   readonly notifications: MethodGroups['notifications'] & {
-    /** Tells notifications as they come; see `StreamOptions`. */
+    /** Yields notifications as they come; see `StreamOptions`. */
     stream(options?: StreamOptions): AsyncGenerator<NotificationEvent, void, undefined>;
   };
   readonly storage: MethodGroups['storage'] & {
     /**
-     * The whole address of what an answer names: `originalPath`, `publicPath`, a user's `avatar` or `banner`. Those are paths alone
-     * where the platform has no `PUBLIC_URL`.
+     * The full address for a field of an answer: `originalPath`, `publicPath`, a user's `avatar` or `banner`. If the platform has no
+     * `PUBLIC_URL`, these fields hold a path without a host.
      */
     urlOf(path: string): string;
   };
   /** Who is signed in. */
   readonly session: Session | null;
-  /** Goes on with a session from elsewhere, or without one. Tells the platform nothing. */
+  /** Continues with a session from elsewhere, or without one. The platform is not asked. */
   setSession(session: Session | null): Promise<void>;
-  /** Hears of each change of the session from now on; gives a function that ends it. */
+  /** Calls the listener on each change of the session from now on; returns a function that removes the listener. */
   onSession(listener: SessionListener): () => void;
-  /** Lets go of what the client listens to. */
+  /** Removes the client's own listeners. */
   close(): void;
 }
 
-/** Signing out twice is signing out, and a refresh gives the same session twice within the platform's grace. */
+/** Signing out twice is the same as once, and a repeated refresh gives the same session within the platform's grace period. */
 const repeatable = (operation: Operation): Operation => ({ ...operation, isRepeatable: true });
 
 /**
- * Makes a client of a project. It sends nothing until it is called. Throws `TypeError` for a `url` that is no address
- * and a `projectId` that is no UUID.
+ * Makes a client for a project. It sends nothing until a method is called. Throws `TypeError` if `url` is not an address
+ * or `projectId` is not a UUID.
  */
 export function createClient(options: ClientOptions): KithClient {
   const store = storeOf(options.session);
@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): KithClient {
   if (options.onSession) keeper.listen(options.onSession);
   const start = async (answer: unknown) => {
     const session = answer as SessionAnswer | SignedUp;
-    // The e-mail address has to be verified first.
+    // Without tokens in the answer, the e-mail address has to be verified first.
     return isSession(session) ? keeper.start(session) : session;
   };
   const methods = methodsOf(settings, operations, start) as unknown as MethodGroups;

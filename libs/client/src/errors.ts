@@ -1,12 +1,12 @@
 import type { CommonErrorCode, ErrorCode, Methods } from './generated/types.ts';
 
-/** `client/unexpected-answer`: what came is not from the API, as the error page of a proxy in between. */
+/** `client/unexpected-answer`: the answer is not from the API, for example the error page of a proxy. */
 export type ClientErrorCode = 'client/unexpected-answer';
 
 /** Every code a `KithError` may have. */
 export type KithErrorCode = ErrorCode | ClientErrorCode;
 
-/** The codes a method may be refused with: `ErrorCodeOf<'connections.request'>`. */
+/** The codes that a method may be refused with: `ErrorCodeOf<'connections.request'>`. */
 export type ErrorCodeOf<Name extends keyof Methods> =
   | Methods[Name]['errors']
   | CommonErrorCode
@@ -18,19 +18,19 @@ export interface FieldError {
   error: string;
 }
 
-/** An answer outside 2xx. `code` tells which, and stays the same while texts may change. */
+/** An answer outside 2xx. `code` says which error it is, and stays the same while texts may change. */
 export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error {
   override readonly name = 'KithError';
   readonly status: number;
   readonly code: Code;
-  /** The input that is wrong, `payload.id`. */
+  /** The input that is wrong, for example `payload.id`. */
   readonly field: string | undefined;
-  /** All inputs that are wrong, each with its sentence. Empty where no input is named. */
+  /** All inputs that are wrong, each with a sentence. Empty if the error names no input. */
   readonly errors: readonly FieldError[];
   readonly details: string | undefined;
   /** Names the request in the platform's logs. */
   readonly requestId: string | undefined;
-  /** After how many milliseconds the platform asks to come again. */
+  /** How many milliseconds the platform asks to wait before the next attempt. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -57,10 +57,10 @@ export class KithError<Code extends KithErrorCode = KithErrorCode> extends Error
   }
 }
 
-/** No answer, or only a part of one: whether the request was worked on is not known. `cause` tells what failed. */
+/** No answer, or only a part of one: it is unknown whether the request was carried out. `cause` says what failed. */
 export class KithNetworkError extends Error {
   override readonly name = 'KithNetworkError';
-  /** It took longer than `timeoutMs`. */
+  /** Whether the attempt took longer than `timeoutMs`. */
   readonly isTimeout: boolean;
 
   constructor(message: string, of: { isTimeout: boolean; cause?: unknown }) {
@@ -69,7 +69,7 @@ export class KithNetworkError extends Error {
   }
 }
 
-/** Tells whether an error is an answer of the API, and one of these codes if any are given. */
+/** Whether an error is an answer of the API and, if codes are given, has one of them. */
 export function isKithError<Code extends KithErrorCode = KithErrorCode>(
   error: unknown,
   ...codes: readonly Code[]

@@ -11,7 +11,7 @@ function parse(text: string, cut = text.length): ServerSentEvent[] {
   return events;
 }
 
-// The examples of the standard, and what it says in words.
+// The standard's examples, and cases for the rules in its text.
 const cases: [string, string, ServerSentEvent[]][] = [
   ['several lines of data', 'data: YHOO\ndata: +2\ndata: 10\n\n', [event('YHOO\n+2\n10')]],
   ['one space is taken off', 'data:test\n\ndata:  test\n\n', [event('test'), event(' test')]],

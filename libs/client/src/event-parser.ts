@@ -2,11 +2,11 @@
 export interface ServerSentEvent {
   readonly type: string;
   readonly data: string;
-  /** The last id that was told, by this event or before. */
+  /** The last id that was received, in this event or before it. */
   readonly lastEventId: string;
 }
 
-/** Reads Server-Sent Events out of bytes, however they are cut (WHATWG HTML 9.2.6). */
+/** Reads Server-Sent Events from chunks of bytes, wherever they are cut (WHATWG HTML 9.2.6). */
 export class EventParser {
   readonly #decoder = new TextDecoder();
   #rest = '';
@@ -14,22 +14,22 @@ export class EventParser {
   #data = '';
   #type = '';
   #id: string;
-  /** The last id that was told with an event or without. */
+  /** The last id that was received, with an event or without. */
   lastEventId: string;
-  /** What the server last asked to wait before coming again, in ms. */
+  /** How long the server last asked to wait before reconnecting, in ms. */
   retryMs: number | undefined;
 
-  /** @param lastEventId From where the stream goes on. */
+  /** @param lastEventId The event after which the stream continues. */
   constructor(lastEventId = '') {
     this.#id = lastEventId;
     this.lastEventId = lastEventId;
   }
 
-  /** Takes the next bytes; gives the events that they complete. */
+  /** Takes the next bytes; returns the events that they complete. */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (text === '') return [];
-    // The other half of a line break whose first half ended the bytes before.
+    // This is the second half of a line break whose first half ended the previous bytes.
     if (this.#endsInReturn && text.startsWith('\n')) text = text.slice(1);
     this.#endsInReturn = text.endsWith('\r');
     const lines = (this.#rest + text).split(/\r\n|\r|\n/);

@@ -1,10 +1,10 @@
 import type { Outgoing } from './build-request.ts';
 import { type FieldError, KithError, type KithErrorCode, KithNetworkError } from './errors.ts';
 
-/** `fetch`, as far as it is needed here. */
+/** The part of `fetch` that is needed here. */
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
 
-/** Sends a request. `alive` tells that it gets on: what it may take counts from then. */
+/** Sends a request. It calls `alive` whenever there is progress: the time limit starts again from then. */
 export type Transport = (address: string, init: RequestInit, alive: () => void) => Promise<Response>;
 
 export interface ExchangeOptions {
@@ -12,19 +12,19 @@ export interface ExchangeOptions {
   token: string | undefined;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** The signal ends the reading of the answer, too. */
+  /** Whether the signal also ends the reading of the answer. */
   isReadOn?: boolean;
 }
 
 export interface Answer {
   headers: Headers;
-  /** Parsed; undefined where there is none. */
+  /** The parsed body; undefined if there is none. */
   body: unknown;
 }
 
 /**
- * Sends a request once and reads its answer. Rejects with `KithError` outside 2xx, with `KithNetworkError` when no
- * whole answer comes in time, with the signal's reason when that ends it.
+ * Sends a request once and reads its answer. Rejects with `KithError` for an answer outside 2xx, with `KithNetworkError` if no
+ * whole answer comes in time, and with the signal's reason if the signal ends it.
  */
 export async function exchange(request: Outgoing, options: ExchangeOptions): Promise<Answer> {
   return within(options, async (signal, alive) => {
@@ -36,7 +36,7 @@ export async function exchange(request: Outgoing, options: ExchangeOptions): Pro
   });
 }
 
-/** Opens a request whose answer is read as it comes; what `exchange` rejects with is the same here. */
+/** Opens a request whose answer the caller reads as it comes. Rejects as `exchange` does. */
 export function open(request: Outgoing, options: ExchangeOptions): Promise<Response> {
   return within(options, async (signal, alive) => {
     const opened = await send(request, options, signal, alive);
@@ -79,8 +79,8 @@ function send(
 }
 
 /**
- * Lets work take `timeoutMs`, from the start or since it was last `alive`, and end with the caller's signal; tells these two
- * ends apart from a failure.
+ * Ends work that takes longer than `timeoutMs`, counted from the start or the last call of `alive`, or when the caller's signal is
+ * aborted. Both reject with an error that differs from that of a failure.
  */
 async function within<T>(
   { timeoutMs, signal, isReadOn }: ExchangeOptions,
@@ -94,7 +94,7 @@ async function within<T>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   const alive = () => {
-    // Of a body that was refused, pieces may go out after the answer.
+    // Pieces of a refused body may still go out after the answer.
     if (isOver) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
@@ -164,7 +164,7 @@ function tellingOf({ status, headers }: Response) {
   };
 }
 
-/** Seconds or a date (RFC 9110 section 10.2.3), in ms from now. */
+/** Reads seconds or a date (RFC 9110 section 10.2.3) as ms from now. */
 function retryAfterOf(value: string | null): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

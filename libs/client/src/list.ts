@@ -1,20 +1,20 @@
-/** Some items of a list, in the same form whatever the list. */
+/** Some items of a list. All lists have this form. */
 export interface Page<Item> {
   readonly items: Item[];
-  /** How many there are in all; undefined where the platform does not count. */
+  /** The number of all items; undefined if the platform does not count them. */
   readonly total: number | undefined;
-  /** Where the next page begins, to be given as `cursor`; undefined on the last one. */
+  /** Where the next page begins: pass it as `cursor`. Undefined on the last page. */
   readonly cursor: string | undefined;
 }
 
 /**
- * A list that is asked for page by page. Awaited, it is its first page; walked with `for await`, all its items; with
- * `pages()`, all its pages. What comes or goes in the meantime makes it neither repeat nor miss what was there.
+ * A list that is asked for page by page. `await` gives its first page, `for await` walks all its items, and `pages()` all its
+ * pages. Items that are added or removed meanwhile make it neither repeat nor miss the others.
  */
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
   readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;
 
-  /** @param load Asks for a page: the one that was asked for, or the one at a cursor. */
+  /** @param load Asks for a page: the one at the given cursor, or the one that the call named. */
   constructor(load: (cursor: string | undefined) => Promise<Page<Item>>) {
     this.#load = load;
   }
@@ -50,7 +50,7 @@ interface Envelope {
   readonly pagination?: { readonly totalCount?: number; readonly totalItems?: number };
 }
 
-/** Reads a page out of an answer: an envelope, or the bare array where the list has no key. */
+/** Reads a page from an answer: an envelope, or a bare array if the list has no key. */
 export function pageOf<Item>(answer: { headers: Headers; body: unknown }, key: string): Page<Item> {
   const body = answer.body as Envelope;
   const { totalCount, totalItems } = body.pagination ?? {};

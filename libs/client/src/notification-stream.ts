@@ -4,15 +4,15 @@ import { EventParser, type ServerSentEvent } from './event-parser.ts';
 import { backoff } from './retry.ts';
 import { unlessAborted, wait } from './wait.ts';
 
-/** What a stream tells. */
+/** What a stream yields. */
 export type NotificationEvent =
   | { readonly type: 'notification'; readonly id: string; readonly notification: AppNotification }
-  /** What was missed cannot be told any more: load the list anew. */
+  /** The missed notifications can no longer be sent: load the list again. */
   | { readonly type: 'reset'; readonly id: string }
-  /** Five newer streams of this user are open. This one comes again after a minute, unless it is left. */
+  /** Five newer streams of this user are open. This one reconnects after a minute, unless the loop over it is left. */
   | { readonly type: 'evicted' };
 
-/** `open`: what comes from now on is told. `waiting`: cut off, `error` tells why; it comes again by itself. */
+/** `open`: notifications from now on arrive. `waiting`: cut off, `error` says why; the stream reconnects by itself. */
 export interface StreamStatus {
   readonly state: 'connecting' | 'open' | 'waiting';
   readonly error?: unknown;
@@ -21,26 +21,27 @@ export interface StreamStatus {
 export interface StreamOptions {
   /** Ends the stream: the loop over it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** The `id` of the last event that was seen, to go on from there after a restart. Default: from now on. */
+  /** The `id` of the last event that was seen, to continue from there after a restart. Default: start from now. */
   lastEventId?: string | undefined;
   onStatus?: ((status: StreamStatus) => void) | undefined;
-  /** After how long without a sign of life the connection counts as dead, in ms. The platform gives one every 15 s. */
+  /** How long the connection may be silent before it counts as dead, in ms. The platform sends something every 15 s. */
   silenceMs?: number | undefined;
 }
 
 type Bytes = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Opens the stream's answer, from an event on. Rejects as a call does. */
+/** Opens the stream after a given event. Rejects as a call does. */
 export type OpenNotifications = (lastEventId: string, signal: AbortSignal | undefined) => Promise<Bytes>;
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
-/** Two heartbeats of the platform, and a little for the way. */
+/** The time of two heartbeats of the platform, and a little for the network. */
 const defaultSilenceMs = 32_000;
 
 /**
- * Tells notifications as they come, without a gap or a repeat over any number of connections. Goes on until it is
- * left, aborted, or refused for good, as when the session ends: then it rejects with that `KithError`.
+ * Yields notifications as they come, without a gap or a repeat over any number of connections. Goes on until the loop over it
+ * is left, it is aborted, or the platform refuses it for good, for example because the session has ended: then it rejects with
+ * that `KithError`.
  */
 export async function* streamNotifications(
   open: OpenNotifications,
@@ -62,7 +63,7 @@ export async function* streamNotifications(
         if (!bytes) break;
         const events = parser.push(bytes);
         failures = 0;
-        // The first bytes tell the position from which the platform goes on.
+        // The first bytes name the position from which the platform continues.
         if (!isOpen) onStatus?.({ state: 'open' });
         isOpen = true;
         for (const event of events) {
@@ -75,7 +76,7 @@ export async function* streamNotifications(
       if (!mayPass(error)) throw error;
       failure = error;
     } finally {
-      // Not waited for: a connection that is dead does not answer.
+      // This is not awaited: a dead connection does not answer.
       reader?.cancel().catch(() => {});
     }
     onStatus?.({ state: 'waiting', error: failure });
@@ -89,7 +90,7 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
   return parser;
 }
 
-/** What the platform asked for at first; backing off from there, when it does not get better. */
+/** The delay that the platform asked for; it grows from there with each failure. */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;
   const retryAfter = failure instanceof KithError ? (failure.retryAfterMs ?? 0) : 0;
@@ -116,7 +117,7 @@ async function readWithin(
   }
 }
 
-/** Whether to come again: not when the platform has refused for good. */
+/** Whether to reconnect: not if the platform has refused for good. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof KithError)) return true;
   return error.status >= 500 || error.status === 429 || error.status === 408;
@@ -128,6 +129,6 @@ function notificationEventOf({ type, data, lastEventId }: ServerSentEvent): Noti
   }
   if (type === 'reset') return { type, id: lastEventId };
   if (type === 'evicted') return { type };
-  // A kind of event that is newer than this client.
+  // This kind of event is newer than this client.
   return undefined;
 }

@@ -1,24 +1,24 @@
-/** What the client has to know of an operation to call it; made from its contract. */
+/** What the client has to know about an operation to call it; made from its contract. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly auth: 'operator' | 'user' | 'server-key' | 'optional' | 'none';
-  /** It stands below the root and not below a project. */
+  /** Its path is below the root and not below a project. */
   readonly isGlobal?: boolean;
-  /** Of a list: the key its items stand under, `''` for a bare array. */
+  /** For a list: the key of its items, `''` for a bare array. */
   readonly list?: string;
-  /** Its answer is a session, which the client goes on with. */
+  /** Its answer is a session, which the client then uses. */
   readonly startsSession?: boolean;
-  /** Of an upload: the part of its form that has the bytes, which is their name in the input, too. */
+  /** For an upload: the name of the part of its form that has the bytes, and of their field in the input. */
   readonly upload?: string;
-  /** Its answer is bytes, as they come. */
+  /** Its answer is a stream of bytes. */
   readonly givesBytes?: boolean;
   readonly takesInput?: boolean;
-  /** Doing it twice does the same as doing it once, though it is no read. */
+  /** It is not a read, but doing it twice is the same as doing it once. */
   readonly isRepeatable?: boolean;
-  /** It takes an Idempotency-Key: sent again under it, it is done once. */
+  /** It takes an Idempotency-Key: sent again with the same key, it is done only once. */
   readonly takesKey?: boolean;
-  /** What goes into the query of an operation that has a body as well. */
+  /** The inputs that go into the query, for an operation that also has a body. */
   readonly query?: readonly string[];
 }
 
@@ -27,15 +27,15 @@ export type OperationTable = Readonly<Record<string, Readonly<Record<string, Ope
 /** The one argument of a method: parameters of the path, query and body together. */
 export type Input = Readonly<Record<string, unknown>>;
 
-/** How one call is made. */
+/** The options of one call. */
 export interface CallOptions {
   /** Ends the call: it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
   /**
-   * Names the write, 1 to 255 printable ASCII characters. Repeated with the same key within 24 hours it is done once, for example
-   * after the page was loaded again. By default each call has a key of its own, which covers its retries.
+   * Names the write, 1 to 255 printable ASCII characters. A write that is repeated with the same key within 24 hours is done once:
+   * for example, after the page was loaded again. By default each call has its own key, which covers its retries.
    */
   idempotencyKey?: string | undefined;
 }

@@ -8,7 +8,7 @@ export interface OperatorClientOptions extends ConnectionOptions {
   token: string;
 }
 
-/** The API of who runs the platform: all projects and their users. */
+/** The API for the people who run the platform: all projects and their users. */
 export type OperatorClient = MethodGroups;
 
 /** Makes a client for `/admin`. */

@@ -1,16 +1,16 @@
 import type { Methods } from './generated/types.ts';
 
 type Begun = Methods['auth.enrolFactor']['output'];
-/** What a page makes a passkey by: `options` of `auth.enrolFactor`. */
+/** What a page needs to make a passkey: `options` of `auth.enrolFactor`. */
 export type PasskeyCreation = Extract<Begun, { options: unknown }>['options'];
-/** What a page asks for a passkey by: the answer of `auth.challengePasskey` and `auth.challengeSignIn`. */
+/** What a page needs to ask for a passkey: the answer of `auth.challengePasskey` and `auth.challengeSignIn`. */
 export type PasskeyRequest = Methods['auth.challengePasskey']['output'];
 /** What `auth.confirmFactor` takes. */
 export type NewPasskey = NonNullable<Methods['auth.confirmFactor']['input']['passkey']>;
 /** What `auth.signIn` and `auth.stepUp` take. */
 export type ShownPasskey = NonNullable<Methods['auth.signIn']['input']['passkey']>;
 
-/** What of a page is used (WebAuthn Level 3). */
+/** The parts of a page's globals that are used here (WebAuthn Level 3). */
 interface Page {
   PublicKeyCredential?: {
     parseCreationOptionsFromJSON(options: PasskeyCreation): unknown;
@@ -26,19 +26,19 @@ interface Page {
 
 const page = globalThis as unknown as Page;
 
-/** Whether this page can make and show passkeys: browsers of 2025 and later can, on HTTPS and localhost. */
+/** Whether this page can make and use passkeys: browsers of 2025 and later can, on HTTPS and localhost. */
 export function hasPasskeys(): boolean {
   const { PublicKeyCredential: credential } = page;
   return credential !== undefined && 'parseCreationOptionsFromJSON' in credential;
 }
 
-/** Has the browser make a passkey. Call it when the user has clicked. Rejects when the user declines. */
+/** Makes the browser create a passkey. Call it when the user has clicked. Rejects when the user declines. */
 export async function createPasskey(options: PasskeyCreation): Promise<NewPasskey> {
   const publicKey = page.PublicKeyCredential?.parseCreationOptionsFromJSON(options);
   return (await page.navigator.credentials.create({ publicKey }))?.toJSON() as NewPasskey;
 }
 
-/** Has the browser show a passkey. Call it when the user has clicked. Rejects when the user declines, or has none here. */
+/** Makes the browser ask for a passkey. Call it when the user has clicked. Rejects when the user declines, or has none here. */
 export async function getPasskey(options: PasskeyRequest): Promise<ShownPasskey> {
   const publicKey = page.PublicKeyCredential?.parseRequestOptionsFromJSON(options);
   return (await page.navigator.credentials.get({ publicKey }))?.toJSON() as ShownPasskey;

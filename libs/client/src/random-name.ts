@@ -1,5 +1,5 @@
-/** A name that nothing else has, of `[0-9a-z-]`. */
+/** A unique name of the characters `[0-9a-z-]`. */
 export function randomName(): string {
-  // Not randomUUID: browsers have it on pages of secure origins only.
+  // `randomUUID` cannot be used: browsers have it only on pages of secure origins.
   return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('-');
 }

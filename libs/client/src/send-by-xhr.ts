@@ -1,4 +1,4 @@
-/** What is used here of `XMLHttpRequest`, which Node does not have. */
+/** The parts of `XMLHttpRequest` that are used here. Node does not have it. */
 interface XhrRequest {
   readonly status: number;
   readonly responseText: string;
@@ -15,14 +15,14 @@ interface XhrRequest {
 
 declare const XMLHttpRequest: (new () => XhrRequest) | undefined;
 
-/** Whether there is `XMLHttpRequest`: in pages and their workers, but for service workers. */
+/** Whether there is an `XMLHttpRequest`: in pages and their workers, but not in service workers. */
 export function hasXhr(): boolean {
   return typeof XMLHttpRequest !== 'undefined';
 }
 
 /**
- * Sends a request as `fetch` does, by XMLHttpRequest: nothing else tells a page how much of a body is out.
- * @param onSent Hears how many bytes of the body are out.
+ * Sends a request like `fetch`, but by XMLHttpRequest: nothing else tells a page how much of a body has been sent.
+ * @param onSent Gets the number of bytes of the body that have been sent.
  */
 export function sendByXhr(
   address: string,

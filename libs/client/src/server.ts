@@ -20,11 +20,11 @@ export interface ServerClient {
   readonly users: Pick<ApplicationGroups['users'], 'get' | 'getByUsername' | 'getByForeignId'> &
     ServerGroups['users'];
   readonly notifications: ServerGroups['notifications'];
-  /** What a user of the project could do, done for the user. */
+  /** Does what a user of the project could do, on behalf of that user. */
   onBehalfOf(userId: string): OnBehalfOf;
 }
 
-/** Makes a client of a project for a back end, by a server key. Throws `TypeError` as `createClient` does. */
+/** Makes a project's client for a back end, with a server key. Throws `TypeError` as `createClient` does. */
 export function createServerClient(options: ServerClientOptions): ServerClient {
   const tokens: Tokens = {
     token: async () => options.serverKey,

@@ -8,7 +8,7 @@ import { memorySession, type SessionStore } from './session-store.ts';
 const user = { name: 'Ada' } as Session['user'];
 const minute = 60_000;
 
-/** A token that lives for so many seconds, as of a platform whose clock is an hour off. */
+/** A token that is valid for `seconds`, from a platform whose clock is an hour slow. */
 function tokenFor(seconds: number): string {
   const iat = Math.floor(Date.now() / 1000) - 3_600;
   const payload = Buffer.from(JSON.stringify({ iat, exp: iat + seconds, jti: crypto.randomUUID() }));

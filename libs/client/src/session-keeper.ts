@@ -5,17 +5,17 @@ import { expiryOf, type Session, type SessionChange, type SessionListener, sessi
 import type { SessionStore } from './session-store.ts';
 import { unlessAborted } from './wait.ts';
 
-/** A token that ends so soon is not used: it could end on its way. */
+/** A token that expires within this time is not used: it could expire on its way. */
 const marginMs = 30_000;
 
-/** Holds the session of a client, and keeps its access token fresh: one refresh, however many calls need it. */
+/** Holds the session of a client, and keeps its access token fresh, with one refresh however many calls need it. */
 export class SessionKeeper {
   readonly #store: SessionStore;
   readonly #lockName: string | undefined;
   readonly #refreshBy: (refreshToken: string) => Promise<SessionAnswer>;
   readonly #listeners = new Set<SessionListener>();
   readonly #unsubscribe: (() => void) | undefined;
-  /** Pending while a store that takes its time is asked for the first session. */
+  /** Pending while an asynchronous store reads the first session. */
   #loading: Promise<void> | undefined;
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
@@ -32,7 +32,7 @@ export class SessionKeeper {
     const first = this.#store.get();
     if (first && 'then' in first) {
       const loading = first.then((session) => {
-        // One that was set in the meantime is newer.
+        // A session that was set in the meantime is newer.
         if (this.#loading !== loading) return;
         this.#loading = undefined;
         if (session) this.#become(session, { reason: 'set' });
@@ -49,7 +49,7 @@ export class SessionKeeper {
     return this.#session;
   }
 
-  /** Resolves when the first session is there, from a store that takes its time. */
+  /** Resolves when an asynchronous store has read the first session. */
   async loaded(signal?: AbortSignal): Promise<void> {
     if (this.#loading) await unlessAborted(this.#loading, signal);
   }
@@ -64,26 +64,26 @@ export class SessionKeeper {
     this.#listeners.clear();
   }
 
-  /** Goes on with the session of an answer. */
+  /** Starts the session of an answer. */
   async start(answer: SessionAnswer): Promise<Session> {
     const session = sessionOf(answer);
     await this.set(session, { reason: 'signed-in' });
     return session;
   }
 
-  /** Stores a session, or that there is none, and tells who listens. */
+  /** Stores a session, or that there is none, and tells the listeners. */
   async set(session: Session | null, change: SessionChange): Promise<void> {
     this.#loading = undefined;
     this.#session = session;
     try {
       await this.#store.set(session);
     } finally {
-      // Told only when it is stored, as who listens may reload the page; and not if it is another one by now.
+      // Listeners may reload the page, so they are told only after the session is stored, and not if it has been replaced by then.
       if (this.#session === session) this.#tell(change);
     }
   }
 
-  /** An access token that still holds; undefined without a session. Rejects with what ended the session. */
+  /** An access token that is still valid; undefined without a session. Rejects with the error that ended the session. */
   async token(signal?: AbortSignal): Promise<string | undefined> {
     await this.loaded(signal);
     const session = this.#session;
@@ -91,13 +91,13 @@ export class SessionKeeper {
     try {
       return (await unlessAborted(this.refresh(), signal))?.accessToken;
     } catch (error) {
-      // It may hold a little longer than a refresh is out of reach.
+      // The old token can be used until it expires, even if it cannot be refreshed now.
       if (this.#session === session && Date.now() < expiryOf(session)) return session.accessToken;
       throw error;
     }
   }
 
-  /** A token other than one that was refused: what a refresh has brought since, or one brings now. */
+  /** A token other than the refused one: from a refresh since then, or from a new refresh. */
   async tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined> {
     if (this.#session && this.#session.accessToken !== refused) return this.#session.accessToken;
     return (await unlessAborted(this.refresh(), signal))?.accessToken;
@@ -109,7 +109,7 @@ export class SessionKeeper {
     await this.set(null, { reason: 'ended', error });
   }
 
-  /** Refreshes the session, once for all who ask while it is on its way. */
+  /** Refreshes the session. All callers during a refresh share it. */
   refresh(): Promise<Session | null> {
     const from = this.#session;
     this.#refreshing ??= exclusively(this.#lockName, () => this.#refresh(from)).finally(() => {
@@ -119,24 +119,24 @@ export class SessionKeeper {
   }
 
   async #refresh(from: Session | null): Promise<Session | null> {
-    // Another client may have refreshed it while this one waited for its turn.
+    // Another client may have refreshed the session while this one waited for its turn.
     if (!from || this.#session !== from || (await this.#adoptOther(from))) return this.#session;
     let answer: SessionAnswer;
     try {
       answer = await this.#refreshBy(from.refreshToken);
     } catch (error) {
       if (!isEnd(error)) throw error;
-      // A tab without locks may have been first, or somebody has signed in there.
+      // Another tab without locks may have refreshed first, or somebody has signed in there.
       if (await this.#adoptOther(from)) return this.#session;
       if (this.#session === from) await this.set(null, { reason: 'ended', error });
       throw error;
     }
-    // Signed out or in as somebody else while it was on its way.
+    // The new session is dropped if the user has signed out, or in as somebody else, during the refresh.
     if (this.#session === from) await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;
   }
 
-  /** Takes over what another client has stored in place of `from`; tells whether there was anything. */
+  /** Takes over what another client has stored in place of `from`; returns whether there was anything. */
   async #adoptOther(from: Session): Promise<boolean> {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;
@@ -155,7 +155,7 @@ export class SessionKeeper {
   }
 }
 
-/** Whether a refresh was refused for good. Anything else may pass. */
+/** Whether a refresh was refused for good. Any other failure may be temporary. */
 function isEnd(error: unknown): error is KithError {
   return error instanceof KithError && (error.status === 401 || error.code === 'auth/suspended');
 }

@@ -5,7 +5,7 @@ import { localStorageSession } from './session-store.ts';
 const session = { accessToken: 'a', refreshToken: 'r', user: { name: 'Ada' } } as Session;
 const older = { ...session, refreshToken: 'older' };
 
-/** Puts a Web Storage in place that may be full. */
+/** Sets up a Web Storage that can be made full. */
 function storage(entries: Record<string, string> = {}): { isFull: boolean; entries: Map<string, string> } {
   const state = { isFull: false, entries: new Map(Object.entries(entries)) };
   const localStorage = {

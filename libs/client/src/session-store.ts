@@ -4,9 +4,9 @@ import type { Session } from './session.ts';
 export interface SessionStore {
   get(): Session | null | Promise<Session | null>;
   set(session: Session | null): void | Promise<void>;
-  /** Tells of a session that was set elsewhere, as in another tab; gives a function that ends it. */
+  /** Calls the listener when the session was set elsewhere, such as in another tab; returns a function that removes the listener. */
   subscribe?(listener: (session: Session | null) => void): () => void;
-  /** Same name, same session: clients that share one refresh it one at a time, where Web Locks are there. */
+  /** Stores with the same name keep the same session. Clients that share it refresh it one at a time, if there are Web Locks. */
   readonly name?: string;
 }
 
@@ -25,7 +25,7 @@ interface StorageEvent {
   readonly key: string | null;
 }
 
-/** What a browser has of it; a server that renders the same page has none. */
+/** The parts of a page's globals that are used here. A server that renders the same page has none of them. */
 interface Page {
   readonly localStorage?: {
     getItem(key: string): string | null;
@@ -38,7 +38,7 @@ interface Page {
 
 /**
  * Keeps a session in `localStorage` under `key`, for all tabs and for the next visit. Any script of the page can read
- * it. Where there is no storage, or it is full or forbidden, the session is kept in memory.
+ * it. If there is no storage, or it is full or forbidden, the session is kept in memory.
  */
 export function localStorageSession(key: string): SessionStore {
   const page = globalThis as unknown as Page;
@@ -61,12 +61,12 @@ export function localStorageSession(key: string): SessionStore {
         else page.localStorage?.removeItem(key);
         isStored = true;
       } catch {
-        // What is stored is older than what memory holds.
+        // The stored session is now older than the one in memory.
         isStored = false;
       }
     },
     subscribe(listener) {
-      // Without a key everything was cleared.
+      // An event without a key means that the whole storage was cleared.
       const changed = (event: StorageEvent) => {
         if (event.key === key || event.key === null) listener(get());
       };

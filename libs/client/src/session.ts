@@ -1,16 +1,16 @@
 import type { KithError } from './errors.ts';
 import type { OwnUser, SessionAnswer } from './generated/types.ts';
 
-/** Who is signed in, and with what. Whoever has it can act as that user: keep it as you would a password. */
+/** The signed-in user and the tokens. Anyone who has a session can act as that user: protect it like a password. */
 export interface Session {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly user: OwnUser;
-  /** When the access token ends by this machine's clock, in ms; without it the token's own time counts. */
+  /** When the access token expires by this machine's clock, in ms. Without it, the expiry time in the token counts. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Why the session is another one now. `ended`: the platform takes it no more, as `error` tells. */
+/** Why the session has changed. `ended`: the platform no longer accepts it; `error` says why. */
 export interface SessionChange {
   readonly reason: 'signed-in' | 'refreshed' | 'signed-out' | 'ended' | 'set' | 'elsewhere';
   readonly error?: KithError | undefined;
@@ -19,8 +19,8 @@ export interface SessionChange {
 export type SessionListener = (session: Session | null, change: SessionChange) => void;
 
 /**
- * Makes a session of an answer. How long the token holds is taken from the token, from when on is now: so a machine
- * whose clock is wrong does not take it for expired.
+ * Makes a session from an answer. The token says how long it is valid, and that time is counted from now: so a machine
+ * whose clock is wrong does not take the token for expired.
  */
 export function sessionOf({ accessToken, refreshToken, user }: SessionAnswer, now = Date.now()): Session {
   const { iat, exp } = claimsOf(accessToken);
@@ -28,13 +28,13 @@ export function sessionOf({ accessToken, refreshToken, user }: SessionAnswer, no
   return { accessToken, refreshToken, user, expiresAt };
 }
 
-/** When the access token ends, in ms of this machine's clock; `Infinity` where nothing tells. */
+/** When the access token expires, in ms of this machine's clock; `Infinity` if that is unknown. */
 export function expiryOf(session: Session): number {
   const { exp } = claimsOf(session.accessToken);
   return session.expiresAt ?? (exp === undefined ? Number.POSITIVE_INFINITY : exp * 1000);
 }
 
-/** Reads a token without verifying it: that is the platform's to do. */
+/** Reads a token without verifying it: the platform does that. */
 function claimsOf(token: string): { iat?: number; exp?: number } {
   try {
     const [, payload = ''] = token.split('.');

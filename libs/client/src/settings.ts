@@ -3,13 +3,13 @@ import type { Fetch } from './exchange.ts';
 
 /** How a client reaches the platform. */
 export interface ConnectionOptions {
-  /** Where the platform is, `https://api.example.org`. */
+  /** The address of the platform, such as `https://api.example.org`. */
   url: string;
-  /** Stands in for the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: Fetch | undefined;
   /** How long an attempt may take, in ms. Default: 10,000. */
   timeoutMs?: number | undefined;
-  /** How often a call is tried again, where that can do no harm. Default: 3. */
+  /** How often a call is tried again, if that can do no harm. Default: 3. */
   retries?: number | undefined;
 }
 
@@ -17,12 +17,12 @@ const defaults = { timeoutMs: 10_000, retries: 3 };
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** What all calls of a client go by, but for its tokens. Throws `TypeError` that names the option no call could go by. */
+/** The settings of all calls of a client, except its tokens. Throws a `TypeError` that names the invalid option. */
 export function connectionSettings(
   options: ConnectionOptions,
   projectId?: string,
 ): Omit<CallSettings, 'tokens'> {
-  // Not quoted: an address may hold a password.
+  // The message does not quote the address, which may hold a password.
   if (!isAddress(options.url))
     throw new TypeError('url must be an address such as "https://api.example.org".');
   const url = options.url.replace(/\/+$/, '');
@@ -37,13 +37,13 @@ export function connectionSettings(
   };
 }
 
-/** The id as it is. Throws `TypeError` where it names no project. */
+/** Returns the id unchanged. Throws `TypeError` if it cannot be a project's id. */
 export function checkedProjectId(projectId: string): string {
   if (uuid.test(projectId)) return projectId;
   throw new TypeError(`projectId must be the UUID of a project, not "${projectId}".`);
 }
 
-/** Whether paths can be put behind an address. */
+/** Whether paths can be appended to an address. */
 function isAddress(url: string): boolean {
   try {
     const { protocol, search, hash } = new URL(url);

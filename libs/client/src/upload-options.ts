@@ -1,23 +1,23 @@
 /**
- * The bytes of an upload. A `Blob` is read as it is sent: a `File` of a page, or in Node `await fs.openAsBlob(path)`. A stream
- * can be sent only once; a page reads it to its end first.
+ * The bytes of an upload. A `Blob` is read while it is sent: a `File` of a page, or in Node `await fs.openAsBlob(path)`. A stream
+ * can be sent only once; a page reads it to its end before it sends anything.
  */
 export type UploadSource = Blob | Uint8Array | ReadableStream<Uint8Array>;
 
-/** How far an upload is, in bytes of the file. */
+/** The progress of an upload, in bytes of the file. */
 export interface UploadProgress {
-  /** Those that are on their way. It begins anew where the file is sent again. */
+  /** The bytes sent so far. It starts again from 0 if the file is sent again. */
   loaded: number;
-  /** All of them; undefined for a stream. */
+  /** The size of the file; undefined for a stream. */
   total: number | undefined;
 }
 
-/** How one upload is made. */
+/** The options of one upload. */
 export interface UploadOptions {
-  /** Ends the upload, of which nothing is stored then: it rejects with the signal's reason. */
+  /** Ends the upload, so that nothing of it is stored: it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** How long the upload may stand still, or wait for its answer once all is sent, in ms. Default: 60,000. */
+  /** How long the upload may make no progress, or wait for its answer after all is sent, in ms. Default: 60,000. */
   timeoutMs?: number | undefined;
-  /** Hears how far it is, while it is sent and at the end. */
+  /** Gets the progress, while the file is sent and at the end. */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
 }

@@ -9,7 +9,7 @@ import { hasXhr, sendByXhr } from './send-by-xhr.ts';
 import type { UploadOptions } from './upload-options.ts';
 
 const defaultMs = 60_000;
-/** Where nothing tells whether it moves: as long as the platform lets a request take. */
+/** The time limit if progress cannot be seen: as long as the platform allows for a request. */
 const unseenMs = 600_000;
 const pieceBytes = 64 * 1024;
 
@@ -21,8 +21,8 @@ interface Form {
 }
 
 /**
- * Sends a file. It takes no key, so it is sent again only after an answer that says that none of it was taken: with another token
- * after a 401, and later after a 429.
+ * Sends a file. An upload takes no key, so it is sent again only after an answer that means that nothing of it was taken: after a
+ * 401 with another token, and after a 429 when the wait is over.
  */
 export async function upload(
   settings: CallSettings,
@@ -31,7 +31,7 @@ export async function upload(
   { signal, timeoutMs, onProgress }: UploadOptions = {},
 ): Promise<unknown> {
   const { [operation.upload as string]: given, name, ...fields } = input;
-  // Node streams bodies; pages do so only over HTTP/2, and not in all browsers.
+  // Node can stream bodies. Pages can do so only over HTTP/2, and not in all browsers.
   const isPage = hasXhr() || 'ServiceWorkerGlobalScope' in globalThis;
   const source = await sourceOf(given, isPage);
   const total = 'size' in source ? source.size : undefined;
@@ -60,7 +60,7 @@ export async function upload(
   };
   let refusal: unknown;
   const send = async (token: string | undefined) => {
-    // Of a stream that has been read, nothing is left to send.
+    // A stream that has been read cannot be sent again.
     if (refusal && total === undefined) throw refusal;
     try {
       return await exchange(request, {
@@ -98,7 +98,7 @@ function formOf(
       const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
       return `--${boundary}\r\nContent-Disposition: form-data; name="${key}"\r\n\r\n${text}\r\n`;
     });
-  // As browsers write it (WHATWG HTML, multipart/form-data).
+  // The name is escaped as browsers do it (WHATWG HTML, multipart/form-data).
   const filename = String(name ?? 'file').replaceAll(/["\r\n]/g, encodeURIComponent);
   const file = `Content-Disposition: form-data; name="${part}"; filename="${filename}"`;
   const type = 'Content-Type: application/octet-stream';
@@ -110,7 +110,7 @@ function formOf(
   };
 }
 
-/** A form that is read as it is sent, piece by piece, with its length where that is known. */
+/** A form that is read piece by piece while it is sent, with its length if that is known. */
 function streamOf(
   source: Blob | ReadableStream<Uint8Array>,
   { head, tail }: Form,
@@ -119,7 +119,7 @@ function streamOf(
   const isBlob = 'size' in source;
   const reader = (isBlob ? source.stream() : source).getReader();
   let loaded = 0;
-  // What is in memory comes as one chunk, which would be one step.
+  // A file in memory comes as one chunk, which would be a single step of progress.
   let rest = new Uint8Array() as Uint8Array;
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(head),
@@ -142,7 +142,7 @@ function streamOf(
   return {
     body,
     headers: isBlob ? { 'content-length': String(head.length + source.size + tail.length) } : {},
-    // After a failure Node reads no more of a body, and does not cancel it; after an early answer it reads on.
+    // After a failure, Node stops reading a body but does not cancel it; after an early answer, Node goes on reading it.
     release() {
       rest = rest.subarray(rest.length);
       reader.cancel().catch(() => {});

@@ -16,7 +16,7 @@ import { type ClientWorld, reach, startLimited } from './support/world.ts';
 const browser = await sharedBrowser();
 afterAll(() => browser?.close());
 
-/** Serves a page that loads the behaviours, from an origin of its own. */
+/** Serves a page that loads the behaviours, from its own origin. */
 async function servePage(): Promise<{ origin: string } & AsyncDisposable> {
   const entryPoints = [fileURLToPath(new URL('support/page.ts', import.meta.url))];
   const built = await build({ entryPoints, bundle: true, write: false, format: 'esm', platform: 'browser' });
@@ -43,7 +43,7 @@ describe.skipIf(!browser)('the client in Chromium', () => {
   let page: Page;
   let origin: string;
   const undo = new AsyncDisposableStack();
-  /** The ways that pages are on, by their addresses. */
+  /** The faulty ways to the platform that pages use, by address. */
   const worlds = new Map<string, ClientWorld>();
   const place = ({ url, projectId }: ClientWorld) => JSON.stringify({ url, projectId });
   const newTab = async () => {
@@ -66,7 +66,7 @@ describe.skipIf(!browser)('the client in Chromium', () => {
 
   it('shares a session among tabs, which refresh it one at a time', async () => {
     await using world = await reach(platform);
-    // Pages call from another origin than the platform's.
+    // Pages call from an origin other than the platform's.
     expect(origin).not.toBe(world.url);
     const tabs = [page, await newTab(), await newTab()] as const;
     for (const tab of tabs) await tab.evaluate(`open(${place(world)})`);
@@ -75,17 +75,17 @@ describe.skipIf(!browser)('the client in Chromium', () => {
     await first.evaluate(`kith.auth.signIn(${JSON.stringify({ email, password })}).then(() => undefined)`);
     for (const tab of [second, third]) await tab.waitForFunction('kith.session?.user.name === "Ada"');
 
-    // As after half an hour: the access token has ended.
+    // The access token has expired, as it does after half an hour.
     await first.evaluate('kith.setSession({ ...kith.session, expiresAt: 0, accessToken: "ended" })');
     for (const tab of [second, third]) await tab.waitForFunction('kith.session.accessToken === "ended"');
     await world.control.seen();
-    // Long enough that a tab which did not wait for the other would be seen to ask meanwhile.
+    // The answers are so late that a tab which did not wait for the other would be seen to ask meanwhile.
     await world.control.fault({ match: 'request-new-access-token', times: 3, how: 'late' });
     const counts = await Promise.all(tabs.map((tab) => tab.evaluate('kith.connections.count()')));
     expect(counts).toEqual(Array(3).fill({ count: 0 }));
     const tokens = await Promise.all(tabs.map((tab) => tab.evaluate('kith.session.refreshToken')));
     expect(new Set(tokens).size).toBe(1);
-    // A tab may see a moment later what another has stored: then it asks, too, and is given the same session.
+    // A tab may notice only later what another has stored: then it also asks, and gets the same session.
     const seen = await world.control.seen();
     const refreshes = seen.filter(({ line }) => line.endsWith('/request-new-access-token'));
     expect(refreshes.length).toBeGreaterThan(0);

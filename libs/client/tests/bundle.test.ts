@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
-/** Bytes of the bundle for browsers, minified and gzipped. */
+/** The largest size of the bundle for browsers, minified and gzipped, in bytes. */
 const largest = 15_000;
 
 it(`the client is bundled for browsers from its own sources alone, in less than ${largest} bytes`, async () => {

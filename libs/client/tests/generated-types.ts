@@ -13,7 +13,7 @@ type Operations = {
     : never]: Contracts[Key] extends contracts.OperationSpec ? Contracts[Key] : never;
 };
 
-/** What the client manages itself, and what answers text to older client libraries. */
+/** Operations that the client calls by itself, and those that answer text to older client libraries. */
 type Apart =
   | 'identity.sign-out'
   | 'identity.request-new-access-token'
@@ -21,13 +21,13 @@ type Apart =
   | 'crypto.sign-testing-jwt-v2'
   | 'identity.verify-email-link';
 
-/** Those that a server key alone may call stand beside the others. */
+/** All methods. Those that only a server key may call are in a type of their own. */
 type All = Methods & Pick<ServerMethods, 'notifications.create'>;
 type Generated = { [Key in keyof All as All[Key]['operation']]: All[Key] };
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** The members of an intersection as one object, all the way down; any JSON is without an end. */
+/** The members of an intersection as one object, at all levels. `Json` stays as it is, because it is recursive. */
 type Flat<T> = [T, Json] extends [Json, T]
   ? Json
   : T extends UploadSource | Response
@@ -36,18 +36,18 @@ type Flat<T> = [T, Json] extends [Json, T]
       ? { [Key in keyof T]: Flat<T[Key]> }
       : T;
 
-/** What a caller writes: what is optional may be left out; digits in a query are a number. */
+/** The query as a caller writes it: optional fields may be left out, and digits are a number. */
 type QueryInput<Q extends z.ZodObject> = {
   [Key in keyof z.input<Q>]: Key extends keyof z.output<Q>
     ? Exclude<z.output<Q>[Key], undefined> | Extract<z.input<Q>[Key], undefined>
     : never;
 };
-/** Nothing at all, which zod infers as a record of never, adds no member. */
+/** An empty object, which zod infers as a record of never, adds no member. */
 type Members<T> = T extends Record<string, never> ? unknown : T;
 type InputOf<O extends contracts.OperationSpec> = Members<z.input<O['params']>> &
   Members<QueryInput<O['query']>> &
   (O extends { upload: contracts.Upload } ? FormInput<O> : Members<z.input<O['body']>>);
-/** The bytes, and what the texts of the form stand for. */
+/** The bytes, and the values that the texts of the form stand for. */
 type FormInput<O extends contracts.OperationSpec & { upload: contracts.Upload }> = {
   [Part in O['upload']['part']]: UploadSource;
 } & { name?: string | undefined } & (O['body'] extends z.ZodObject ? Members<QueryInput<O['body']>> : never);
@@ -56,7 +56,7 @@ type OutputOf<O extends contracts.OperationSpec> = O extends { kind: 'download' 
   : z.output<O['output']>;
 type Taken<T> = keyof T extends never ? undefined : Flat<T>;
 
-/** The items of a list, whatever its envelope; else the output itself. */
+/** The items of a list, whatever its envelope; for other operations the output itself. */
 type ItemsOf<Output> =
   Extract<Output, { pagination: unknown }> extends infer Envelope
     ? [Envelope] extends [never]
@@ -71,7 +71,7 @@ type ItemsOf<Output> =
 type ErrorsOf<O extends contracts.OperationSpec> = O['errors'][number] | Values<O['invalid']>;
 type Values<T> = T extends Readonly<Record<string, infer Value>> ? Value : never;
 
-/** Names of the operations of which something differs. */
+/** The names of operations whose generated types differ from their contracts. */
 type Wrong<What extends 'input' | 'output' | 'errors'> = {
   [Name in Exclude<keyof Operations, Apart>]: Name extends keyof Generated
     ? {
@@ -84,11 +84,11 @@ type Wrong<What extends 'input' | 'output' | 'errors'> = {
     : Name;
 }[Exclude<keyof Operations, Apart>];
 
-// Every operation of the contracts has a method, and none is made up.
+// Every operation of the contracts has a method, and there is no other method.
 expectTypeOf<keyof Generated>().toEqualTypeOf<Exclude<keyof Operations, Apart>>();
 expectTypeOf<Apart>().toExtend<keyof Operations>();
 
-// The generated types are those of the contracts.
+// The generated types are the same as those of the contracts.
 expectTypeOf<Wrong<'input'>>().toEqualTypeOf<never>();
 expectTypeOf<Wrong<'output'>>().toEqualTypeOf<never>();
 expectTypeOf<Wrong<'errors'>>().toEqualTypeOf<never>();

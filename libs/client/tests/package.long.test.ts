@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** Bytes of the bundle for browsers, minified and gzipped. */
+/** The largest size of the bundle for browsers, minified and gzipped, in bytes. */
 const largest = 15_000;
 
 const application = (url: string, projectId: string) => `
@@ -61,7 +61,7 @@ describe('the package as it is published', () => {
     expect(files.filter((name) => /\.test\.|(?<!\.d)\.ts$/.test(name))).toEqual([]);
   });
 
-  // The `node` of the path is the one an application would run on.
+  // The `node` in the path is the one that an application would run on.
   it.each(['node', process.execPath])('works as it is in %s', async (node) => {
     const { stdout } = await run(node, [join(folder, 'application.js')], { cwd: folder });
     expect(JSON.parse(stdout)).toEqual([true, 0, 'function']);

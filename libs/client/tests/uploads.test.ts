@@ -37,7 +37,7 @@ describe.concurrent('uploads from Node', () => {
       { onProgress: ({ loaded, total }) => sizes.push(loaded, total) },
     );
     expect([originalSize, name]).toEqual([20 * mebibyte, 'large.bin']);
-    // In many steps, and not as one whole.
+    // Progress comes in many steps, and not as one.
     expect(sizes.length).toBeGreaterThan(20);
     expect(sizes.slice(-2)).toEqual([20 * mebibyte, 20 * mebibyte]);
   });
@@ -50,7 +50,7 @@ describe.concurrent('uploads from Node', () => {
     const file = new ReadableStream<Uint8Array>({
       async start(controller) {
         controller.enqueue(new Uint8Array(mebibyte));
-        // The rest comes only once the client has sent what there is.
+        // The rest comes only after the client has sent the first part.
         await told;
         controller.enqueue(new Uint8Array(mebibyte));
         controller.close();
@@ -80,7 +80,7 @@ describe.concurrent('uploads from Node', () => {
     });
     const lines = (await world.control.seen()).map(({ line }) => line.split('/').at(-1));
     expect(lines).toEqual(['files', 'request-new-access-token']);
-    // The next one has the new token.
+    // The next upload has the new token.
     expect(await kith.storage.createFile({ file: stream() })).toMatchObject({ originalSize: mebibyte });
     const body = JSON.stringify({ error: 'Too many.', code: 'rate-limit/exceeded' });
     await world.control.seen();
@@ -125,7 +125,7 @@ describe.concurrent('uploads from Node', () => {
       const kith = createClient(${JSON.stringify(options)});
       const { code } = await kith.storage.createImage({ file: new Uint8Array(${20 * mebibyte}) }).catch((error) => error);
       console.log(code);`;
-    // Killed if it does not end by itself, long before an upload may take.
+    // The process is killed if it does not end by itself, long before an upload would time out.
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
       timeout: 20_000,
     });

@@ -1,8 +1,8 @@
 import type { ErrorCode } from './errors.ts';
 
-/** What a code means to who gets it; sentences for the error catalogue. */
+/** What a code means to the client that gets it, in sentences for the error catalogue. */
 export interface ErrorMeaning {
-  /** When it is answered. */
+  /** When the API answers with this code. */
   when: string;
   /** What a client does about it. */
   remedy: string;
@@ -27,7 +27,7 @@ const noSuchUser = {
   remedy: 'Take the user out of what you show.',
 };
 
-/** What every code of the API means: the text of docs/errors.md and of the page /docs/errors of each gateway. */
+/** What every code of the API means. docs/errors.md and the page /docs/errors of each gateway are made from this text. */
 export const errorMeanings = {
   'request/invalid-http': {
     when: 'The request breaks the rules of HTTP: a malformed line or header, two hosts, or a body that ends early.',

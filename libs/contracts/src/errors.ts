@@ -1,6 +1,6 @@
 /**
  * Every error code of the API, with its HTTP status and its default text (spec#errors-codes).
- * The one code → status table: nothing else in the project decides a status.
+ * This is the only table from codes to statuses: nothing else in the project decides a status.
  */
 export const errors = {
   'request/invalid-http': { status: 400, message: 'The request is not valid HTTP.' },
@@ -162,7 +162,7 @@ export interface ErrorBody {
   error: string;
   code: string;
   field?: string;
-  /** Of several fields that are wrong, all (spec#errors-several). */
+  /** All wrong fields, if there are several (spec#errors-several). */
   errors?: readonly FieldError[];
   details?: string;
 }
@@ -173,17 +173,17 @@ export interface FieldError {
   error: string;
 }
 
-/** Tells the HTTP status of a code. */
+/** The HTTP status of a code. */
 export function statusOf(code: ErrorCode): number {
   return errors[code].status;
 }
 
-/** Tells whether a string is one of the API's codes. */
+/** Whether a string is one of the API's codes. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errors, code);
 }
 
-/** Builds the error envelope of a code; what is not given is left out (spec#errors-envelope). */
+/** Builds the error envelope of a code; fields that are not given are left out (spec#errors-envelope). */
 export function errorBody(
   code: ErrorCode,
   extra: { message?: string; field?: string; errors?: readonly FieldError[]; details?: string } = {},
@@ -195,7 +195,7 @@ export function errorBody(
   return body;
 }
 
-/** An error as RFC 9457 has it; what the envelope has are extension members (spec#errors-problem-error). */
+/** An error in the form of RFC 9457. The fields of the envelope are extension members (spec#errors-problem-error). */
 export interface Problem extends ErrorBody {
   type: string;
   title: string;
@@ -203,12 +203,12 @@ export interface Problem extends ErrorBody {
   detail: string;
 }
 
-/** Where the error catalogue describes a code: the `type` of its problems, the same on every server. */
+/** The `type` of a code's problems: the address of its entry in the error catalogue, the same on every server. */
 export function problemType(code: string): string {
   return `/docs/errors#${code}`;
 }
 
-/** Says an error envelope as a problem (RFC 9457). */
+/** Turns an error envelope into a problem (RFC 9457). */
 export function problemOf(body: ErrorBody, status: number): Problem {
   const { error, code } = body;
   const title = isErrorCode(code) ? errors[code].message : error;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { clampedInteger, positiveInteger, wholeNumber } from './scalars.ts';
 
-/** Opaque: what `Link` gave (spec#lists-cursor). */
+/** An opaque cursor, from a `Link` header (spec#lists-cursor). */
 export const cursor = z
   .string()
   .max(2048)
@@ -23,7 +23,7 @@ export function listQuery(defaults: { limit: number; max: number }) {
   });
 }
 
-/** Most items of a page of any list in an envelope. */
+/** The largest number of items in a page of any list in an envelope. */
 const longestPage = 100;
 
 /** The connection lists' own envelope (spec#connections-list-envelope): `{ <key>: [...], pagination }`. */
@@ -34,7 +34,7 @@ export const connectionPagination = z.object({
   hasNextPage: z.boolean(),
   hasPreviousPage: z.boolean(),
   limit: wholeNumber,
-  // Under a v7 short form also those of the general envelope (spec#short-forms-lists).
+  // A v7 short form also has the fields of the general envelope (spec#short-forms-lists).
   page: wholeNumber.optional(),
   pageSize: wholeNumber.optional(),
   totalItems: wholeNumber.optional(),
@@ -42,7 +42,7 @@ export const connectionPagination = z.object({
 });
 
 /**
- * A list in the connection lists' envelope; `data` is the same items again, under a v7 short form
+ * A list in the connection lists' envelope. Under a v7 short form, `data` has the same items again
  * (spec#short-forms-lists).
  */
 export function connectionEnvelope<Key extends string, Item extends z.ZodType>(key: Key, item: Item) {

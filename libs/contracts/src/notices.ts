@@ -3,23 +3,23 @@ import { apiKey } from './operations/api-keys.ts';
 import { gatewaySettings } from './operations/projects.ts';
 import { timestamp, uuid } from './scalars.ts';
 
-/** Something that is told to whoever listens at that moment, and stored nowhere. */
+/** A message to everyone who listens at that moment. It is not stored. */
 export interface NoticeSpec {
   name: string;
-  /** Matches the subjects it is told on, below the prefix. */
+  /** Matches the subjects that it is sent on, below the prefix. */
   subjects: string;
 }
 
-/** What gateways must refuse: told when it happens, and as a snapshot. `until` is when the last token concerned ends. */
+/** What gateways must refuse: sent when it happens, and as a snapshot. `until` is when the last token concerned expires. */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
   suspended: z.array(z.object({ userId: uuid, until: timestamp })),
-  /** Ids of signing keys, for good. Absent where identity is of a version that revokes none. */
+  /** Ids of signing keys that are revoked for good. Absent if identity has a version that revokes no keys. */
   keys: z.array(z.string()).default([]),
 });
 export type Revocations = z.output<typeof revocations>;
 
-/** Tells every gateway at once what is revoked; `restored` are users who are suspended no more. */
+/** Tells every gateway immediately what is revoked; `restored` are users who are no longer suspended. */
 export const revocationNotice = {
   name: 'revocations',
   subjects: 'notice.revocations',
@@ -27,24 +27,24 @@ export const revocationNotice = {
 } as const;
 export type RevocationNotice = z.output<typeof revocationNotice.body>;
 
-/** Tells every gateway at once what it is to go by of a project whose settings were changed (docs/adr/0013). */
+/** Tells every gateway immediately the new settings of a project whose settings were changed (docs/adr/0013). */
 export const projectSettingsNotice = {
   name: 'project-settings',
   subjects: 'notice.project-settings',
   body: gatewaySettings,
 } as const;
 
-/** Tells every gateway at once of a key that was made, or by null that there is none with this hash any more (docs/adr/0053). */
+/** Tells every gateway immediately of a new key, or, with null, that there is no key with this hash any more (docs/adr/0053). */
 export const apiKeyNotice = {
   name: 'api-keys',
   subjects: 'notice.api-keys',
   body: z.object({ hash: z.string(), key: apiKey.nullable() }),
 } as const;
 
-/** Wakes the streams of a user's feed. It has no content: a stream reads the feed. */
+/** Wakes the streams of a user's feed. The notice has no content: a stream reads the feed itself. */
 export const feedNotice = { name: 'feed', subjects: 'feed.*.*' } as const;
 
-/** The subject of a notice that is told to everybody. */
+/** The subject of a notice that goes to everybody. */
 export function noticeSubject(prefix: string, notice: { name: string }): string {
   return `${prefix}.notice.${notice.name}`;
 }

@@ -4,8 +4,8 @@ import type { ErrorCode, Feature } from './errors.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call: an operator, a signed-in user, a project's own back end by its server key, anyone (a valid token is used), anyone
- * (tokens are ignored).
+ * Who may call: an operator, a signed-in user, a project's own back end with its server key, anyone (a valid token is used), or
+ * anyone (tokens are ignored).
  */
 export type Auth = 'operator' | 'user' | 'server-key' | 'optional' | 'none';
 
@@ -20,105 +20,108 @@ export const operatorScopes = [
 ] as const;
 export type OperatorScope = (typeof operatorScopes)[number];
 
-/** What a project may keep from those who are not signed in. */
+/** What a project may hide from callers who are not signed in. */
 export type Visibility = 'profiles' | 'connections';
 
-/** Requests a window, counted per project and client IP (spec#limits-count). `null` where it names no limit. */
+/** Requests per window, counted per project and client IP (spec#limits-count). */
 export interface Limit {
   max: number;
   windowSeconds: number;
 }
 
-/** What an upload brings. */
+/** The rules for the file of an upload. */
 export interface Upload {
   /** The name of the part with the bytes. */
   part: string;
   maxBytes: number;
-  /** Media types that the bytes may have; any, where there are none. A type is read from the bytes, whatever the form says of it. */
+  /** The media types that the bytes may have; without it, any type. The type is read from the bytes, not from the form. */
   types?: readonly string[];
-  /** The code for a form without the part, and for one with more bytes. */
+  /** The codes for a form without the part, and for a file that is too large. */
   missing: ErrorCode;
   tooLarge: ErrorCode;
 }
 
-/** Most bytes that a form takes beside those of its file: heads of parts and other fields. */
+/** The largest size of a form without the bytes of its file: heads of parts and other fields. */
 export const maxFormBytes = 64 * 1024;
 
-/** Everything a caller may rely on of one operation of the HTTP API. */
+/** Everything that a caller may rely on about one operation of the HTTP API. */
 export interface OperationSpec {
   /** Stable name, `<service>.<operation>`; the NATS subject and the rate limit's name are made from it. */
   name: `${string}.${string}`;
-  /** What it does, in a few words: its line in the reference. */
+  /** What the operation does, in a few words: its line in the reference. */
   summary: string;
   feature: Feature;
   /**
-   * `stream`: the gateway holds the answer open and writes as things come. `export`: it makes one document of what
-   * the services hold, by `parts`. `upload` and `download`: the body, or the answer, is bytes that are streamed between client
-   * and service over HTTP, past the bus (docs/adr/0045). Else one request, one answer.
+   * `stream`: the gateway keeps the answer open and writes events as they come. `export`: the gateway makes one document of what
+   * the services hold, as `parts` says. `upload` and `download`: the body or the answer is bytes that are streamed between client
+   * and service over HTTP, past the bus (docs/adr/0045). By default: one request, one answer.
    */
   kind?: 'request' | 'stream' | 'export' | 'upload' | 'download';
-  /** Of an upload, whose body is `multipart/form-data`; `body` has its other parts, each a text. */
+  /** For an upload, whose body is `multipart/form-data`: its file. `body` has the other parts, each a text. */
   upload?: Upload;
   method: Method | readonly [Method, ...Method[]];
   /** Path below the project scope (or below the root, for scope `none`); `:name` is a parameter. */
   path: `/${string}`;
   scope: 'project' | 'none';
   auth: Auth;
-  /** The scope that an operator key needs; where an operators' operation names none, only `OPERATOR_TOKEN` may call it. */
+  /** The scope that an operator key needs. An operators' operation without one may only be called with `OPERATOR_TOKEN`. */
   operatorScope?: OperatorScope;
   /**
-   * Of an operators' operation whose path names no project: a key that is limited to some projects may call it, and its handler
-   * answers of these alone. Any other is refused to such a key (spec#operator-keys-projects).
+   * For an operators' operation whose path names no project: a key that is limited to some projects may call it, and its handler
+   * answers only about these. Without it, such a key is refused (spec#operator-keys-projects).
    */
   narrowsToProjects?: true;
   /**
-   * What a server key may do here. `for-user`: act for a user. `itself`: call without one, too. By default it acts for users at their
-   * operations, except under `/auth/` and at exports (`serverKeyMay`, spec#server-keys-on-behalf).
+   * What a server key may do here. `for-user`: act for a user. `itself`: also call without a user. By default it may act for users
+   * at users' operations, except under `/auth/` and at exports (`serverKeyMay`, spec#server-keys-on-behalf).
    */
   serverKey?: ServerKeyUse;
-  /** The body that a server key may send as itself, where it may send more than a user (spec#users-role-server-keys). */
+  /** The body that a server key may send as itself, if it may send more than a user (spec#users-role-server-keys). */
   serverKeyBody?: z.ZodObject;
-  /** Null is none. Of operators' operations only failures to identify are limited (spec#operators-limit). */
+  /** Null is no limit. At operators' operations, only failures to identify are limited (spec#operators-limit). */
   limit: Limit | null;
   params: z.ZodObject;
   query: z.ZodObject;
   body: z.ZodType<Record<string, unknown>>;
   output: z.ZodType;
-  /** Of an export: what its own service answers, and the lists that follow it in the document, in their order. */
+  /** For an export: the answer of its own service, and the lists that follow it in the document, in their order. */
   parts?: { head: z.ZodObject; sections: Readonly<Record<string, ExportSection>> };
   status: 200 | 201 | 202 | 204;
-  /** Codes the handler may answer with, beside those of validation and `<feature>/server-error`. */
+  /** Codes that the handler may answer with, besides those of validation and `<feature>/server-error`. */
   errors: readonly ErrorCode[];
-  /** A field that older clients put the whole body in (spec#existing-clients-update). */
+  /** The field in which older clients wrap the whole body (spec#existing-clients-update). */
   wrapped?: string;
-  /** What a validation failure answers, by place (`body.name`, `params`, `body`, `query`); most exact wins. */
+  /** The codes of validation failures, by place (`body.name`, `params`, `body`, `query`); the most exact place wins. */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**
-   * Reached without a project id, too, under a version: the token's project, or the asked user's
-   * (spec#short-forms-project).
+   * Whether it can also be reached without a project id, under a version: the project is then the token's, or that of the user
+   * in the path (spec#short-forms-project).
    */
   shortForm?: boolean;
   /**
-   * The setting by which a project may keep it to its signed-in users; with `auth: 'optional'`
+   * The setting by which a project may restrict it to signed-in users; used with `auth: 'optional'`
    * (spec#projects-public-profiles, spec#projects-public-connections).
    */
   visibility?: Visibility;
-  /** What a text output is sent as, a page for browsers among it; JSON otherwise. */
+  /** The content type of an output that is a text, such as a page for browsers. Without it, the output is JSON. */
   contentType?: 'text/plain; charset=utf-8' | 'text/html; charset=utf-8';
-  /** Answers for a project that is deleted, too; every other operation is refused for it (spec#projects-deleting). */
+  /** Whether it also answers for a deleted project. All other operations are refused for such a project (spec#projects-deleting). */
   answersDeleted?: true;
-  /** Takes an Idempotency-Key without a token; the project is the caller, and the answer tells whose the record is (spec#idempotency-scope). */
+  /**
+   * For an operation that takes an Idempotency-Key without a token. The project counts as the caller, and `userOf` finds in the
+   * answer the user whom the record belongs to (spec#idempotency-scope).
+   */
   keyedByProject?: { userOf(output: unknown): string };
   /**
-   * Whether the audit log tells of it: always, once it is known who asks, or where its handler says so. It tells of every change by an
-   * operator or a server key (spec#audit-what).
+   * When the audit log records it: `always` (once the caller is known), or `told` (when its handler says so). Every change by an
+   * operator or a server key is recorded anyway (spec#audit-what).
    */
   audit?: 'always' | 'told';
-  /** For testing only: in production it is there only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
+  /** For testing only: in production it exists only with ALLOW_TEST_TOKENS (spec#test-tokens-production). */
   testOnly?: boolean;
 }
 
-/** An operation one service asks of another, on `<prefix>.svc.<service>.<operation>`, never over HTTP. */
+/** An operation that one service asks of another, on `<prefix>.svc.<service>.<operation>`, never over HTTP. */
 export interface InternalOperationSpec {
   name: `${string}.${string}`;
   feature: Feature;
@@ -127,7 +130,7 @@ export interface InternalOperationSpec {
   errors: readonly ErrorCode[];
 }
 
-/** A list of an export, which its service gives page by page: `next`, until it is null, is the next one's `after`. */
+/** A list of an export. Its service gives it page by page: `next` is the `after` of the next page, and null on the last one. */
 export interface ExportSection extends InternalOperationSpec {
   body: z.ZodType<{ projectId: string; userId: string; after: string | null; limit: number }>;
   output: z.ZodObject<{ items: z.ZodArray; next: z.ZodNullable<z.ZodString> }>;
@@ -168,7 +171,7 @@ export function internalOperation<const O extends InternalOperationSpec>(spec: O
   return spec;
 }
 
-/** The methods an operation answers to; PATCH and PUT may be the same one (spec#connections-accept). */
+/** The methods that an operation answers to; PATCH and PUT may both call the same operation (spec#connections-accept). */
 export function methodsOf(spec: OperationSpec): readonly Method[] {
   return typeof spec.method === 'string' ? [spec.method] : spec.method;
 }
@@ -179,12 +182,12 @@ export function takesKey(spec: OperationSpec): boolean {
   return ['user', 'optional', 'server-key'].includes(spec.auth) || spec.keyedByProject !== undefined;
 }
 
-/** The subject the gateway forwards an operation to. Only the gateway may publish there (docs/adr/0003). */
+/** The subject to which the gateway forwards an operation. Only the gateway may publish there (docs/adr/0003). */
 export function rpcSubject(prefix: string, spec: { name: string }): string {
   return `${prefix}.rpc.${spec.name}`;
 }
 
-/** The subject one service asks another on. */
+/** The subject on which one service asks another. */
 export function internalSubject(prefix: string, spec: { name: string }): string {
   return `${prefix}.svc.${spec.name}`;
 }

@@ -1,13 +1,13 @@
 import { clearable, text } from './scalars.ts';
 
 /**
- * Control characters, and those that embed, override or isolate a direction of writing: with them a name looks like another
- * one. Marks of direction are none of them: names in right-to-left scripts need these.
+ * Control characters, and characters that embed, override or isolate a direction of writing: they can make a name look like
+ * another one. Direction marks are allowed: names in right-to-left scripts need them.
  */
 const deceiving = '\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069';
 const deceives = new RegExp(`[${deceiving}]`);
 
-/** A name that may be absent or cleared, as `clearableText` (spec#users-name-characters). */
+/** A name that may be absent or cleared, like `clearableText` (spec#users-name-characters). */
 export function nameText(max: number) {
   return clearable(
     text({ max })
@@ -19,7 +19,7 @@ export function nameText(max: number) {
   );
 }
 
-/** Where a picture is; may be absent or cleared, as `clearableText` (spec#users-avatar). */
+/** The address of a picture; may be absent or cleared, like `clearableText` (spec#users-avatar). */
 export function avatarText(max: number) {
   return clearable(
     text({ max })
@@ -34,7 +34,7 @@ export function avatarText(max: number) {
 /** Stands for the site that shows the picture. */
 const site = 'http://site.invalid';
 
-/** Asks the URL parser, as browsers do: to it `/\\host` and `/`, a tab and `/host` are addresses of another host. */
+/** Uses the URL parser, as browsers do: for it, `/\\host` and also `/` + tab + `/host` are addresses of another host. */
 function isAvatar(value: string): boolean {
   if (/^https?:\/\//i.test(value)) return URL.canParse(value);
   return value.startsWith('/') && URL.parse(value, site)?.origin === site;

@@ -21,7 +21,7 @@ const wrong = [
   ['x', 1],
 ];
 
-/** Values that are wrong in as many ways as a schema can be broken, in its depths, too. */
+/** Values that break a schema in every possible way, also in its nested parts. */
 function badInputs(schema: z.ZodType): unknown[] {
   const { def } = schema as unknown as { def: Record<string, unknown> };
   const within = (inner: unknown) => badInputs(inner as z.ZodType);

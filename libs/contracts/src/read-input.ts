@@ -3,13 +3,13 @@ import type { ErrorCode } from './errors.ts';
 
 /** One input that is not what its contract asks for. */
 export interface Fault {
-  /** The path to the input, `payload.id`; empty where it is the whole. */
+  /** The path to the input, such as `payload.id`; empty for the whole input. */
   field: string;
-  /** A sentence in words of the request, which says what to send (spec#errors-sentence). */
+  /** A sentence, in the terms of the request, that says what to send (spec#errors-sentence). */
   error: string;
   /** The code that the broken rule itself names. */
   code?: ErrorCode;
-  /** The contract has no such field. */
+  /** Set if the contract has no such field. */
   isUnknown?: true;
 }
 
@@ -17,16 +17,16 @@ export type ReadInput<Data> =
   | { data: Data; faults?: undefined }
   | { data?: undefined; faults: readonly [Fault, ...Fault[]] };
 
-/** As many faults are told; a body has room for a hundred thousand. */
+/** The largest number of faults in an answer: a body has room for a hundred thousand. */
 const mostFaults = 100;
-/** Names may be the caller's own, of any length; ours are shorter. */
+/** How many characters of a name are shown: a caller's own names may have any length, ours are shorter. */
 const longestName = 64;
 
 /**
- * Reads an input by its schema. This is the one place that says in sentences what is wrong with one: at most one fault a field,
- * in the order of the contract (spec#errors-sentence, spec#errors-several).
+ * Reads an input by its schema. This is the only place that says in sentences what is wrong with an input: at most one fault per
+ * field, in the order of the contract (spec#errors-sentence, spec#errors-several).
  *
- * A schema's own message is either a whole sentence, with a capital, or goes on after the field's name: `must be a UUID.`
+ * A schema's own message is either a whole sentence, with a capital, or continues after the field's name: `must be a UUID.`
  */
 export function readInput<Schema extends z.ZodType>(
   schema: Schema,
@@ -60,7 +60,7 @@ export function unknownFault(field: string): Fault {
   return { field, error: `${field} is not a field of this endpoint.`, isUnknown: true };
 }
 
-/** Joins a path to the name of a field, no longer than is told of a caller's own names. */
+/** Joins a path to the name of a field. Each part is cut to `longestName`. */
 export function nameOf(path: readonly PropertyKey[]): string {
   return path.map((name) => String(name).slice(0, longestName)).join('.');
 }
@@ -98,7 +98,7 @@ const formats: Readonly<Record<string, string>> = {
   datetime: 'an ISO 8601 time',
 };
 
-/** What follows the field's name, where a schema has no message of its own. */
+/** The words after the field's name, if a schema has no message of its own. */
 function words(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

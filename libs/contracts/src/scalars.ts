@@ -12,7 +12,7 @@ export const timestamp = z.iso.datetime({ precision: 3 });
 /** An ISO 8601 instant with any offset, as clients send it. */
 export const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with an offset.' });
 
-/** One that a `timestamp` can tell: its year has four digits. */
+/** An instant that a `timestamp` can express: its year has four digits. */
 export const tellableInstant = instant.refine(
   (value) => Date.parse(value) < 253_402_300_800_000,
   'must be before the year 10000.',
@@ -25,18 +25,18 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Longest string that fits into a body, whose size is bounded (spec#requests-too-large). */
+/** The length of the longest string that fits into a body, whose size is limited (spec#requests-too-large). */
 export const longestString = 256 * 1024;
 
 /**
- * A string of an answer, of at most `max` code points. The bound is kept where the value comes in, and only told here: who
- * reads an answer or an event must not refuse what an older version stored.
+ * A string of an answer, of at most `max` code points. The bound is enforced where the value comes in, and only documented here:
+ * readers of an answer or an event must not refuse what an older version stored.
  */
 export function shownText(max: number) {
   return z.string().meta({ maxLength: max });
 }
 
-/** A number of things. */
+/** A count of things. */
 export const wholeNumber = z.int().min(0);
 
 /**
@@ -57,17 +57,17 @@ export function text(bounds: { min?: number; max: number }) {
         },
         min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
       )
-      // What is blank is trimmed to nothing.
+      // A blank text is trimmed to nothing, so the pattern asks for a character that is not blank.
       .meta(min > 0 ? { minLength: min, maxLength: max, pattern: '\\S' } : { maxLength: max })
   );
 }
 
-/** A text that may be absent (stays absent) or emptied: null and blank give null. */
+/** A text that may be absent (and stays absent) or emptied: null and a blank text give null. */
 export function clearableText(max: number) {
   return clearable(text({ max }));
 }
 
-/** The same of a text with rules of its own, which lets a blank one pass. */
+/** The same for a text whose schema has its own rules. The schema must accept a blank text. */
 export function clearable<S extends z.ZodType<string>>(schema: S) {
   return schema
     .nullable()
@@ -75,14 +75,14 @@ export function clearable<S extends z.ZodType<string>>(schema: S) {
     .optional();
 }
 
-/** An optional text: absent, null and blank all count as none, which is null. */
+/** An optional text: absent, null and blank all give null. */
 export function optionalText(max: number) {
   return clearableText(max).transform((value) => value ?? null);
 }
 
 /**
- * Looks at how much a value holds before the schema looks at what that is, which may take a hundred times as long.
- * @param refusal Says what is too much of it; undefined where it is not.
+ * Checks the size of a value before the schema checks its content, which may take a hundred times as long.
+ * @param refusal Gives the message for a value that is too large; undefined for others.
  */
 export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) => string | undefined) {
   const looked = z.preprocess((value, context) => {
@@ -91,7 +91,7 @@ export function sized<S extends z.ZodType>(schema: S, refusal: (value: object) =
     context.issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   }, schema);
-  // What goes in is what the schema takes; to `preprocess` it could be anything.
+  // The input type is that of the schema; `preprocess` would make it `unknown`.
   return looked as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
@@ -105,7 +105,7 @@ function sizeOf(value: object): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-/** A positive whole number in a query string; past `max` it counts as `max`. */
+/** A positive whole number in a query string. A number above `max` counts as `max`. */
 export function clampedInteger(max: number) {
   const isSafe = max === Number.MAX_SAFE_INTEGER;
   const message = isSafe ? 'must be a number of at least 1.' : `must be a number from 1 to ${max}.`;
@@ -117,5 +117,5 @@ export function clampedInteger(max: number) {
     .meta({ type: 'integer', minimum: 1 });
 }
 
-/** A positive whole number in a query string; past the safe integers it counts as the largest of them. */
+/** A positive whole number in a query string. A number above the safe integers counts as the largest of them. */
 export const positiveInteger = clampedInteger(Number.MAX_SAFE_INTEGER);

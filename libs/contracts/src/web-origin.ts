@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 const longest = 300;
-/** What the first label of a host stands for any one label as. */
+/** The first label of a host, as written to stand for any one label. */
 const anyLabel = '*.';
 
 /**
- * Whether a text is an origin of the web as browsers send it (RFC 6454): scheme, host and port, nothing behind them. The first
+ * Whether a text is a web origin as browsers send it (RFC 6454): scheme, host and port, and nothing after them. The first
  * label of a host may be `*`, which stands for one label (spec#projects-web-origins-wildcard).
  */
 export function isWebOrigin(value: string): boolean {
@@ -15,12 +15,12 @@ export function isWebOrigin(value: string): boolean {
   const plain = `${scheme}${named}`;
   if (value.length > longest || named.includes('*') || !URL.canParse(plain)) return false;
   const { origin, hostname } = new URL(plain);
-  // A whole top-level domain, and the addresses of machines, have no labels of one owner under them.
+  // The names below a top-level domain do not belong to one owner, and IP addresses have no labels.
   const mayBeWild = hostname === 'localhost' || (hostname.includes('.') && !/^[\d.]+$/.test(hostname));
   return origin === plain && (!isWild || mayBeWild);
 }
 
-/** Whether a page of this origin is one of those listed. */
+/** Whether an origin is in a list. */
 export function listsOrigin(listed: readonly string[], origin: string): boolean {
   if (listed.includes(origin)) return true;
   const [, scheme, parent] = /^(https?:\/\/)[^./:@[\]]+\.([^/@]+)$/.exec(origin) ?? [];

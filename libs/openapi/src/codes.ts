@@ -7,7 +7,7 @@ import {
   takesKey,
 } from '@kith/contracts';
 
-/** Codes of the layers in front of the operations, which no operation has anything to do with. */
+/** Codes of the layers before the operations, which belong to no operation. */
 export const outside: readonly ErrorCode[] = [
   'route/not-found',
   'route/method-not-allowed',
@@ -16,7 +16,7 @@ export const outside: readonly ErrorCode[] = [
   'request/headers-too-large',
 ];
 
-/** What a request with an Idempotency-Key may be answered, besides. */
+/** Further codes for requests with an Idempotency-Key. */
 const keyCodes: readonly ErrorCode[] = [
   'request/invalid-idempotency-key',
   'request/in-progress',
@@ -29,7 +29,7 @@ const keyCodes: readonly ErrorCode[] = [
  */
 export function codesOf(operation: OperationSpec): ErrorCode[] {
   const { feature, auth, limit, scope, invalid = {}, errors } = operation;
-  // A project may ask for a token where others need none.
+  // A project may require a token where other projects do not.
   const asksUsers = auth === 'user' || auth === 'server-key' || operation.visibility !== undefined;
   const takesForm = operation.upload !== undefined;
   const takesBody = !methodsOf(operation).includes('GET') && !takesForm;
@@ -39,7 +39,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     scope === 'project' && !operation.answersDeleted && 'project/not-found',
     (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
-    // Where a token may be left out: for `On-Behalf-Of`, which not everybody may send.
+    // With an optional token, this code is for `On-Behalf-Of`, which not everybody may send.
     (asksUsers || auth === 'operator' || auth === 'optional') && 'auth/forbidden',
     asksUsers && 'auth/suspended',
     asksUsers && operation.shortForm === true && 'auth/token-expired',

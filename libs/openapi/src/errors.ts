@@ -52,7 +52,7 @@ export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The answer that a status stands for, with all the codes it may have. */
+/** The answer for a status, with all the codes that it may have. */
 export function errorResponse(status: string, codes: readonly ErrorCode[]): JsonObject {
   const only = { properties: { code: { type: 'string', enum: codes } } };
   const of = (name: string) => ({ allOf: [ref('schemas', name), only] });
@@ -69,12 +69,12 @@ export function errorResponse(status: string, codes: readonly ErrorCode[]): Json
   };
 }
 
-/** The name under which operations share the answer for these codes; none where there are too many to name. */
+/** The name under which operations share the answer for these codes; undefined if there are too many codes for a name. */
 export function errorResponseName(codes: readonly ErrorCode[]): string | undefined {
   return codes.length <= 3 ? codes.map(pascalCase).join('Or') : undefined;
 }
 
-/** Names of examples are keys of a component, too, in some tools. */
+/** The name of a code's example. Some tools use these names as keys of components. */
 function exampleName(code: ErrorCode): string {
   return code.replace('/', '.');
 }

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 
-/** A request and its answer, as they were recorded from a running platform. */
+/** A request and its answer, recorded from a running platform. */
 export interface Example {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
-  /** Absent where the answer has no body. */
+  /** Absent if the answer has no body. */
   answer?: unknown;
 }
 

@@ -16,15 +16,15 @@ import { parametersOf } from './parameters.ts';
 import type { Schemas } from './schemas.ts';
 import { securityOf } from './security.ts';
 
-/** What an operation's description is made with. */
+/** What is needed to make an operation's description. */
 export interface Parts {
   schemas: Schemas;
-  /** Answers that operations share, by name; they are added as they are met. */
+  /** Answers that operations share, by name. Each is added when it is first used. */
   responses: Map<string, JsonObject>;
   example: Example | undefined;
 }
 
-/** The path of an operation in the document: the v7 form for those of a project (spec#addresses-form-v7). */
+/** The path of an operation in the document: the v7 form for operations of a project (spec#addresses-form-v7). */
 export function pathOf(operation: OperationSpec): string {
   const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
   return operation.scope === 'project' ? `/v7/{projectId}${path}` : path;
@@ -49,7 +49,7 @@ export function describeOperation(operation: OperationSpec, method: Method, part
 
 const anyType = 'application/octet-stream';
 
-/** A form: the part with the bytes, and the others, which are texts. */
+/** Describes a form: the part with the bytes, and the other parts, which are texts. */
 function formOf(
   { body, upload }: OperationSpec & { upload: Upload },
   { schemas, example }: Parts,
@@ -66,11 +66,11 @@ function formOf(
   };
   const schema = {
     type: 'object',
-    // Last: what becomes of the bytes may hang on the other parts.
+    // The bytes come last, because the other parts may decide what happens with them.
     properties: { ...properties, [upload.part]: file },
     required: [...required, upload.part],
   };
-  // Without it a text, as which the bytes are described, would be sent as `text/plain`.
+  // The bytes are described as a text. Without an encoding, tools would send them as `text/plain`.
   const encoding = { [upload.part]: { contentType: (upload.types ?? [anyType]).join(', ') } };
   return {
     required: true,
@@ -88,12 +88,12 @@ function bodyOf(operation: OperationSpec, parts: Parts): JsonObject | undefined 
   const { schemas, example } = parts;
   const { upload } = operation;
   if (upload) return formOf({ ...operation, upload }, parts);
-  // Elsewhere a key that the contract does not name is ignored (spec#requests-admin-unknown).
+  // Other operations ignore a key that the contract does not name (spec#requests-admin-unknown).
   const strict = operation.auth === 'operator' ? { additionalProperties: false } : {};
   const schema: JsonObject = { ...schemas.of(operation.body), ...strict };
   if (Object.keys((schema.properties as object | undefined) ?? {}).length === 0) return undefined;
   return {
-    // No body at all counts as an empty object (spec#requests-no-body).
+    // A missing body counts as an empty object (spec#requests-no-body).
     required: !operation.body.safeParse({}).success,
     content: {
       'application/json': { schema, ...(example?.body === undefined ? {} : { example: example.body }) },
@@ -143,7 +143,7 @@ const bytes = {
   },
 };
 
-/** What a request for a part, or with a condition, is answered with. */
+/** The answers to a request for a part, or with a condition. */
 function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {

@@ -11,7 +11,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'path',
     required: true,
     description: 'The project that the users are of; upper case is as good.',
-    // Without an example: tools fill it in, and every request that is sent from them would be for a project of nobody's.
+    // It has no example: tools would fill it in, and send every request for a project that does not exist.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   Range: {
@@ -50,7 +50,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** What an address and its query take, in the order of the path, then of the contract. */
+/** The parameters of an operation: those of the path in its order, then those of the query in the contract's order, then headers. */
 export function parametersOf(
   operation: OperationSpec,
   schemas: Schemas,
@@ -78,7 +78,7 @@ export function parametersOf(
   ];
 }
 
-/** A description is the parameter's rather than its schema's; tools show it there. */
+/** Moves the description from the schema to the parameter, where tools show it. */
 function schemaAndExample({ description, ...schema }: JsonObject, example: unknown): JsonObject {
   const isNumber = schema.type === 'integer' && example !== undefined;
   return {

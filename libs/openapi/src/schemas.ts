@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type JsonObject, ref } from './json.ts';
 import { tidy } from './tidy.ts';
 
-/** What has a name in the document. Whatever else two operations share is written out in both. */
+/** The schemas that have a name in the document. All other shared schemas are written out in each operation. */
 const named: Readonly<Record<string, z.ZodType>> = {
   User: contracts.publicUser,
   OwnUser: contracts.ownUser,
@@ -30,8 +30,8 @@ export interface Schemas {
 }
 
 /**
- * Makes JSON Schema (draft 2020-12) of zod schemas. Each is taken as its input: what a caller may send, and, as answers
- * are not transformed, what it gets.
+ * Makes JSON Schema (draft 2020-12) from zod schemas. It uses the input type of each schema: that is what a caller may send, and
+ * also what a caller gets, because answers are not transformed.
  */
 export function makeSchemas(): Schemas {
   const names = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));
@@ -47,7 +47,7 @@ export function makeSchemas(): Schemas {
 
 const unnamed = '-';
 
-/** Converts what has a name, and one schema beside. Two without names would refer to each other where one holds the other. */
+/** Converts the named schemas and one more. Two schemas without names would refer to each other if one contains the other. */
 function convert(beside?: z.ZodType): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
@@ -55,7 +55,7 @@ function convert(beside?: z.ZodType): Record<string, JsonObject> {
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
     uri: (id) => `#/components/schemas/${id}`,
-    // What has no JSON Schema would be a promise that nobody reads.
+    // A rule without a JSON Schema would be missing in the document, so it is an error.
     unrepresentable: 'throw',
   });
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, tidy(schema) as JsonObject]));

@@ -32,7 +32,7 @@ const requirements: Readonly<Record<Auth, readonly JsonObject[]>> = {
   none: [{}],
 };
 
-/** Who may call, as a security requirement; an empty object is nobody in particular. */
+/** Who may call, as security requirements. An empty object allows anybody. */
 export function securityOf(auth: Auth): readonly JsonObject[] {
   return requirements[auth];
 }

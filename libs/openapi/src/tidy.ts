@@ -1,10 +1,10 @@
 import type { JsonObject } from './json.ts';
 
-/** How long strings of a format are at most; their patterns say no more than the format does. */
+/** The longest strings of each format. Their patterns are left out, because they say no more than the format does. */
 const lengths: Readonly<Record<string, number>> = { uuid: 36, 'date-time': 35, date: 10 };
 const largestInt32 = 2 ** 31 - 1;
 
-/** Rewrites a JSON Schema as zod makes it into what reads well in the document. */
+/** Rewrites a JSON Schema from zod into one that reads well in the document. */
 export function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy);
   if (typeof value !== 'object' || value === null) return value;
@@ -23,14 +23,14 @@ function text(schema: JsonObject): JsonObject {
   return { ...rest, maxLength: longest };
 }
 
-/** A number in a query is a string to zod, by a pattern. */
+/** Removes the pattern of a number in a query: for zod it is a string with a pattern. */
 function number(schema: JsonObject): JsonObject {
   if (schema.type !== 'integer') return schema;
   const { pattern: _, ...rest } = schema;
   return { ...rest, format: Number(schema.maximum) <= largestInt32 ? 'int32' : 'int64' };
 }
 
-/** A key of a map is a string anyhow, and any JSON is said by `true`. */
+/** Removes the schema of a map's keys, which are always strings, and writes `true` for values of any JSON. */
 function map(schema: JsonObject): JsonObject {
   if (schema.type !== 'object' || !schema.propertyNames) return schema;
   const { propertyNames: _, ...rest } = schema;
@@ -38,7 +38,7 @@ function map(schema: JsonObject): JsonObject {
   return inner.includes('__shared') ? { ...rest, additionalProperties: true } : rest;
 }
 
-/** `anyOf` of a plain type and null is a type with two names. */
+/** Turns `anyOf` of a plain type and null into a type with two names. */
 function orNull(schema: JsonObject): JsonObject {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;

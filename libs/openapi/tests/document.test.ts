@@ -36,7 +36,7 @@ const paths = document.paths as Record<string, Record<string, Described>>;
 const each = operations.map((spec) => [spec.name, spec] as const);
 const nothingTaken: Record<string, unknown> = {};
 
-/** Looks up a `$ref`, or gives what is no reference as it is. */
+/** Looks up a `$ref`; returns other values as they are. */
 function resolve<T>(value: T & { $ref?: string }): T {
   if (value.$ref === undefined) return value;
   const keys = value.$ref.slice(2).split('/');
@@ -58,7 +58,7 @@ function codesBy({ responses }: Described): [status: string, codes: string[]][] 
 }
 
 test('the committed document is what the contracts say', () => {
-  // Compared whole: a difference of such texts is no help to read. tools/openapi.ts writes it.
+  // Only whether the texts are equal is checked: a diff of such long texts would not help. tools/openapi.ts writes the document.
   expect(readFileSync(documentFile, 'utf8') === writeDocument()).toBe(true);
 });
 
@@ -86,7 +86,7 @@ test('every reference leads somewhere, and every component is led to', () => {
 
 test('every code is some answer’s', () => {
   const said = new Set([...operations.flatMap(codesOf), ...outside]);
-  // Of features that have no operation which takes one.
+  // The codes that no operation has are those of features without an operation that takes a body or a query.
   const never = (Object.keys(errors) as ErrorCode[]).filter((code) => !said.has(code));
   expect(never.every((code) => /\/invalid-(body|query)$/.test(code))).toBe(true);
   const schemas = (document.components as { schemas: Record<string, { enum?: string[] }> }).schemas;
@@ -179,7 +179,7 @@ describe.each(each)('%s', (name, spec) => {
       ]);
     const example = readExamples()[name];
     expect(example).toBeDefined();
-    // The bytes are no field of the contract's.
+    // The bytes are not a field of the contract.
     const { [spec.upload?.part ?? '']: _, ...body } = (example?.body ?? {}) as Record<string, unknown>;
     for (const part of ['params', 'query', 'body'] as const) {
       const parsed = spec[part].safeParse(part === 'body' ? body : (example?.[part] ?? {}));

@@ -41,7 +41,7 @@ const inner = internalOperation({
 });
 
 const atOnce = 2;
-/** How many wait at most, where nothing is known of how long work takes. */
+/** How many wait at most while nothing is known about how long work takes. */
 const mayWait = 16 * atOnce;
 
 describe.each(availableEngines())('a service that has enough to do (%s)', (engine) => {
@@ -110,7 +110,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
   it('does not begin what nobody waits for any more', async () => {
     const all = calls(atOnce);
     await expect.poll(() => begun).toEqual(['0', '1']);
-    // Its time counts from when it came in: the other's has passed for certain when this one's has for its caller.
+    // The deadline of `late` counts from when it came in: it has certainly passed when the caller of `later` has given up.
     const late = [call('late', 50), call('later', 1_000)];
     for (const one of late) await expect(one).rejects.toThrow('did not answer');
     goOn();

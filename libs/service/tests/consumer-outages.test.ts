@@ -9,7 +9,7 @@ import { subscription } from '../src/events/subscribe.ts';
 
 const made = { type: 'thing.made', version: 1, data: z.object({}) } as const;
 
-/** A bus on which events are given up after the third attempt, and are another's after 1.5 s without a word. */
+/** A bus that gives up an event after the third attempt, and gives it to another process after 1.5 s without a sign of progress. */
 class ImpatientBus extends BusWrapper {
   override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>) {
     return super.consume({ ...options, maxDeliveries: 3, backoffMs: [10], ackWaitMs: 1_500 }, handle);
@@ -17,7 +17,7 @@ class ImpatientBus extends BusWrapper {
 }
 
 describe.each(availableEngines())('a consumer whose database is away (%s)', (engine) => {
-  /** A service whose store is there or is not. */
+  /** A service whose store can be made to go away. */
   async function start(undo: AsyncDisposableStack) {
     const runtime = undo.use(await createRuntime(engine));
     const bus = new ImpatientBus(runtime.bus);
@@ -80,7 +80,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     store.isAway = true;
     const told = await Promise.all(Array.from({ length: 10 }, () => tell()));
     await waitFor(() => attempts() > 0);
-    // Three seconds at least: twice as long as another process would wait for them.
+    // This takes at least three seconds: twice the time after which another process would get the events.
     const from = store.looks;
     await waitFor(() => store.looks > from + 150);
     expect(await dead()).toEqual([]);

@@ -20,10 +20,10 @@ const never = 3_600_000;
 
 /** A broker that may lose its files. */
 interface Broker extends AsyncDisposable {
-  /** The bus; the embedded one is another after each loss, as its process is. */
+  /** Connects to the bus. After a loss the embedded bus is a new one, because its process is new. */
   connect(prefix: string): Promise<Bus>;
   remember(): Promise<void>;
-  /** Puts the broker's files back to what is remembered, or takes them away. */
+  /** Sets the broker's files back to the remembered copy, or removes them. */
   lose(to: 'copy' | 'nothing'): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ async function startBroker(engine: EngineKind): Promise<Broker> {
   };
 }
 
-/** A service's store and relay, of which the process may be another after a loss. */
+/** A service's store and relay. After a loss, the relay may run in a new process. */
 class Producer {
   readonly outbox = new SqliteOutbox(
     openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }),
@@ -135,7 +135,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
       close,
       pause: async () => intake?.drain(),
       resume: consume,
-      /** Everything stored has reached both consumers. */
+      /** Waits until everything stored has reached both consumers. */
       allArrive: () =>
         waitFor(
           () => producers.every(({ ids }) => ids.every((id) => seen.has(id) && seenByRunning.has(id))),
@@ -144,7 +144,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
     };
   }
 
-  // The embedded log is lost between two processes only.
+  // The embedded log can only be lost between two processes.
   const ways = engine === 'embedded' ? ['restarted'] : ['running', 'restarted'];
 
   test.each(ways)('made anew, services %s: all it had goes out again', async (way) => {
@@ -173,7 +173,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
       await one.published();
     }
     expect(world.seen.size).toBe(10);
-    // The places of what is lost are taken by others before its service looks.
+    // Other events take the positions of the lost ones before their own service checks the log.
     if (way === 'restarted') {
       await world.close();
       await broker.lose('copy');

@@ -1,4 +1,4 @@
-// Checked by the compiler alone: what a manifest may leave out or mix up of its operations does not compile.
+// Only the compiler checks this file: a manifest that leaves out or mixes up operations does not compile.
 import { getJwks, signTestingJwt, signTestingJwtV2 } from '@kith/contracts';
 import { handler, serviceConfig, serviceManifest } from '@kith/service';
 

@@ -15,7 +15,7 @@ let outbox: SqliteOutbox;
 let arrived: EventEnvelope[];
 let metrics: Metrics;
 let relays: Relay[];
-/** Events the broker refuses, by aggregate. */
+/** Whether the broker refuses an event. */
 let refused: (event: EventEnvelope) => boolean;
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ const store = (id: string, seq = 1, at = new Date()) =>
     aggregate: { type: 'thing', id, seq },
     data: {},
   });
-/** A relay on a broker that now and then refuses: the real bus, but for what `refused` says. */
+/** Starts a relay on the real bus, which refuses the events that `refused` picks. */
 const start = (sweepMs: number) => {
   const moody: Bus = Object.create(bus, {
     isConnected: { value: () => bus.isConnected() },
@@ -116,13 +116,13 @@ test('lets others have their turn while it publishes and delivers a backlog', as
   start(never);
   await nextTurn();
   expect(await outbox.unpublished(1)).toHaveLength(1);
-  // A turn is long over when the loop is held until the last delivery.
+  // If the relay held the loop until the last delivery, there would be hardly any turns.
   let turns = 0;
   while (arrived.length < count) {
     await nextTurn();
     turns++;
   }
-  // About one a batch of 100.
+  // There is about one turn per batch of 100.
   expect(turns).toBeGreaterThan(count / 200);
 });
 
@@ -210,7 +210,7 @@ test('ends when all that it has begun has ended', async () => {
   const relay = start(never);
   await waitFor(() => ids().includes('slow'));
   const stopped = relay.stop().then(() => order.push('stopped'));
-  // Long enough for a stop that waits for nothing.
+  // A stop that did not wait would be done by now.
   for (let turn = 0; turn < 100; turn++) await nextTurn();
   open();
   await stopped;

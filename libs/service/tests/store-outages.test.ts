@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 const schema = { version: 1, collections: {} };
 
-/** A database at the end of a line. */
+/** Opens a database over a line that can be cut. */
 async function openFar(undo: AsyncDisposableStack, times?: Parameters<typeof openMongo>[0]['times']) {
   const { config } = undo.use(await createStore('containers'));
   if (config.kind !== 'mongo') throw new Error('a MongoDB is needed');
@@ -44,7 +44,7 @@ describe.runIf(availableEngines().includes('containers'))('a database in trouble
     });
     for (let round = 0; round < 2; round++) {
       await Promise.all([read(), read(), read()]);
-      // The driver looks at a server at most twice a second: only then does the first failed read make it look at once.
+      // The driver checks a server at most twice a second. After this wait, the first failed read makes it check immediately.
       await waitFor(() => performance.now() - lookedAt > 600);
       line.hush();
       const before = seen.reads;

@@ -70,7 +70,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     await intake.drain();
   });
 
-  // In process nothing is gained by it: databases there answer at once.
+  // In one process there is nothing to gain from it: the databases there answer immediately.
   test.runIf(engine === 'containers')('does not hold up others for one that takes long', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();

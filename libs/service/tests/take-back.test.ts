@@ -11,12 +11,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 const log = createLogger({ name: 'test', level: 'silent' });
 const never = 3_600_000;
 
-/** A broker with a log of its own, which is replaced by another one when it is lost. */
+/** A broker with its own log. When the log is lost, another one replaces it. */
 class Broker {
   #bus = new InProcessBus({ prefix: 'test', file: ':memory:', log });
   #callbacks: (() => void)[] = [];
 
-  /** What one process has of it; the embedded bus stands for it, but for what is lost. */
+  /** One process's connection. It is the embedded bus, except for how losses and reconnects are simulated. */
   connect(): InProcessBus {
     return Object.create(this.#bus, {
       publish: { value: (event: OutgoingEvent) => this.#bus.publish(event) },
@@ -27,7 +27,7 @@ class Broker {
     });
   }
 
-  /** Loses all it has; others' events take the places of what is lost. */
+  /** Loses the whole log. `others` events of other services take the positions of the lost ones. */
   async lose({ isSame = false, others = 0 }: { isSame?: boolean; others?: number } = {}): Promise<void> {
     const { created } = await this.#bus.log();
     await this.#bus.close();
@@ -113,7 +113,7 @@ test('what a process died over is taken back by the next, whatever was published
   });
   await start({ outbox: dying }).stop();
   expect((await outbox.fact('log'))?.lostAfter).toBe(0);
-  // Another process, which does not know of it, publishes more than there ever was.
+  // Another process, which does not know of the loss, publishes more events than there were before.
   store(20);
   for (const { key, event } of await outbox.unpublished(20)) {
     const body = new Uint8Array();
@@ -138,7 +138,7 @@ test('a batch during which the connection broke is published again', async () =>
         if (!isFirst) await isLost;
         const position = await publish(event);
         if (!isFirst) return position;
-        // Acknowledged, then lost; the next one is far beyond its place.
+        // The event is acknowledged, then lost; the next one gets a position far beyond it.
         await broker.lose({ isSame: true, others: 9 });
         broker.reconnect();
         resolve();

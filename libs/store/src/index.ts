@@ -1,4 +1,5 @@
-// What services declare and store in. Loads no driver: those are behind `@kith/store/open`, `/backup`, `/mongo` and `/sqlite`.
+// What services use to declare and store documents. Loads no driver: `@kith/store/open`, `/backup`, `/mongo` and `/sqlite`
+// load them.
 export { anonymousProfile } from './backup/anonymous-profile.ts';
 export type { ServiceBackup } from './backup/service-backup.ts';
 export { CarriedEvent } from './documents/carried-event.ts';

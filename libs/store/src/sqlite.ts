@@ -1,3 +1,3 @@
-// Files of SQLite, for the log of events that the embedded form keeps in one, and for moving them.
+// SQLite files: for the event log, which the embedded form keeps in such a file, and for moving them.
 export { isMoved, markMoved } from './drivers/moved.ts';
 export { openSqlite, transaction } from './drivers/sqlite.ts';

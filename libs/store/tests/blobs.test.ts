@@ -19,7 +19,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await home?.[Symbol.asyncDispose]();
   });
 
-  /** Bytes in pieces of no even size. */
+  /** Splits bytes into pieces of an odd size. */
   async function* pieces(bytes: Uint8Array, size = 100_003) {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
@@ -76,7 +76,7 @@ describe.each(availableBlobHomes())('bytes in %s', (kind) => {
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
   });
 
-  // Otherwise the file may be made after the source has failed, and stays.
+  // Otherwise the file could be made after the source has failed, and would stay.
   it.runIf(kind === 'folder')('has its file before it asks for bytes', async () => {
     let files: number | undefined;
     const source = async function* () {

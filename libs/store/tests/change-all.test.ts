@@ -20,7 +20,7 @@ import {
 const steps: readonly Step[] = ['announced', 'committed', 'rows', 'counters', 'settled'];
 let lives = 0;
 
-/** Switches a lamp on, with all that follows. */
+/** The change that switches a lamp on, with all that follows from it. */
 function switchOn(lamp: Pick<Lamp, '_id' | 'rev'>, make = false): ManyChange {
   const life = `life${++lives}`;
   return {
@@ -94,7 +94,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
       },
     );
     await expect(died).rejects.toThrow('died');
-    // Whoever reads next sees what is true, without waiting for a sweep.
+    // The next reader sees the truth, without waiting for a sweep.
     await agrees();
     await ageLeftovers(world.db);
     await settler.sweep(places);

@@ -8,7 +8,7 @@ import { type Box, box, boxes, declared, putInto, things, totals } from './docum
 const ids = ['a', 'b', 'c'];
 const labels = ['', 'x', 'y'];
 
-/** What somebody does with a box that was read so many changes of it ago. */
+/** An act on a box, as it was read `ago` changes before. */
 type Act =
   | { kind: 'make'; id: string; label: string }
   | { kind: 'label'; id: string; label: string; ago: number }
@@ -25,7 +25,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   fc.record({ kind: fc.constant('delete' as const), id, ago }),
 );
 
-/** One at a time most of the time. */
+/** Most calls have one act. */
 const calls = fc.array(
   fc.oneof(
     { arbitrary: fc.tuple(act), weight: 3 },
@@ -34,12 +34,12 @@ const calls = fc.array(
   { maxLength: 30 },
 );
 
-/** What ought to be: every box as it is, and every reading of it that there was. */
+/** The expected state: every box as it is, and every time that it was read. */
 class Model {
   readonly boxes = new Map<string, Box>();
-  /** With how many changes there had been of all. */
+  /** The reads of each box, each with the number of all changes at that time. */
   readonly reads = new Map<string, { read: Stored<Box>; changes: number }[]>();
-  /** At how many changes a box was changed last. */
+  /** The number of all changes when a box was last changed. */
   readonly changedAt = new Map<string, number>();
   changes = 0;
   readonly rows = new Set<string>();
@@ -50,11 +50,11 @@ class Model {
   }
 }
 
-/** What somebody asks for, with what is to become of it; `null` for who has not read what it is about. */
+/** The change for an act, with the expected outcome; `null` if the box was never read. */
 function asked(model: Model, one: Act): { change: DocumentChange<Box>; expected: 'made' | Refusal } | null {
   const current = model.boxes.get(one.id);
   if (one.kind === 'make') {
-    // No event of a box that is made again has a place of one before it.
+    // The events of a box that is made again must not have the places of earlier events.
     const set = box({ label: one.label, seq: 1_000 * (model.changes + 1) });
     const change = { in: boxes, target: one.id, set };
     if (current) return { change, expected: 'there' };
@@ -80,7 +80,7 @@ function asked(model: Model, one: Act): { change: DocumentChange<Box>; expected:
   return { change, expected: 'made' };
 }
 
-/** Does some acts as one call. */
+/** Makes some acts in one call. */
 async function does(documents: Documents, model: Model, acts: readonly Act[]): Promise<void> {
   const all = acts.flatMap((one) => asked(model, one) ?? []);
   const outcomes = await documents.change(all.map(({ change }) => change));
@@ -122,7 +122,7 @@ it.each(availableEngines())(
           await documents.close();
         }
       }),
-      // Each on real engines is a database of its own.
+      // On real engines, each run needs a new database.
       { numRuns: engine === 'embedded' ? 200 : 15 },
     );
   },

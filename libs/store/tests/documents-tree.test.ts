@@ -6,7 +6,7 @@ import { openMongoDocuments } from '../src/documents/mongo-documents.ts';
 import { openDocuments } from '../src/documents/open-documents.ts';
 import { type Box, box, boxes, declared, putInto, things, told, totals } from './documents-support/shelf.ts';
 
-/** Makes a box in another one, with a thing in it. */
+/** The change that makes a box in another box, with a thing in it. */
 function inside(parent: string, id: string, parents = [parent]): DocumentChange<Box> {
   const set = box({ parents, things: 1 });
   return {
@@ -26,7 +26,7 @@ async function readBox(documents: Documents, id: string): Promise<Stored<Box>> {
 const thingsIn = ({ id }: { id: string }) => ({ above: `${id}|`, below: `${id}|~` });
 const every = { above: '', below: '~', limit: 100 };
 
-/** Deletes a box, then erases everything directly in it, as whoever owns a tree does. */
+/** Deletes a box, then erases everything directly in it, as the service that owns a tree does. */
 async function deleteAll(documents: Documents, id: string): Promise<void> {
   const top = await readBox(documents, id);
   expect(await documents.change([{ in: boxes, target: top, set: null }])).toEqual(['made']);
@@ -97,7 +97,7 @@ describe.each(availableEngines())('documents below others (%s)', (engine) => {
     expect(await documents.eraseAll(boxes, [a, now])).toBe(1);
     expect(await documents.eraseAll(boxes, [])).toBe(0);
     expect(idsOf(await documents.range(boxes, every))).toEqual(['a', 'top']);
-    // A box that is made anew has rows again.
+    // A box that is made again has rows again.
     expect(await documents.change([{ ...inside('top', 'b'), events: [] }])).toEqual(['made']);
     expect(idsOf(await documents.range(things, every))).toEqual(['b|1']);
     await expect(documents.clearRows(boxes, ranges, 1)).rejects.toThrow(TypeError);
@@ -137,7 +137,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
   });
   afterAll(() => ends.disposeAsync());
 
-  /** Another process, which does something at one of its steps, once. */
+  /** Opens the database as another process would, and does `what` once, at the step `at` of a change. */
   async function stoppedAt(at: string, what: () => void | Promise<void>): Promise<Documents> {
     let isDone = false;
     const onStep = async (step: string) => {
@@ -148,7 +148,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below other
     return ends.adopt(await openMongoDocuments({ ...config, ...declared, onStep }), (one) => one.close());
   }
 
-  /** Ids of everything that is stored in a collection, with and without content, but for deleted rows. */
+  /** Ids of all documents that are stored in a collection, with and without content, except deleted rows. */
   async function storedIn(name: string): Promise<unknown[]> {
     await using client = new MongoClient(config.url);
     const found = await client

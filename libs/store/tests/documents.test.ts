@@ -376,7 +376,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await change('n', 'made');
       const first = await read();
       expect(await some.changedWithin(notes, first, 60_000)).toBe(false);
-      // The clock of this process is of no account; in the embedded form there is no other one.
+      // The clock of this process must not matter, except in the embedded form, which has no other clock.
       if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
       await change(first, 'changed');
       const second = await read();
@@ -417,7 +417,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     await documents.sweep();
     expect((await documents.get(boxes, ['one', 'two'])).size).toBe(2);
     vi.setSystemTime(2_001);
-    // It is not away before its events are.
+    // The document does not expire before its events are published.
     expect(await documents.outbox.unpublished(10)).toHaveLength(1);
     await documents.sweep();
     expect([...(await documents.get(boxes, ['one', 'two'])).keys()]).toEqual(['two']);
@@ -596,7 +596,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
         expect(found.map(({ size }) => size)).toEqual(ids.map((_, at) => (at < 31 ? 2 : 1)));
       });
       expect(asked).toEqual(['boxes']);
-      // Nothing is kept from one turn to the next.
+      // Nothing is cached from one turn of the loop to the next.
       expect(await tablesOf(() => documents.get(boxes, ['box-1']))).toEqual(['boxes']);
     } finally {
       await documents.close();
@@ -737,7 +737,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
         };
         const expected = last === 'announced' ? [[0, 0, 0], 0, 0, 0] : [[0, 0, 1, 1, 1], 5, 3, 3];
         await expect.poll(whole).toEqual(expected);
-        // Places that were left are taken over, many at once as well.
+        // Places that were left behind are taken over, even many together.
         const again = await other.change(more);
         expect(again).toEqual(more.map(() => (last === 'announced' ? 'made' : 'there')));
       } finally {
@@ -762,7 +762,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
       try {
         const first = [{ in: boxes, target: 'one', set: box() }];
         if (last === 'announced') {
-          // Its place is taken over.
+          // The place that the dead process left is taken over.
           const counted = { ...first[0]!, counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }] };
           await expect(dying.change([counted])).rejects.toThrow('ended');
           expect((await other.get(boxes, ['one'])).size).toBe(0);

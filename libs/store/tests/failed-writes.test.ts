@@ -21,7 +21,7 @@ describe.runIf(availableEngines().includes('containers'))('writes of many at onc
   afterAll(() => undo.disposeAsync());
 
   const row = (name: string): Thing => ({ _id: name });
-  /** A database refuses it for another reason than its key being there. */
+  /** A database refuses this document for another reason than a taken key. */
   const impossible = { _id: ['no', 'key'] } as unknown as Thing;
 
   test('read and write what a majority has', () => {

@@ -19,7 +19,7 @@ const schema = {
   collections: { things: [outboxIndex], events: eventsIndexes, marks: marksIndexes },
 };
 const documents = 60;
-/** Events of a document. */
+/** Number of events per document. */
 const each = 8;
 const projectId = randomUUID();
 
@@ -81,13 +81,13 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       await things.insertOne({ _id: 'thing', ...outboxFields([phantom]) });
       await outbox.unpublished(10);
       await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1, id: phantom.id });
-      // As after a failover: the document is what it was before the phantom, and has gone on from there.
+      // As after a failover: the document is as it was before the phantom, and has changed again from there.
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       const [found, ...others] = await outbox.unpublished(10);
       expect(others).toEqual([]);
       expect(found).toMatchObject({ event: real, conflict: true });
       expect(await things.countDocuments({ outbox: { $exists: true } })).toBe(0);
-      // Copied once more it is the same.
+      // Copying it once more changes nothing.
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       expect(await outbox.unpublished(10)).toEqual([found]);
     } finally {

@@ -18,7 +18,7 @@ interface World extends AsyncDisposable {
   outbox: Outbox;
   /** Stores an event as a change does. */
   store(event: EventEnvelope): Promise<void>;
-  /** What is stored of published batches, as text. */
+  /** The stored marks of published batches, as text. */
   marks(): Promise<string>;
 }
 
@@ -126,11 +126,11 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     await outbox.unpublished(10);
     const mark = (some: EventEnvelope[], last: number) =>
       outbox.markPublished(some.map(eventKey), { first: last, last, id: some[0]!.id });
-    // Two relays had the same event as the last of different batches.
+    // Two relays have published different batches that end with the same event.
     for (const one of all.slice(0, 2)) await mark([one], 4);
     await mark(all.slice(2, 4), 7);
     await mark(all.slice(4, 5), 9);
-    // Of one that was published before positions were kept nobody knows whether it is there.
+    // This event was published before positions were kept: nobody knows whether it is there.
     await outbox.markPublished(all.slice(5).map(eventKey));
     const idsOf = (some: EventEnvelope[]) => some.map(({ id }) => id).sort();
     const newest = (above = 0, below?: number) => outbox.newest(above, below);
@@ -144,7 +144,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await newest(0, 4)).toBeUndefined();
     const waiting = (await outbox.unpublished(10)).map((stored) => stored.event);
     expect(idsOf(waiting)).toEqual(idsOf(all.slice(2, 5)));
-    // Marked anew, they are where they are now.
+    // After they are marked again, their new positions count.
     await mark(all.slice(2, 5), 5);
     expect((await newest())?.position).toBe(5);
     expect(await outbox.unpublished(10)).toEqual([]);
@@ -176,7 +176,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await outbox.fact('log')).toEqual({ created: 'another', highest: 0 });
   });
 
-  // The event log finds events by their ids.
+  // The embedded form keeps no spans: its event log finds events by their ids.
   test.runIf(engine === 'containers')('keeps the span of all copies, unless one is unknown', async () => {
     const { outbox, store } = world;
     const [once, again, old] = [event('1'), event('2'), event('3')];
@@ -184,7 +184,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     await outbox.unpublished(10);
     await outbox.markPublished([once, again].map(eventKey), { first: 5, last: 7, id: once.id });
     await outbox.markPublished([eventKey(again)], { first: 20, last: 21, id: again.id });
-    // As of before spans were kept.
+    // As it was before spans were kept.
     await outbox.markPublished([eventKey(old)]);
     const spans = (await outbox.published(range, 10)).map(({ span }) => span);
     expect(spans).toEqual([{ first: 5, last: 7 }, { first: 5, last: 21 }, undefined]);

@@ -6,7 +6,7 @@ import { NotModelled } from './replica-set/documents.ts';
 import { ReplicaSet } from './replica-set/members.ts';
 import { type Fault, losesNothing, type Outcome, play, schedules } from './replica-set/play.ts';
 
-/** Plays schedules, always the same ones, until an outcome is as wanted; tells whether one was. */
+/** Plays schedules, always the same ones, until `isSo` holds for an outcome; returns whether it did. */
 async function comesToBe(
   isSo: (outcome: Outcome) => boolean,
   concern: (collection: string) => Concern,
@@ -36,7 +36,7 @@ describe('on a replica set that fails over between any two steps', () => {
   });
 
   test('an event whose place another one has is published, and told of', async () => {
-    // Events are copied that are taken back afterwards.
+    // So events are copied from lamps whose changes are rolled back afterwards.
     const concern = (collection: string) => (collection === 'lamps' ? 'local' : 'majority');
     expect(await comesToBe(({ besides }) => besides > 0, concern)).toBe(true);
   });

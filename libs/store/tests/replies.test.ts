@@ -33,7 +33,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     await changes.run(() => makeBoxes(documents, key));
     return changes.changes;
   };
-  /** What there is of a key: boxes, things in them, and what is counted. */
+  /** What is stored for a key: boxes, the things in them, and the counts. */
   const made = async (key: string) => {
     const found = await documents.range(boxes, { above: `${key}-`, below: `${key}.`, limit: 100 });
     const rows = await documents.range(things, { above: `${key}-`, below: `${key}.`, limit: 100 });
@@ -105,7 +105,7 @@ describe.each(availableEngines())('answers that are kept with their change (%s)'
     const deaths = await dieBeforeEachWrite(async (number) => {
       const key = `k${randomUUID()}`;
       const death = await runUntilDeath(child, { store: place.config, key, number });
-      // The request comes again, as often as it takes.
+      // Repeats the request as often as needed.
       const answer = await waitFor(
         async () => {
           const begun = await replies.begin(key, 10_000);

@@ -52,7 +52,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     const rows = [{ in: things, id: first?.id ?? '', put: null }];
     await make({ in: boxes, target, set, rows, events: [told(id, set)] });
   };
-  /** Copies while something else is done again and again. */
+  /** Copies while `work` is done again and again. */
   const copyWhile = async (work: (round: number) => Promise<void>): Promise<DatabaseSync> => {
     if (place.config.kind !== 'mongo') throw new Error('Not on MongoDB.');
     const path = join(folder, `${crypto.randomUUID()}.sqlite`);
@@ -62,7 +62,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     })();
     {
       using file = new DocumentsFile(path, declared);
-      // One by one, so that others change in between.
+      // Copies one by one, so that other targets change in between.
       const options = { hasArrived: () => false, atOnce: 1 };
       await using copy = await ServiceCopy.open(backup, place.config, file, options);
       await copy.copy();
@@ -101,7 +101,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
   }, 60_000);
 
   it('has every target, where two hand a unique key to each other', async () => {
-    // Between the two, so that one is read some changes after the other.
+    // These targets lie between the two, so that one is read some changes after the other.
     const others = Array.from({ length: 10 }, (_, at) => `a${at}`);
     for (const id of others) await make({ in: boxes, target: id, set: box() });
     const label = async (id: string, text: string) => {

@@ -19,7 +19,7 @@ import {
 const steps: readonly Step[] = ['announced', 'committed', 'rows', 'counters', 'settled'];
 const lamp = lampNames[0];
 
-/** Brings the lamp to a state, with all the others on. */
+/** Brings the lamp to a state, and switches all others on. */
 async function prepare(world: World, settler: Settler, on: boolean): Promise<number> {
   for (const name of lampNames) {
     const read = await readLamp(world.db, settler, name);
@@ -64,7 +64,7 @@ describe.skipIf(!hasMongo)('settler whose process is killed', () => {
   });
 
   it.each([
-    // Two intents, the commit, two rows (a new one takes its place first), two counters, the mark.
+    // The writes: two intents, the commit, two rows (a new row takes its place first), two counters, the mark.
     { change: 'on', on: false, writes: 10 },
     { change: 'off', on: true, writes: 8 },
   ])('after any of its writes, switching $change', { timeout: 120_000 }, async ({ on, writes }) => {

@@ -21,7 +21,7 @@ import {
 
 class Died extends Error {}
 
-/** A settler whose process is as good as dead from a step on. */
+/** A settler that fails at a step, as if its process had died there. */
 function dyingAt(world: World, step: Step): Settler {
   return new Settler(world.db, {
     onStep(reached) {
@@ -30,7 +30,7 @@ function dyingAt(world: World, step: Step): Settler {
   });
 }
 
-/** A settler that stops at a step until it is let go. */
+/** A settler that stops at a step until the test lets it go on. */
 function pausingAt(world: World, step: Step) {
   const reached = Promise.withResolvers<void>();
   const going = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ function pausingAt(world: World, step: Step) {
   return { settler, reached: reached.promise, go: () => going.resolve() };
 }
 
-/** A database to which the first update of an owner comes a second time, once it is told to. */
+/** A database in which `again` repeats the first update of an owner. */
 function repeating(db: World['db']) {
   let again = (): Promise<unknown> => Promise.reject(new Error('No owner was updated.'));
   let isFirst = true;
@@ -84,7 +84,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     expect(await leftovers(world.db)).toBe(0);
   });
 
-  /** A lamp that is off, settled. */
+  /** A settled lamp that is off. */
   async function lampOff(name: string = lampNames[0]): Promise<Lamp> {
     const lamp = await readLamp(world.db, settler, name);
     return lamp.on ? (await flip(settler, lamp))! : lamp;
@@ -256,7 +256,7 @@ describe.skipIf(!hasMongo)('settler', () => {
       expect(await leftovers(world.db)).toBe(open);
       slow.go();
       expect(await flipping).toMatchObject({ on: true });
-      // Acknowledged: any reader sees it from now on.
+      // The change is acknowledged: any reader sees it from now on.
       expect(await viewAll(world.db, reader)).toEqual(await truth(world.db));
     },
   );
@@ -271,7 +271,7 @@ describe.skipIf(!hasMongo)('settler', () => {
       },
     });
     await Promise.all(Array.from({ length: 30 }, () => viewAll(world.db, reading)));
-    // It has one with each of two owners.
+    // The change has one intent with each of two owners.
     expect(settled).toBeGreaterThan(0);
     expect(settled).toBeLessThanOrEqual(2);
   });

@@ -22,7 +22,7 @@ export const collectionsBackup: ServiceBackup = {
   anonymous: {
     collections(stored, made) {
       const { id, doc } = made.mapped(stored);
-      // Roots all have one name.
+      // All roots have the same name.
       return { id, doc: doc.root ? doc : { ...doc, name: made.title(doc.name) } };
     },
     entities(stored, made) {

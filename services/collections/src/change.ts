@@ -12,8 +12,8 @@ interface ChangeRequest {
 }
 
 /**
- * Reads a collection of the caller's and lets `attempt` change it, again and again while it gives `null` because
- * another change came first. Throws `collection/not-found`, and what `untilMade` does.
+ * Reads a collection of the caller's and calls `attempt` to change it, again and again while `attempt` returns `null` because
+ * another change came first. Throws `collection/not-found`, and whatever `untilMade` throws.
  */
 export async function changeCollection<T extends object>(
   request: ChangeRequest,
@@ -32,7 +32,7 @@ export async function changeCollection<T extends object>(
   return app.turns.run([key], () => untilMade(make, request));
 }
 
-/** Stores that an entity came or went, and answers; `null` when another change of the collection came first. */
+/** Stores that an entity was added or removed, and makes the answer; `null` when another change of the collection came first. */
 export async function changeEntity(
   app: AppContext,
   records: { before: CollectionRecord; after: CollectionRecord },

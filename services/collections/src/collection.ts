@@ -8,7 +8,7 @@ import type {
 } from '@kith/contracts';
 import { type Caller, makeEvent } from '@kith/service';
 
-/** Whose collections: every one belongs to one user of one project. */
+/** The owner of collections: each belongs to one user of one project. */
 export interface Owner {
   projectId: string;
   userId: string;
@@ -26,10 +26,10 @@ export const maxDepth = 100;
 export interface CollectionRecord extends Owner {
   id: string;
   parentId: string | null;
-  /** Ids from the root down to the parent: the root's is empty, and its length is the depth. */
+  /** Ids from the root down to the parent. Empty for the root; the length is the depth. */
   ancestors: readonly string[];
   name: string;
-  /** How many entities are saved in it; part of the same write as each that comes or goes. */
+  /** How many entities are saved in the collection; updated in the same write that adds or removes one. */
   entityCount: number;
   createdAt: number;
   updatedAt: number;
@@ -57,7 +57,7 @@ export function newCollection(
   };
 }
 
-/** What a change makes of a collection: the next `seq`, and a time that no clock turns back. */
+/** Makes the collection after a change: with the next `seq`, and a time that never goes back, whatever the clock says. */
 export function changed(
   current: CollectionRecord,
   to: Partial<Pick<CollectionRecord, 'name' | 'entityCount' | 'updatedAt'>>,
@@ -94,7 +94,7 @@ export function toCounted({ id, entityCount }: CollectionRecord): {
   return { success: true, collection: { id, entityCount } };
 }
 
-/** The event that tells of a record's last change, by its owner. */
+/** The event of a record's last change, with its owner as the actor. */
 export function collectionEvent<
   E extends typeof collectionCreated | typeof collectionRenamed | typeof collectionDeleted,
 >(spec: E, record: CollectionRecord): EventOf<E> {

@@ -7,14 +7,14 @@ import {
 import { makeEvent } from '@kith/service';
 import type { CollectionRecord } from './collection.ts';
 
-/** An entity as a collection holds it. `addedAt` is Unix ms, and different for each of a collection's. */
+/** An entity as a collection holds it. `addedAt` is Unix ms, and different for each entity of a collection. */
 export interface EntityRecord {
   entityId: string;
   addedAt: number;
   metadata: SavedEntity['metadata'];
 }
 
-/** An entity that comes into a collection or goes out of it. */
+/** An entity that is added to a collection or removed from it. */
 export interface EntityChange {
   kind: 'add' | 'remove';
   entity: EntityRecord;
@@ -25,7 +25,7 @@ export function toSavedEntity({ entityId, addedAt, metadata }: EntityRecord): Sa
   return { id: entityId, isSaved: true, addedAt: new Date(addedAt).toISOString(), metadata };
 }
 
-/** The event of a change, `record` being what it made of the collection. */
+/** The event of a change; `record` is the collection after it. */
 export function entityEvent(record: CollectionRecord, { kind, entity }: EntityChange): EventEnvelope {
   const { entityId, addedAt, metadata } = entity;
   const common = {

@@ -3,12 +3,12 @@ import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
-/** How long after a user's end its data is looked for again: longer than any request that began before it. */
+/** How long after the end of an account its data is looked for again: longer than any request that began before the end. */
 const againForMs = 10 * 60_000;
 
 /**
- * Erases what a deleted user had: the root goes, and with it all below, by the purger. The user stays marked for a
- * while, so that what a request on its way wrote after it, and events published since, go as well.
+ * Erases the data of a deleted user: deletes the root, and the purger erases everything below it. The user stays marked for a
+ * while, so that what late requests wrote, and events published since, are erased as well.
  */
 export const usersSubscription = subscription({
   durable: 'collections-users',
@@ -20,7 +20,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases again whoever was marked lately, and forgets those marked long ago. */
+/** Erases again the data of users who were marked lately, and drops old marks. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   for (const owner of await app.store.erased.marked(Date.now())) await eraseOwner(app, owner);
 }
@@ -34,7 +34,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   const { bus, store } = app;
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
-  // A walk over what a project's collections have told in a week, for an account that ends.
+  // This walks over all events that the project's collections published in a week, but only when an account ends.
   const range = {
     from: `${projectId}|collection|`,
     to: `${projectId}|collection}`,
@@ -44,7 +44,10 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   await eraseEvents({ bus, outbox: store.outbox }, range, { withdraw: (event) => !isEndOfAll(event) });
 }
 
-/** The end of a root says that all is gone, and holds ids alone: whoever is behind is still to get it. */
+/**
+ * Whether an event is the deletion of a root. It says that everything is gone and holds only ids, so consumers that lag behind
+ * still have to get it.
+ */
 function isEndOfAll({ type, data }: EventEnvelope): boolean {
   return type === collectionDeleted.type && (data as Collection).isRoot;
 }

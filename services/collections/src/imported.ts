@@ -2,7 +2,7 @@ import { derivedId } from '@kith/base';
 import type { CollectionRecord, Owner } from './collection.ts';
 import type { EntityRecord } from './entity.ts';
 
-/** A collection as another backend had it: without events, so that the first change from now on is the first. */
+/** A collection as another backend had it. It has no events: its first change in Kith makes event 1. */
 export function importedRecord(
   { projectId, userId }: Owner,
   of: { id: string; name: string; parent: CollectionRecord | null; at: number },
@@ -22,7 +22,7 @@ export function importedRecord(
   };
 }
 
-/** A collection after what another backend had saved in it came in; that is no event either. */
+/** A collection after the import of entities that another backend had saved in it. This makes no event either. */
 export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
   return {
     ...collection,
@@ -31,7 +31,7 @@ export function withSaved(collection: CollectionRecord, added: readonly EntityRe
   };
 }
 
-/** The id of an imported collection: it follows from its owner and the id it had, so that no other can have it. */
+/** The id of an imported collection. It is derived from the owner and the id in the other backend, so no other collection has it. */
 export function importedId({ projectId, userId }: Owner, given: string): string {
   return derivedId('collection', projectId, userId, given);
 }

@@ -4,8 +4,8 @@ import { Sweeper } from '@kith/service';
 import type { CollectionStore } from './store/index.ts';
 
 /**
- * Purges what deleted collections left, part by part, in the background of requests. What deletes an owner's data
- * as a whole deletes the root in the store and leaves the rest to this.
+ * Purges what deleted collections left, part by part, in the background. To delete all of an owner's data, it is enough to
+ * delete the root in the store: the purger does the rest.
  */
 export function startPurger(
   store: Pick<CollectionStore, 'purge'>,
@@ -13,7 +13,7 @@ export function startPurger(
 ): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(async () => {
-    // Requests come in between, also where the store works without waiting.
+    // Requests get their turn in between, even if the store never waits.
     while (!stopped && (await store.purge())) await setImmediate();
   }, options);
   return {

@@ -23,9 +23,9 @@ import { openStore } from './store/index.ts';
 
 export interface CollectionsOptions {
   store: StoreConfig;
-  /** How often the service looks for what processes that died and late requests have left, in ms; 5 s by default. */
+  /** How often the service looks for what late requests and processes that died have left behind, in ms; 5 s by default. */
   sweepEveryMs?: number;
-  /** How often the service looks for what deleted collections have left, in ms; 1 s by default. */
+  /** How often the service looks for what deleted collections have left behind, in ms; 1 s by default. */
   purgeEveryMs?: number;
 }
 
@@ -41,7 +41,7 @@ export const manifest = serviceManifest<AppContext>()({
   start: (runtime, { store }) => startCollections(runtime, { store }),
 });
 
-/** Starts the collections service on its own store. Throws `StartError` when that cannot be used. */
+/** Starts the collections service on its own store. Throws `StartError` when the store cannot be used. */
 export async function startCollections(
   runtime: ServiceRuntime,
   options: CollectionsOptions,

@@ -1,4 +1,4 @@
-// What suites and measurements of other packages need of its insides.
+// Internals of this service that tests and benchmarks of other packages need.
 export { type CollectionRecord, newCollection } from './collection.ts';
 export { listEntities } from './operations/list-entities.ts';
 export { listSubCollections } from './operations/list-sub-collections.ts';

@@ -43,7 +43,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     );
     expect(answer.status).toBe(400);
   };
-  /** Nothing of a user is stored but this. */
+  /** Waits until nothing but this is stored of a user. */
   const expectPurged = (left: Stored, { userId = root.userId, timeoutMs = 15_000 } = {}) =>
     waitFor(
       async () => {
@@ -92,7 +92,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => user.remove(top.id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(9).fill(404)]);
     await waitFor(() => events.some(({ type }) => type === 'collection.deleted'));
-    // By then all that was stored before is out.
+    // When the event of this collection arrives, all earlier events have been published.
     const last = await user.make(root.id, 'last');
     await waitFor(() => events.some(({ aggregate }) => aggregate.id === last.id));
     const deleted = events.filter(

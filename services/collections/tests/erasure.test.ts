@@ -63,7 +63,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     const others = await world.call(isEntitySaved, { userId: stays, query: 'entityId=e' });
     expect(others.json).toMatchObject({ saved: true, collections: [{ name: `Secret of ${stays}` }] });
 
-    // A request that was on its way makes a root after the end: it goes as well.
+    // A late request makes a root after the end of the account: it is erased as well.
     await world.collection(getRootCollection, { userId: gone });
     await waitFor(async () => !(await contentOf(world)).includes(gone), {
       timeoutMs: 25_000,

@@ -11,7 +11,7 @@ import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
 // Starts at most 0 platforms and 1 process.
 
-// On SQLite a change is one transaction: nothing is on its way.
+// Only on MongoDB: on SQLite a change is one transaction and is never half done.
 describe.skipIf(!availableEngines().includes('containers'))('a purge and what was on its way', () => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   afterEach(() => {
@@ -26,7 +26,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
     const top = await makeBelow(store, owner, root.id);
     const parent = await makeBelow(store, owner, top.id);
     const insertMany = Collection.prototype.insertMany;
-    // Between its look at the parent and its write another deletes all there is.
+    // Between the check of the parent and the write, somebody else deletes everything below the root.
     const late = vi.spyOn(Collection.prototype, 'insertMany').mockImplementationOnce(async function (
       this: InstanceType<typeof Collection>,
       ...args
@@ -43,7 +43,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
       orphan.id,
     );
 
-    // The same, and the process dies: it is not there, and after a while it is taken away.
+    // When the maker's process dies, the collection is not there, and the sweep removes its document after a while.
     const { config } = place;
     const end = await runDying({
       store: config,
@@ -71,7 +71,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and what wa
     const top = await makeBelow(store, owner, root.id);
     const parent = await makeBelow(store, owner, top.id);
     const replaceOne = Collection.prototype.replaceOne;
-    // Committed, and about to show its row, when another deletes all there is.
+    // The change is committed and about to write its row when somebody else deletes everything below the root.
     const late = vi.spyOn(Collection.prototype, 'replaceOne').mockImplementationOnce(async function (
       this: InstanceType<typeof Collection>,
       ...args

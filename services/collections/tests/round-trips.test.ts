@@ -29,7 +29,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
   let watched: WatchedStore;
   let store: CollectionStore;
   let bus: Bus;
-  /** Two levels below the root: what is above it has to be there, too. */
+  /** Two levels below the root, so that the collections above it have to be checked, too. */
   let shelf: CollectionRecord;
   let children: CollectionRecord[];
   /** Oldest first. */
@@ -51,7 +51,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
   });
   afterAll(() => ends.disposeAsync());
 
-  /** Asks for a list, and expects two round trips at most, its rows a range of their key. */
+  /** Asks for a list, and expects at most two round trips, with the rows read as a range of their key. */
   async function flat(spec: OperationSpec, query: string) {
     let answer: Awaited<ReturnType<typeof callOperation>> | undefined;
     const trips = await watched.tripsOf(async () => {
@@ -61,7 +61,7 @@ describe.each(availableEngines())('what a list asks of its database (%s)', (engi
     });
     expect(answer?.status).toBe(200);
     expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
-    // Of sub-collections the rows and what stands above are questions to the same table.
+    // For sub-collections, the rows and the collections above are read from the same table.
     const table = spec === listEntities ? 'entities' : 'collections';
     const asked = trips.flat().filter((read) => read.table === table);
     const plans = await Promise.all(asked.map(({ plan }) => plan()));

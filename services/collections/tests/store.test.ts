@@ -31,7 +31,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(await store.insert(record, collectionEvent(collectionCreated, record))).toBe(true);
     return read(record);
   };
-  /** A collection as the store gives it. */
+  /** A collection as read from the store. */
   const read = async (record: CollectionRecord) => {
     const found = await store.find(record, record.id);
     if (!found) throw new Error('not there');

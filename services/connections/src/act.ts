@@ -20,8 +20,8 @@ export interface Done {
 }
 
 /**
- * Does what a user wants to do about a pair: reads it, decides, stores it with its event, and does so again when
- * somebody else was faster. The action may depend on the pair. Throws the machine's code when it is refused.
+ * Performs an action of a user on a pair: reads the pair, decides, stores it with its event, and tries again when somebody else
+ * was faster. The action may depend on the pair. Throws the machine's error code when the action is refused.
  */
 export async function act(
   app: Pick<AppContext, 'store' | 'relay'>,
@@ -29,9 +29,9 @@ export async function act(
     userId: string;
     action: Action | ((pair: Pair) => Action);
     message?: string | null;
-    /** Who the event says it was, where not the user: who has ended their account. */
+    /** The actor that the event names, if it is not `userId`: the user who has ended their account. */
     actorId?: string;
-    /** Until when it is tried, Unix ms. */
+    /** How long to keep trying, Unix ms. */
     deadline?: number;
   },
   read: () => Promise<Pair>,
@@ -66,7 +66,7 @@ function eventOf(done: Done, after: Pair, by: { actorId: string; at: Date }): Ev
   return makeEvent(specs[done.action], { ...of, data });
 }
 
-/** What every event of a pair's change says. Its aggregate is the pair: so everything between two users has one order. */
+/** The fields common to all events of a pair. The aggregate is the pair, so all events between two users have one order. */
 export function eventOfPair(after: Pair): Pick<EventEnvelope, 'projectId' | 'aggregate'> {
   const { projectId, lower, higher, seq } = after;
   return { projectId, aggregate: { type: 'connection', id: `${lower}:${higher}`, seq } };

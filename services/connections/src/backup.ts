@@ -38,7 +38,7 @@ export const connectionsBackup: ServiceBackup = {
       const { id, doc } = made.mapped(stored);
       const { projectId, lower, higher } = usersOf(id);
       const request = doc.request && { ...doc.request, message: greeting(doc.request.message) };
-      // Which of the two comes first goes by their ids.
+      // The order of the two follows from their ids, which are new.
       return { id: pairId(strangers(projectId, lower, higher)), doc: { ...doc, request } };
     },
     entries: anonymousMessage,

@@ -10,23 +10,26 @@ interface Blocking {
   projectId: string;
   blockerId: string;
   blockedId: string;
-  /** Who the event says it was, where not the blocker: who has ended their account. */
+  /** The actor that the event names, if it is not the blocker: the user who has ended their account. */
   actorId?: string;
-  /** Until when it is tried, Unix ms. */
+  /** How long to keep trying, Unix ms. */
   deadline?: number;
 }
 
-/** Blocks a user and ends what is between the two, in one change with one event; nothing when the block stands already. */
+/**
+ * Blocks a user and ends any connection or request between the two, in one change with one event. Does nothing if the block
+ * exists.
+ */
 export async function block(app: Pick<AppContext, 'store' | 'relay'>, of: Blocking): Promise<void> {
   await set(app, of, connectionBlocked, withBlock);
 }
 
-/** Takes a block back; nothing when there is none. */
+/** Removes a block; does nothing when there is none. */
 export async function unblock(app: Pick<AppContext, 'store' | 'relay'>, of: Blocking): Promise<void> {
   await set(app, of, connectionUnblocked, (pair, { userId }) => withoutBlock(pair, userId));
 }
 
-/** Everybody a user blocks or is blocked by; both lists are read at once, which is one round trip for up to 1,000 in each. */
+/** Everybody a user blocks or is blocked by. Both lists are read in parallel, in one round trip for up to 1,000 entries each. */
 export async function hiddenFrom(
   app: Pick<AppContext, 'store'>,
   of: { projectId: string; userId: string },
@@ -53,7 +56,7 @@ async function set(
   const next = (before: Pair, at: Date) => {
     const after = change(before, { userId: blockerId, at });
     if (!after) return null;
-    // What ended with the block; a declined request had ended before.
+    // The connection or request that the block ended. A declined request had ended before.
     const connectionId = after.state === before.state ? null : before.connectionId;
     const data = { blockerId, blockedId: otherOf(after, blockerId), connectionId };
     const event = makeEvent(spec, { ...eventOfPair(after), actorId, occurredAt: at, data });

@@ -4,8 +4,8 @@ import type { AppContext } from './app.ts';
 import type { Pair } from './pair.ts';
 
 /**
- * Changes a pair: reads it, asks what is to become of it, stores that with its event, and does so again when somebody
- * else was faster, until the deadline (Unix ms). Nothing is stored where `next` gives `null`; what it throws is thrown.
+ * Changes a pair: reads it, asks `next` for its new state, stores that with its event, and tries again when somebody else was
+ * faster, until the deadline (Unix ms). Stores nothing when `next` returns `null`; rethrows what `next` throws.
  */
 export function changePair(
   app: Pick<AppContext, 'store' | 'relay'>,

@@ -8,7 +8,7 @@ interface Totals {
 }
 
 /**
- * Puts a page into the connection lists' envelope; a v7 short form carries the general one beside it
+ * Puts a page into the envelope of the connection lists; in a v7 short form the general envelope is there as well
  * (spec#short-forms-lists).
  */
 export function envelopeOf<Key extends string, Item>(

@@ -28,17 +28,17 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
-/** Longer than any request that found the user still there can be under way: what it stored is found after that. */
+/** Longer than a request that still found the user can take. After this time, a last look finds whatever such requests stored. */
 const lastLookMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
 
-/** Events of a pair that stay on the bus: they hold ids alone, and whoever is behind needs them to take things back. */
+/** Events of a pair that stay on the bus: they hold only ids, and consumers that lag behind need them to take things back. */
 const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, connectionUnblocked].map(
   ({ type }) => type,
 );
 
-/** Erases what is held of users whose accounts have ended, again and again until nothing is left. */
+/** Erases the data of users whose accounts have ended, again and again until nothing is left. */
 export function startEraser(parts: Parts, options: { log: Logger }): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(
@@ -60,8 +60,8 @@ export function startEraser(parts: Parts, options: { log: Logger }): { stop(): P
 }
 
 /**
- * Ends and removes every pair of a user, each change with its event, and then the totals. What cannot go yet, because its
- * events are on their way, is looked for again; so is, a last time, what requests stored meanwhile.
+ * Ends and removes every pair of a user, each change with its event, and then the totals. Pairs whose events are still on their
+ * way cannot go yet: another look follows. A last look finds what requests stored meanwhile.
  */
 export async function eraseUser(parts: Parts, ended: EndedUser, isStopped = () => false): Promise<void> {
   const { erasure } = parts.store;

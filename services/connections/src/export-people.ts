@@ -4,7 +4,7 @@ import type { AppContext } from './app.ts';
 import { type Entry, type ListName, placeOf } from './listing.ts';
 import { unknownUser } from './unknown-user.ts';
 
-/** Which part of a list is asked for: every export of connections is asked for in the same way. */
+/** The part of a list to export. All exports of connections take the same body. */
 export type ExportRange = BodyOf<typeof exportConnections>;
 
 /** A page of one of a user's lists for an export, each row with the public user at its other side. */
@@ -25,8 +25,8 @@ export async function exportList<Item>(
 }
 
 /**
- * Finds the users of a page. Throws when one has to be asked of identity and it does not answer: a list goes on
- * without a profile, but an export is not taken again a moment later.
+ * Finds the users of a page. Throws when identity has to be asked about a user and does not answer. A list may leave a profile
+ * out, but an export may not: nobody repeats it a moment later.
  */
 export async function publicUsers(
   app: AppContext,

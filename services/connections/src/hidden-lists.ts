@@ -2,8 +2,9 @@ import type { AppContext } from './app.ts';
 import { hiddenFrom } from './blocks.ts';
 
 /**
- * Whom a caller is not to see in the list of a user: whom the caller blocks or is blocked by, and the list's owner where that user
- * keeps it from others. Then the list is empty (spec#blocks-hides, spec#connections-settings-list).
+ * The users that a caller must not see in a user's list: everybody the caller blocks or is blocked by, and the list's
+ * owner if the owner keeps the list from others. If the owner is among them, the list is empty (spec#blocks-hides,
+ * spec#connections-settings-list).
  */
 export async function hiddenInListOf(
   app: Pick<AppContext, 'store'>,

@@ -2,7 +2,7 @@ import { derivedId } from '@kith/base';
 import type { ImportedConnection } from '@kith/contracts';
 import { type LivePair, type Pair, strangers } from './pair.ts';
 
-/** A pair as a row of another backend has it: without events, so that the first change from now on is the first. */
+/** The pair that a row of another backend describes. It has no events: its first change in Kith makes event 1. */
 export function pairOfRow(
   projectId: string,
   row: ImportedConnection,
@@ -23,7 +23,7 @@ export function pairOfRow(
   };
 }
 
-/** Fields of a row that say other than what is stored of its connection; one that is absent says nothing. */
+/** The fields of a row that differ from the stored connection. A field that is absent does not count. */
 export function differingFields(
   row: ImportedConnection,
   { given, stored }: { given: LivePair; stored: Pair },
@@ -31,7 +31,7 @@ export function differingFields(
   const isRequester = given.requesterId === stored.requesterId;
   const isReceiver = given.receiverId === stored.receiverId;
   const isSame: Record<keyof ImportedConnection, boolean> = {
-    // Rows are of one connection by it.
+    // The stored connection was found by its id.
     id: true,
     requesterId: isRequester,
     requesterForeignId: isRequester,

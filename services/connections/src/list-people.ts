@@ -7,15 +7,15 @@ import { searchList, searchOf } from './search.ts';
 import { unknownUser } from './unknown-user.ts';
 import { listVisible, nothing, type VisiblePage } from './visible.ts';
 
-/** How long a list waits for users only identity knows, in ms. */
+/** How long a list waits for identity to answer about users that it has no copy of, in ms. */
 const askMs = 1_000;
 
-/** What a list is read for: the request, which list, and who is left out of it. */
+/** Which list is read, for which operation, and who is left out of it. */
 export interface PeopleListOptions {
   spec: OperationSpec;
   ownerId: string;
   list: ListName;
-  /** Users whom the caller is not to see, found out while the list is read; absent where it can hold none. */
+  /** Users whom the caller must not see, looked up while the list is read; absent if the list cannot hold any. */
   hidden?: Promise<ReadonlySet<string>>;
 }
 
@@ -34,7 +34,7 @@ interface PeopleListRequest extends Pick<RequestContext, 'caller' | 'seesAll'> {
   linkNext(cursor: string): void;
 }
 
-/** A page of a list, with what its pagination is made from. */
+/** A page of a list, with the numbers for its pagination. */
 export interface PeopleList {
   entries: (Entry & { user: PublicUser })[];
   page: number;
@@ -84,8 +84,8 @@ export async function listPeople(
 }
 
 /**
- * Reads which page is asked for. Throws for a bad cursor: a handler that looks at its target first calls it before
- * (spec#errors-check-order).
+ * Reads which page is asked for. Throws for a bad cursor. A handler that looks up its target calls this before, as the spec
+ * orders the checks (spec#errors-check-order).
  */
 export function readPage(
   request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,
@@ -108,7 +108,7 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
   throw foreignCursor(code);
 }
 
-/** The users of a page; identity being away leaves out those only it knows, and does not fail the list. */
+/** The users of a page. If identity is away, the list does not fail but leaves out the profiles that only identity has. */
 async function showUsers(
   app: AppContext,
   entries: readonly Entry[],

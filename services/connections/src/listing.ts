@@ -1,6 +1,6 @@
 import { otherOf, type Pair } from './pair.ts';
 
-/** The lists a user has: established connections, requests sent, requests received, whom it blocks, who blocks it. */
+/** A user's lists: established connections, requests sent, requests received, users they block, users who block them. */
 export const lists = ['established', 'sent', 'received', 'blocks', 'blockedBy'] as const;
 export type ListName = (typeof lists)[number];
 
@@ -9,21 +9,21 @@ export interface Entry {
   projectId: string;
   ownerId: string;
   list: ListName;
-  /** The connection's, or the block's. */
+  /** The id of the connection or of the block. */
   id: string;
   /** The other side. */
   userId: string;
   message: string | null;
   /** When the connection was asked for, or the block was made. */
   requestedAt: Date;
-  /** Null but in the list of established connections. */
+  /** Null except in the list of established connections. */
   connectedAt: Date | null;
 }
 
 /** A user's totals. */
 export type Totals = Record<ListName, number>;
 
-/** The rows that follow from where two users stand: two of the connection or request, and two of each block. */
+/** The rows that follow from the state of a pair: two for the connection or request, and two for each block. */
 export function entriesOf(pair: Pair): Entry[] {
   return [...connectionEntries(pair), ...blockEntries(pair)];
 }
@@ -59,7 +59,7 @@ function connectionEntries(pair: Pair): Entry[] {
 /** Rows by their keys. */
 type Rows = ReadonlyMap<string, Entry>;
 
-/** The rows a change of a pair takes away and those it adds; what stands before and after is in neither. */
+/** The rows that a change of a pair removes and those that it adds. Rows that exist before and after are in neither. */
 export function entriesChange(before: Pair, after: Pair): { removed: Rows; added: Rows } {
   const rowsOf = (pair: Pair): Rows => new Map(entriesOf(pair).map((entry) => [entryKey(entry), entry]));
   const [old, now] = [rowsOf(before), rowsOf(after)];
@@ -98,7 +98,10 @@ const letters: Record<ListName, string> = {
 const lastMs = 9_999_999_999_999;
 const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
-/** Where an entry stands in its list: newest first, ties by id. Fixed width, so that text sorts it. */
+/**
+ * Where an entry stands in its list: newest first, ties by id. The time has a fixed width, so that sorting as text gives this
+ * order.
+ */
 export function placeOf(entry: Entry): string {
   const at = (entry.connectedAt ?? entry.requestedAt).getTime();
   return `${String(lastMs - at).padStart(13, '0')}|${entry.id}`;
@@ -118,13 +121,13 @@ export function listRange(of: { projectId: string; ownerId: string; list: ListNa
   to: string;
 } {
   const list = `${of.projectId}|${of.ownerId}|${letters[of.list]}`;
-  // The character after the bar.
+  // `}` is the character after `|`.
   return { from: `${list}|`, to: `${list}}` };
 }
 
 const listOf = new Map<string | undefined, ListName>(lists.map((list) => [letters[list], list]));
 
-/** What a row's key says: whose list it is of, which one, and what stands there since when (Unix ms). */
+/** What a row's key says: whose list the row is in, which list, the id of the connection or block, and its time (Unix ms). */
 export function placed(key: string): Pick<Entry, 'projectId' | 'ownerId' | 'list' | 'id'> & { at: number } {
   const [projectId = '', ownerId = '', letter, time, id = ''] = key.split('|');
   const list = listOf.get(letter);

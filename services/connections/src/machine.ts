@@ -2,9 +2,9 @@ import type { ErrorCode } from '@kith/contracts';
 
 /** Where two users stand with each other (spec#connections-states). */
 export type PairState = 'none' | 'pending' | 'accepted' | 'declined';
-/** What a user may want to do about it. */
+/** An action that a user may try on a pair. */
 export type Action = 'request' | 'accept' | 'decline' | 'withdraw' | 'disconnect';
-/** Which part a user has in the record of the pair; in state `none` there are no parts. */
+/** The part a user has in the record of the pair; in state `none` there are no parts. */
 export type Part = 'requester' | 'receiver';
 
 export interface Transition {
@@ -19,7 +19,7 @@ const receiver = { by: 'receiver', otherwise: 'connection/unauthorized' } as con
 const requester = { by: 'requester', otherwise: 'connection/unauthorized' } as const;
 const either = { by: 'either' } as const;
 
-/** Who may do what in which state; a code refuses everybody, nothing at all is not found. */
+/** Who may do what in which state. An error code refuses everybody; an action without a rule is refused as not found. */
 const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
   none: { request: { to: 'pending', ...either } },
   pending: {
@@ -36,8 +36,9 @@ const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
 
 /**
  * Decides what an action leads to, or with which code it is refused (spec#connections-request-refused,
- * spec#connections-no-party): being no party comes first, then nothing there to act on, then not being the one who may. A
- * request alone needs no part in a record; while either of the two blocks the other it is refused before all else.
+ * spec#connections-no-party). An actor who is no party is refused first, then an action on nothing, then an actor with the
+ * wrong part. Only a request needs no part in the record; it is refused before all else while either of the two blocks the
+ * other.
  */
 export function decide(
   state: PairState,

@@ -6,11 +6,11 @@ interface Asking {
   projectId: string;
   requesterId: string;
   receiverId: string;
-  /** Until when is looked for somebody in common, Unix ms. */
+  /** How long to look for a common connection, Unix ms. */
   deadline: number;
 }
 
-/** Whether a user may ask another to connect, as the other has decided (spec#connections-settings). */
+/** Whether the receiver's settings allow a user to ask them to connect (spec#connections-settings). */
 export async function mayAsk(app: Pick<AppContext, 'store'>, of: Asking): Promise<boolean> {
   const { projectId, receiverId } = of;
   const { requestsFrom } = await app.store.settings.of({ projectId, userId: receiverId });
@@ -19,9 +19,9 @@ export async function mayAsk(app: Pick<AppContext, 'store'>, of: Asking): Promis
 }
 
 /**
- * Whether somebody is connected with both: walks the shorter of the two lists, 1,000 people at a time, and looks their pairs with the
- * other one up. So it is exact, holds no list in memory, and costs as much as the shorter list is long. Throws
- * `gateway/unavailable` at the deadline: nobody waits any more.
+ * Whether somebody is connected with both: walks the shorter of the two lists, 1,000 people at a time, and looks up each one's
+ * pair with the other user. So the answer is exact, no list is held in memory, and the cost grows with the shorter list. Throws
+ * `gateway/unavailable` at the deadline, as nobody waits for the answer any more.
  */
 async function haveCommon(app: Pick<AppContext, 'store'>, of: Asking): Promise<boolean> {
   const { projectId, requesterId, receiverId, deadline } = of;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { PairState, Part, Transition } from './machine.ts';
 
-/** That one of a pair blocks the other. */
+/** A block: one user of a pair blocks the other. */
 export interface Block {
-  /** New for each time. */
+  /** New each time a user blocks. */
   id: string;
   blockerId: string;
   at: Date;
 }
 
-/** Two users of a project and where they stand: the truth that lists and totals follow from. */
+/** Two users of a project and where they stand. Lists and totals follow from this. */
 export interface Pair {
   projectId: string;
   /** The two users' ids, in the order of their text. */
@@ -18,12 +18,12 @@ export interface Pair {
   /** The `seq` of the last event; 0 before the first. */
   seq: number;
   state: PairState;
-  /** At most one of each side; while there is one, the state is none or declined. */
+  /** At most one from each side. While there is one, the state is `none` or `declined`. */
   blocks: readonly Block[];
-  /** What follows is null in state `none`. */
+  /** This and the fields below are null in state `none`. */
   requesterId: string | null;
   receiverId: string | null;
-  /** New for each life: each request that is made anew. */
+  /** New for each request. */
   connectionId: string | null;
   message: string | null;
   requestedAt: Date | null;
@@ -39,12 +39,12 @@ export type LivePair = Pair & {
   requestedAt: Date;
 };
 
-/** The two ids of a pair in the order they are kept in. */
+/** The two ids of a pair in the order in which they are stored. */
 export function inOrder(one: string, other: string): { lower: string; higher: string } {
   return one < other ? { lower: one, higher: other } : { lower: other, higher: one };
 }
 
-/** A pair nothing is known of. */
+/** The pair of two users for whom nothing is stored. */
 export function strangers(projectId: string, one: string, other: string): Pair {
   return { projectId, ...inOrder(one, other), seq: 0, state: 'none', blocks: [], ...blank };
 }
@@ -54,13 +54,13 @@ export function otherOf(pair: Pair, userId: string): string {
   return userId === pair.lower ? pair.higher : pair.lower;
 }
 
-/** Tells a user's part in a pair; `null` without one. */
+/** Tells a user's part in a pair; `null` if the user has none. */
 export function partOf(pair: Pair, userId: string): Part | null {
   if (pair.requesterId === userId) return 'requester';
   return pair.receiverId === userId ? 'receiver' : null;
 }
 
-/** Makes the pair a transition leads to. `message` is that of a request. */
+/** Makes the pair that a transition leads to. `message` is the message of a request. */
 export function advance(
   pair: Pair,
   transition: Transition,
@@ -81,8 +81,8 @@ export function advance(
 }
 
 /**
- * Makes the pair after one blocks the other: what is between them ends. A declined request is at its end already and
- * stays, so that to block and to unblock is no way to ask again. `null` when the block stands already.
+ * Makes the pair after one user blocks the other, which ends their connection or request. A declined request has ended already
+ * and stays, so that blocking and unblocking is no way to ask again. `null` when the block exists already.
  */
 export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | null {
   if (pair.blocks.some(({ blockerId }) => blockerId === by.userId)) return null;
@@ -91,14 +91,14 @@ export function withBlock(pair: Pair, by: { userId: string; at: Date }): Pair | 
   return pair.state === 'declined' ? next : { ...next, state: 'none', ...blank };
 }
 
-/** Makes the pair after one's block is taken back; `null` when there is none. */
+/** Makes the pair without the user's block of the other; `null` when there is none. */
 export function withoutBlock(pair: Pair, userId: string): Pair | null {
   const blocks = pair.blocks.filter(({ blockerId }) => blockerId !== userId);
   if (blocks.length === pair.blocks.length) return null;
   return { ...pair, seq: pair.seq + 1, blocks };
 }
 
-/** Makes the pair whose request is forgotten, without an event: it had ended before. */
+/** Makes the pair without its declined request. This has no event, as the request had ended before. */
 export function withoutRequest(pair: Pair): Pair {
   return { ...pair, state: 'none', ...blank };
 }

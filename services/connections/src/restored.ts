@@ -5,8 +5,8 @@ import { eventOfPair } from './act.ts';
 import type { AppContext } from './app.ts';
 
 /**
- * Blocks that were told before a restore from a backup: each is told again as it is now, since the restore may have taken it back
- * (docs/adr/0028). In normal operation it does nothing.
+ * Handles events of blocks from before a restore from a backup: tells each block again as it is now, since the restore may have
+ * undone it (docs/adr/0028). In normal operation this does nothing.
  */
 export const blocksBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'connections-blocks',

@@ -4,13 +4,13 @@ import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
 import type { SearchKey } from './store/profiles.ts';
 import { walk } from './walk.ts';
 
-/** What people are looked for by; `query` is folded and not empty. */
+/** A search for people; `query` is folded and not empty. */
 export interface PeopleSearch {
   query: string;
   fields: readonly SearchKey[];
 }
 
-/** Reads a search from a list's query; none where nothing is left to look for. */
+/** Reads a search from a list's query; none if the folded query is empty. */
 export function searchOf(given: {
   query?: string | undefined;
   searchFields?: 'username' | 'name' | undefined;
@@ -21,9 +21,9 @@ export function searchOf(given: {
 }
 
 /**
- * Reads the rows of a list whose people match, leaving `hidden` ones out; `total` counts all that match. It costs a
- * read of the whole list and of its people's keys, 1,000 at a time: a list has an order of its own, which no index of
- * names can give, and the total needs every match anyway. Lists without a search are read by `ConnectionStore.list`.
+ * Reads the rows of a list whose people match, without the `hidden` ones; `total` counts all matches. This reads the whole list
+ * and its people's search keys, 1,000 at a time: no index of names has the list's order, and the total needs every match
+ * anyway. Lists without a search are read by `ConnectionStore.list`.
  */
 export async function searchList(
   store: Pick<ConnectionStore, 'list' | 'profiles'>,

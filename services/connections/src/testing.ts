@@ -1,4 +1,4 @@
-// What suites and measurements of other packages need of its insides.
+// Internals of this service that tests and benchmarks of other packages need.
 export { type Entry, entryKey, type ListName } from './listing.ts';
 export { listHandler } from './operations/list.ts';
 export { listReceivedHandler } from './operations/list-received.ts';

@@ -2,21 +2,21 @@ import type { PublicUser } from '@kith/contracts';
 import { type Entry, entriesOf, entryKey, type ListName } from './listing.ts';
 import type { ConnectionStore, ListPage, ListRange } from './store/index.ts';
 
-/** Rows read beyond a page: as many hidden ones may be among them or before them without reading again. */
+/** Extra rows read beyond a page. With up to this many hidden rows in or before the page, no second read is needed. */
 const spare = 20;
 
-/** A page of rows; `users` are their profiles, and maybe others'. */
+/** A page of rows; `users` holds their profiles, and maybe more. */
 export interface VisiblePage extends ListPage {
   users?: Map<string, PublicUser>;
 }
 
-/** What a list shows to whom its owner is hidden from. */
+/** What a list shows to a caller from whom its owner is hidden. */
 export const nothing: VisiblePage = { entries: [], total: 0 };
 
 /**
- * Reads a list without the people who are hidden from the caller, and a total without them, in two round trips: rows,
- * total and who is hidden; then the profiles, and the pairs of the owner and each hidden one, who are few. Only where
- * more of them than `spare` lie before the page's end are the rows read again, past them.
+ * Reads a list and its total without the people who are hidden from the caller, in two round trips: first the rows, the total
+ * and the hidden people; then the profiles, and the owner's pairs with the hidden people, who are few. Only if more than
+ * `spare` hidden rows lie before the page's end are the rows read again, without them.
  */
 export async function listVisible(
   store: Pick<ConnectionStore, 'list' | 'pairsWith'>,
@@ -36,11 +36,11 @@ export async function listVisible(
   const page = pageOf(read.entries, { range: wide, visible, keys, limit: range.limit });
   if (page) return { entries: page, total: Math.max(read.total - keys.length, 0), users };
   const { entries, total } = await store.list({ ...range, without: keys });
-  // Again by user: one of them may have got into the list since.
+  // Filtered by user once more, as a hidden user may have got into the list since.
   return { entries: entries.filter(isVisible), total };
 }
 
-/** The keys of a list's rows that are of hidden people. */
+/** The keys of the rows in a list that belong to hidden people. */
 export async function hiddenKeys(
   store: Pick<ConnectionStore, 'pairsWith'>,
   of: { projectId: string; ownerId: string; list: ListName },
@@ -54,7 +54,7 @@ export async function hiddenKeys(
     .map(entryKey);
 }
 
-/** Finds the page among rows that were read as if nobody was hidden; `null` where it goes on beyond them. */
+/** Finds the page among rows that were read as if nobody was hidden; `null` if the page goes on beyond these rows. */
 function pageOf(
   rows: readonly Entry[],
   of: { range: ListRange; visible: Entry[]; keys: readonly string[]; limit: number },
@@ -62,7 +62,7 @@ function pageOf(
   const { range, visible, keys, limit } = of;
   const [first] = rows;
   if (!first) return [];
-  // Each hidden one before them has taken the place of a row that belongs to an earlier page.
+  // Each hidden row that was skipped before them took the place of a visible row, so that many of these belong to an earlier page.
   const start = entryKey(first);
   const early = 'skip' in range.from ? keys.filter((key) => key < start).length : 0;
   const page = visible.slice(early, early + limit);

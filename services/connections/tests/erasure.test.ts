@@ -105,7 +105,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     expect(await world.call(listUserConnections, null, { params })).toMatchObject(unknown);
     expect(await world.call(blockUser, friend, { params })).toMatchObject(unknown);
 
-    // What others are told, by one who has ended their account; what came before it is on the bus no more.
+    // The event that ends the pair, in the name of the user who has ended their account. Earlier events are no longer on the bus.
     const told = async (other: string, count: number) => (await world.eventsOf(ann, other, count)).at(-1);
     expect(await told(friend, 1)).toMatchObject({
       type: 'connection.disconnected',

@@ -95,7 +95,7 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     }
   });
 
-  // Where writes are given up to end a deadlock, each round takes seconds.
+  // Each round takes seconds on an engine that aborts writes to end a deadlock.
   it('of the same rows that come at once, each is stored once', { timeout: 120_000 }, async () => {
     for (let round = 0; round < 2; round++) {
       const hub = randomUUID();

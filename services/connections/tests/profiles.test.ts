@@ -53,7 +53,7 @@ describe.each(availableEngines())('profiles, %s', (engine) => {
   });
 
   it('knows users at once whose events have not arrived', async () => {
-    // No waiting between signing up, asking and listing: what the events have not brought is asked of identity.
+    // There is no wait between signing up, asking and listing: identity is asked about users whose events have not arrived.
     const [ann, bob] = [await world.newProfile({ name: 'Ann' }), await world.newProfile({ name: 'Bob' })];
     await world.connect(ann.id, bob.id);
     expect((await world.list(ann.id)).body.connections[0].connectedUser).toEqual(bob);

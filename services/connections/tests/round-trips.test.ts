@@ -41,7 +41,7 @@ const specs = {
   received: listReceivedRequests,
   blocks: listBlocks,
 } as const;
-/** Beyond what a list skips at once with reading its total. */
+/** More rows than a list can skip in the round trip that reads its total. */
 const long = 20_100;
 const shorter = { sent: 300, received: 300, blocks: 300 } as const;
 
@@ -89,7 +89,7 @@ describe.each(availableEngines())('what a list asks of its database, %s', (engin
     return { trips, body: answer!.body, next: answer!.next };
   }
 
-  /** At most two trips, the rows a range of their key, and the profiles of a page one question. */
+  /** Expects at most two round trips, the rows read as a range of their key, and the profiles of a page in one query. */
   async function expectFlat(trips: Read[][]): Promise<void> {
     expect(trips.map((reads) => reads.map(({ asked }) => asked)).slice(2)).toEqual([]);
     const rows = trips.flat().filter(({ table }) => table === 'entries');

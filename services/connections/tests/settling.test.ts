@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type ConnectionStore, openStore } from '../src/store/index.ts';
 import { perform } from './support/pairs.ts';
 
-// On SQLite a change is one transaction, its event a row of its own.
+// Only on MongoDB: on SQLite a change is one transaction, and its event has a row of its own.
 describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', () => {
   let place: Awaited<ReturnType<typeof createStore>>;
   let store: ConnectionStore;
@@ -28,10 +28,10 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     vi.restoreAllMocks();
     vi.useRealTimers();
   });
-  /** Readers leave a change to its writer for a second. */
+  /** Moves the clock on, as readers leave a change to its writer for a second. */
   const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });
 
-  /** Ann asks Bob, and the database is lost between the commit and the rows. */
+  /** Ann asks Bob, and the database fails between the commit and the rows. */
   async function requestCutOff(): Promise<void> {
     [ann, bob] = [randomUUID(), randomUUID()];
     const lost = vi.spyOn(Collection.prototype, 'replaceOne').mockRejectedValue(new Error('cut off'));
@@ -93,10 +93,10 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
       await watched?.[Symbol.asyncDispose]();
     });
 
-    /** Three have asked; a hundred are asking, and are held between the commit and the rows. */
+    /** Three users have asked. A hundred more are asking, and are held up between the commit and the rows. */
     async function beAsked(): Promise<() => void> {
       star = randomUUID();
-      // However long it takes here, to readers they are young.
+      // However long this takes, the changes are recent for readers.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
       for (let n = 0; n < 3; n++) await ask();
       const gate = Promise.withResolvers<never>();

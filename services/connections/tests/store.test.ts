@@ -272,7 +272,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
 
     it('keeps the newest of each when many are told of one by one at the same time', async () => {
       const ids = Array.from({ length: 30 }, () => randomUUID());
-      // Of every third the first that is heard is not the first there was.
+      // For every third user, the first event that arrives is not the oldest.
       const told = ids.flatMap((id, at) =>
         (at % 3 ? [3, 1, 2] : [2, 3]).map((seq) => ({ seq, user: profile(id, `${seq}`) })),
       );

@@ -12,7 +12,10 @@ export const cryptoConfig = z.object({
   ALLOW_TEST_TOKENS: flag.default(false).describe('sign test tokens with `NODE_ENV=production` too'),
 });
 
-/** Whether test tokens are signed: always outside production, there only when asked for (spec#test-tokens-production). */
+/**
+ * Whether test tokens are signed: outside production always, in production only if the setting says so
+ * (spec#test-tokens-production).
+ */
 export function testTokensAllowed(
   config: Pick<z.output<typeof cryptoConfig>, 'NODE_ENV' | 'ALLOW_TEST_TOKENS'>,
 ): boolean {

@@ -2,9 +2,9 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const minBits = 2048;
-/** Signing takes time that grows with the cube of the bits: a key of 16,384 takes sixty times that of one of 4,096. */
+/** The time to sign grows with the cube of the bits: a key of 16,384 bits takes sixty times as long as one of 4,096. */
 const maxBits = 4_096;
-/** Of the public exponent, which is 65,537 nearly everywhere; a large one makes each signature many times dearer. */
+/** The limit of the public exponent, which is 65,537 for nearly all keys. A large one makes each signature many times as expensive. */
 const maxExponent = 2n ** 32n;
 const maxPemBytes = 32 * 1024;
 
@@ -18,7 +18,7 @@ export function readSigningKey(privateKey: string): KeyObject {
   const pem = Buffer.from(text, 'base64');
   if (!pem.includes('-----BEGIN ')) throw new Error('The private key is not a PEM.');
   if (pem.length > maxPemBytes) throw new Error('The private key is too large.');
-  // Asked for here: OpenSSL's own answer to a key it has no passphrase for is "interrupted or cancelled".
+  // Checked here, because OpenSSL's message for a key without its passphrase is "interrupted or cancelled".
   if (/^(-----BEGIN ENCRYPTED|Proc-Type:.*ENCRYPTED)/m.test(pem.toString('latin1'))) {
     throw new Error('The private key is encrypted.');
   }

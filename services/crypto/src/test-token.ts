@@ -8,13 +8,13 @@ type Asked = BodyOf<typeof signTestingJwt>;
 
 const lifeSeconds = 300;
 const header = encode({ alg: 'RS256', typ: 'JWT' });
-/** With a callback Node signs on its thread pool, so that the loop stays free. */
+/** With a callback, Node signs on its thread pool, so that the event loop stays free. */
 const signBytes = promisify(sign);
 
 /**
  * Signs a token for tests with the caller's own key: a JWS in its compact form (spec#test-tokens-claims, RFC 7515 section
- * 7.1). The key stays in memory for a minute: it reaches no log, no disk and no answer. Measured side by side on one core:
- * jose, which goes through Web Crypto, signs a sixth less (docs/adr/0021).
+ * 7.1). The key stays in memory for a minute and reaches no log, no disk and no answer. Measured side by side on one core,
+ * jose, which uses Web Crypto, signs a sixth fewer tokens (docs/adr/0021).
  */
 export async function signTestToken(asked: Asked, app: AppContext): Promise<string> {
   try {
@@ -22,12 +22,12 @@ export async function signTestToken(asked: Asked, app: AppContext): Promise<stri
     const signature = await signBytes('sha256', Buffer.from(content), app.keys.read(asked.privateKey));
     return `${content}.${signature.toString('base64url')}`;
   } catch (error) {
-    // Without the cause: nothing that has seen the key goes further than its message.
+    // Without the cause: of an error that has seen the key, only the message is passed on.
     throw new ApiError('crypto/server-error', { details: (error as Error).message });
   }
 }
 
-/** `name` and `role` are claims where they are strings; `userData` is the payload as it came. Times in seconds. */
+/** `name` and `role` are claims if they are strings; `userData` is the payload as received. Times are in seconds. */
 function claimsOf({ projectId, payload }: Asked, audience: string): Record<string, unknown> {
   const { name, role } = payload;
   const now = Math.floor(Date.now() / 1000);

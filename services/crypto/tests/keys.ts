@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** A PEM as the API takes it. */
+/** A PEM in the form that the API takes. */
 export function base64Of(pem: string | Buffer): string {
   return Buffer.from(pem).toString('base64');
 }
@@ -12,13 +12,13 @@ const pkcs8 = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
 
 export const publicKey = rsa.publicKey;
 
-/** PEM texts of keys that sign. */
+/** PEM texts of keys that can sign. */
 export const goodPems = {
   pkcs8: pkcs8(rsa.privateKey),
   pkcs1: rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }),
 };
 
-/** PEM texts of keys that do not. */
+/** PEM texts of keys that are refused. */
 export const badPems = {
   ecPkcs8: pkcs8(ec.privateKey),
   ecSec1: ec.privateKey.export({ type: 'sec1', format: 'pem' }),
@@ -33,7 +33,7 @@ export const badPems = {
   cut: `${goodPems.pkcs8.slice(0, 500)}\n-----END PRIVATE KEY-----\n`,
 };
 
-/** The RSA key of the same primes with another public exponent, a prime. */
+/** The RSA key with the same primes and another public exponent, which has to be a prime. */
 function withExponent(key: KeyObject, exponent: bigint): KeyObject {
   const jwk = key.export({ format: 'jwk' });
   const read = (text = '') => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`);

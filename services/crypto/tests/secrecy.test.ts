@@ -6,12 +6,12 @@ import { startCrypto } from '../src/index.ts';
 import { badPems, base64Of, goodPems } from './keys.ts';
 import { sign } from './sign.ts';
 
-/** Every run of 20 characters of the text; a log that holds one holds a part of the key. */
+/** Every run of 20 characters of the text. A log that holds one of them holds a part of the key. */
 function windows(text: string): string[] {
   return Array.from({ length: Math.max(text.length - 19, 0) }, (_, at) => text.slice(at, at + 20));
 }
 
-/** The base64 as sent, and what stands between the PEM's boundary lines. */
+/** The base64 as sent, and the lines between the PEM's boundary lines. */
 function partsOf(sent: string): string[] {
   const pem = Buffer.from(sent, 'base64').toString('latin1');
   const lines = pem.split('\n').filter((line) => line && !line.startsWith('-----'));
@@ -35,7 +35,7 @@ test.each(availableEngines())('no part of a key is logged or answered (%s)', asy
     await using _service = await startCrypto(traced, { allowTestTokens: true });
     for (const privateKey of keys) {
       answers += (await sign(traced.bus, { projectId: 'p', privateKey, payload: { id: 'u' } })).text;
-      // Checks that fail before the key is looked at, with the key in the body.
+      // Requests that fail before the key is read, with the key in the body.
       answers += (await sign(traced.bus, { projectId: 7, privateKey, payload: { id: 'u' } })).text;
       answers += (await sign(traced.bus, { projectId: 'p', privateKey: [privateKey], payload: { id: 'u' } }))
         .text;

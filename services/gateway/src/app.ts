@@ -6,9 +6,9 @@ import { serveFront } from './reference/front.ts';
 import { type SecurityContact, serveSecurityContact } from './reference/security-contact.ts';
 import { serveReference } from './reference/serve.ts';
 
-/** What is shown to everybody beside the API. */
+/** What the gateway shows to everybody besides the API. */
 export interface Shown {
-  /** Whether `/` says where the reference is: while developing. */
+  /** Whether `/` says where the reference is; only in development. */
   hasFront: boolean;
   reference: ReferencePart;
   security: SecurityContact;
@@ -17,12 +17,12 @@ export interface Shown {
 export interface AppParts {
   /** Answers an address of the API. */
   handle(request: HttpRequest, response: HttpResponse): Promise<void>;
-  /** Answers what any step has thrown. */
+  /** Answers an error that any step has thrown. */
   fail(request: HttpRequest, response: HttpResponse, error: unknown): void;
   shown: Shown;
 }
 
-/** Answers what is no operation: the reference first, then what the API says to the rest, then the error funnel. */
+/** Answers requests that name no operation: first the reference, then the API's answer to all others, then the error funnel. */
 export function createApp({ handle, fail, shown }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -37,8 +37,8 @@ export interface HandleParts {
 }
 
 /**
- * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is given
- * before. What its services are known to have no room for is not checked at all (docs/adr/0036).
+ * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before. A
+ * request that its services are known to have no room for is not checked at all (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
   const {
@@ -100,7 +100,7 @@ export function createHandle(parts: HandleParts) {
     };
     let serverKey: ServerKeyCaller | undefined;
     const identifyUser = async () => {
-      // Two lines of it are one text that names nobody.
+      // Node joins two such header lines into one text, which names nobody.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
         const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });
@@ -115,7 +115,8 @@ export function createHandle(parts: HandleParts) {
       return caller;
     };
     const identify = async () => {
-      // Of a short form the project that its token names: erasing its user revokes the token.
+      // For a short form, this checks the project that the token claims before the token itself, because erasing the project's
+      // users revokes their tokens.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
       // A gateway that has just started may verify tokens before it knows which projects are deleted.
@@ -125,7 +126,7 @@ export function createHandle(parts: HandleParts) {
     };
     let scope: Scope;
     try {
-      // Most requests need no more than this; what the others wait for costs only them.
+      // Most requests need no more than this; only the others pay for the extra waiting.
       scope = { projectId: named, caller: await identify() };
       if (address.isShort) {
         const deadline = Date.now() + requestTimeoutMs;
@@ -145,7 +146,7 @@ export function createHandle(parts: HandleParts) {
     const hasCaller = caller !== null || serverKey !== undefined;
     const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key'], { operation, hasCaller });
     const { 'user-agent': userAgent } = request.headers;
-    // Known by now: without a caller, what may be kept from strangers waits for the settings.
+    // The settings are known by now: without a caller, requests for what a project may hide from strangers have waited for them.
     const seesAll = operation.visibility && !caller && projects.of(projectId).publicProfiles === 'all';
     const known = {
       ...{

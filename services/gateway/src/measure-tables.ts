@@ -3,7 +3,7 @@ import type { Revocations } from './auth/revocations.ts';
 import type { ApiKeys } from './tables/api-keys.ts';
 import type { ProjectSettings } from './tables/project-settings.ts';
 
-/** Has metrics tell size and age of what the gateway keeps of identity; gives what ends that. */
+/** Makes metrics report size and age of the tables that the gateway copies from identity; gives a function that ends this. */
 export function measureTables(
   metrics: Metrics,
   {

@@ -27,7 +27,7 @@ import { ProjectSettings } from './tables/project-settings.ts';
 import { Upstreams, type UpstreamTimes } from './upstreams/upstreams.ts';
 import { gatewayUses } from './uses.ts';
 
-/** Longer than most balancers take between two looks at whether a gateway is ready. */
+/** Longer than most balancers wait between two readiness checks of a gateway. */
 const productionDrainMs = 5_000;
 
 export interface GatewayOptions {
@@ -38,29 +38,29 @@ export interface GatewayOptions {
   streamTimes?: Partial<StreamTimes>;
   exportTimes?: Partial<ExportTimes>;
   upstreamTimes?: Partial<UpstreamTimes>;
-  /** Where services take and give bytes, instead of what the configuration says. */
+  /** The addresses of services that take and give bytes, instead of the configured ones. */
   upstreams?: Readonly<Record<string, string>>;
   /** The time by which tokens expire, in ms since 1970; the machine's by default. */
   now?: () => number;
 }
 
-/** Characters that the operator's token has at least in production (spec#operators-token-length). */
+/** The least length of the operator's token in production (spec#operators-token-length). */
 const shortestToken = 32;
 
 /** A gateway that listens at `url`. */
 export interface RunningGateway extends RunningService {
   readonly url: string;
   readonly port: number;
-  /** Where operators' endpoints are, if they have a port of their own. */
+  /** The address of the operators' endpoints, if they have a separate port. */
   readonly adminUrl?: string;
   /**
-   * Is not ready from now on, answers with `Connection: close`, and serves on for `DRAIN_MS`: until balancers that look now
-   * and then send it nothing any more. Resolves at the end of that time; `stop` is the caller's.
+   * Reports not ready from now on, answers with `Connection: close`, and goes on serving for `DRAIN_MS`, until balancers that
+   * check from time to time send nothing any more. Resolves at the end of that time; the caller has to call `stop`.
    */
   drain(): Promise<void>;
 }
 
-/** Starts the HTTP address in front of the services. It needs none of them, nor Redis, to be there yet. */
+/** Starts the HTTP address in front of the services. Neither they nor Redis need to be there yet. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { runtime, config, limiterStore, timeouts } = options;
   const { metrics } = runtime;
@@ -207,7 +207,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       if (drainMs > 0) await wait(drainMs, undefined, { ref: false });
     },
     stop() {
-      // Streams first: they would be waited for as requests in flight.
+      // Ends streams first: otherwise the servers would wait for them as requests in flight.
       streams.end();
       stopping ??= Promise.all(servers.map((server) => server.stop()))
         .then(release)
@@ -225,7 +225,10 @@ function checkOperatorToken(token: string | undefined, nodeEnv: ServiceRuntime['
   throw new StartError(`OPERATOR_TOKEN: at least ${shortestToken} characters are needed in production.`);
 }
 
-/** Operations for testing only are not routed in production, unless allowed: they answer like ones that do not exist. */
+/**
+ * In production, operations for testing only are not routed unless allowed: requests get the same answer as for unknown
+ * addresses.
+ */
 function servedOperations(
   nodeEnv: ServiceRuntime['nodeEnv'],
   allowTestTokens: boolean,

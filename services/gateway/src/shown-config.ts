@@ -1,7 +1,7 @@
 import { isWebOrigin } from '@kith/contracts';
 import { z } from 'zod';
 
-/** Reads a list that is separated by commas. `refuse` says what is wrong with an entry, in words that follow it. */
+/** Reads a list that is separated by commas. `refuse` says what is wrong with an entry, in words that can follow the entry. */
 function list(refuse: (entry: string, all: readonly string[]) => string | undefined) {
   return z.string().transform((text, context): readonly string[] => {
     const entries = text.split(',').map((entry) => entry.trim());
@@ -27,7 +27,7 @@ const contacts = list((entry) =>
     : 'is no address, such as mailto:security@example.org or https://example.org/report',
 );
 
-/** What the gateway's environment says of who may look at what. */
+/** The environment variables that say who may see what. */
 export const shownConfig = z.object({
   CORS_ORIGINS: origins
     .default(['*'])

@@ -22,7 +22,7 @@ import {
   type TestIssuer,
 } from './harness.ts';
 
-/** What is not told by a notice a gateway learns of within 30 s. */
+/** Without a notice, a gateway would learn of a change only within 30 s. */
 const noticedMs = 5_000;
 
 // spec#operator-keys, docs/adr/0053.

@@ -28,7 +28,10 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
   const list = (headers: Record<string, string> = {}) =>
     send(port, { path: `/v7/${projectId}/connections`, headers });
 
-  /** Has a gateway take a token, then one of a new key; gives the old one, and a way to ask with others. */
+  /**
+   * Makes a gateway accept a token, then one of a new key; gives the old token, and a function that sends a request with any
+   * token.
+   */
   async function changeKeys(rotating: TestGateway, how: { keepOld: boolean }) {
     const issuer = await serveIssuer(rotating.bus);
     await serveEcho(rotating.bus, listConnections);

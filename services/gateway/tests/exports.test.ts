@@ -112,7 +112,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1] } });
     let isLost: Promise<void> | undefined;
     await world.give('notifications', () => ({ items: [], next: 'more' }));
-    // The first pages have been asked for by the time a second one is.
+    // When a second page is asked for, all first pages have been asked for.
     await world.give('sessions', async ({ after }) => {
       if (after === null) return { items: [sessionItem(randomUUID())], next: 'more' };
       isLost ??= lose(world);
@@ -146,7 +146,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
       return largePage();
     });
     using download = await world.open();
-    // What the connection's buffers take, and then nothing, however much else is done: else it would be read on and on.
+    // Reading stops once the connection's buffers are full, however many other requests come; otherwise it would go on without end.
     const rounds = 30;
     const isStill = async () => {
       const before = pages;

@@ -49,13 +49,13 @@ export interface TestOptions {
   now?: NonNullable<GatewayOptions['now']>;
 }
 
-/** A gateway on a free port, over a bus of its own; limits in Redis where the engines are real. */
+/** A gateway on a free port, over a bus of its own; limits are in Redis if the engines are real. */
 export async function startTestGateway(engine: EngineKind, options: TestOptions = {}): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
   const runtime = stack.use(await createRuntime(engine));
   let shared: LimiterStoreConfig = { kind: 'memory' };
   if (engine === 'containers') {
-    // A Redis that is slow on a busy machine is not one that is away: redis-down.test.ts says how long to wait itself.
+    // A Redis that is slow on a busy machine must not count as unreachable; redis-down.test.ts sets its own times.
     const patience = { patienceMs: 10_000, deadMs: 10_000 };
     shared = { kind: 'redis', url: stack.use(await startEngines()).redisUrl, ...patience };
   }
@@ -72,7 +72,8 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
     return stack.use(gateway);
   };
   const gateway = await start(options);
-  // A worker that has just loaded a file on a busy machine counts as one that was away: short deadlines would be over at once.
+  // A worker that has just loaded a file on a busy machine counts as absent for that time: short deadlines would be over
+  // immediately.
   await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
   return {
     gateway,
@@ -142,9 +143,9 @@ export function parseAnswer(text: string): Answer {
   return { status: Number(statusLine.split(' ')[1]), headers, text: rest.join('\r\n\r\n') };
 }
 
-/** Checks status, whole body and content type of an error that has the code's own text. */
+/** Checks the status, the whole body and the content type of an error with the code's usual text. */
 export function expectError(answer: Answer, code: ErrorCode): void {
-  // Why a token is not taken differs; the sentences are those of token.test.ts.
+  // The reason why a token is refused differs; token.test.ts checks the sentences.
   const said = code === 'auth/unauthorized' ? { message: JSON.parse(answer.text).error } : {};
   expect(answer.text).toBe(JSON.stringify(errorBody(code, said)));
   expect(answer.status).toBe(statusOf(code));
@@ -158,7 +159,7 @@ export interface Seen {
   body: string;
 }
 
-/** Serves an operation by remembering what comes; answers an empty object, or what `reply` makes. */
+/** Serves an operation and remembers its requests; answers an empty object, or what `reply` makes. */
 export async function serveEcho(
   bus: Bus,
   spec: OperationSpec,
@@ -177,17 +178,17 @@ type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 export interface TestIssuer {
   /** How often the keys were asked for. */
   asked: number;
-  /** What it answers who asks what is revoked. */
+  /** The answer to requests for revocations. */
   revoked: Revocations;
-  /** What it answers who asks for the settings of projects, two a page. */
+  /** The answer to requests for projects' settings, two per page. */
   projects: GatewaySettings[];
-  /** What it answers who asks for keys, by hash. */
+  /** The answer to requests for keys, by hash. */
   apiKeys: { hash: string; key: ApiKey }[];
-  /** Waited for before it answers what is revoked, after the answer is made. */
+  /** Delays the answer about revocations after it is made. */
   hold?: () => Promise<void>;
   /** Signs an access token; `changes` replace claims, undefined leaves one out. */
   token(changes?: JWTPayload): Promise<string>;
-  /** Takes another key into use, beside or instead of the old ones. */
+  /** Begins to use another key, beside or instead of the old ones. */
   rotate(options: { keepOld: boolean }): Promise<void>;
   stop(): Promise<void>;
 }

@@ -14,7 +14,7 @@ import {
 
 describe.each(availableEngines())('limits on %s', (engine) => {
   let test: TestGateway;
-  /** Two gateways where they can share their limits. */
+  /** Two gateways if they can share their limits, otherwise one. */
   let ports: number[];
   let token: string;
   const project = randomUUID();
@@ -119,7 +119,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(await remaining(`/${project}/connections`)).toBe('99');
     expect(await remaining('/v7/connections', claiming({ projectId: project.toUpperCase() }))).toBe('98');
     expect(await remaining(`/${project}/connections`)).toBe('97');
-    // The fixed name.
+    // Requests without a valid claim count under the fixed name.
     const nobodys = [
       claiming({ projectId: 'made up' }),
       claiming({}),

@@ -62,7 +62,7 @@ describe('a long answer of a service of files', () => {
       const sent = randomBytes(size);
       let count = 0;
       answer = async (socket) => {
-        // Of every second one the first bytes come with the head.
+        // In every second answer, the first bytes come with the head.
         const early = sent.subarray(0, 1_000 * (count++ % 2));
         await write(socket, Buffer.concat([Buffer.from(headOf(size)), early]));
         await pieces(socket, sent.subarray(early.length));

@@ -26,7 +26,7 @@ import {
 
 const accept = 'application/problem+json, application/json';
 
-/** Checks an error as RFC 9457 has it; `extra` are the members that this occurrence adds. */
+/** Checks an error in the form of RFC 9457; `extra` are the members that this occurrence adds. */
 function expectProblem(
   answer: Answer,
   code: ErrorCode,

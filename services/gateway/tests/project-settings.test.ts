@@ -80,7 +80,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   const usual = '"connections.list-of-user";q=100;w=300';
   const own = '"connections.list-of-user";q=3;w=60';
   const limits = { 'connections.list-of-user': { max: 3, windowSeconds: 60 } };
-  // Without a notice a gateway learns of it within 30 s.
+  // Without a notice, a gateway would learn of the change only within 30 s.
   const soon = { what: 'the change' };
 
   describe('limits', () => {
@@ -190,7 +190,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     });
   });
 
-  // spec#users-strangers: the services leave out what they are not told to show.
+  // spec#users-strangers: services show only what the gateway tells them to show.
   it('profiles are cards to strangers, whole where the project says so, or ask for a token', async () => {
     const profile = `/v7/${projectId}/users/${shown}`;
     const service = await serveEcho(test.bus, getUserByUsername);

@@ -114,7 +114,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         }
       });
       const { test, list, redisLines } = await startWith(await listen(proxy), times);
-      // A client of its own each time: what is waited for is where it is counted, which the log tells.
+      // Waits until the log tells where requests are counted. Each request comes from a new client.
       await waitFor(async () => {
         await list('127.0.0.1');
         return redisLines().length === 0 || redisLines().at(-1)?.includes('again');
@@ -139,7 +139,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   },
 );
 
-/** The gateway drops a connection that it gives up. */
+/** Ignores resets: the gateway drops connections that it gives up. */
 function tolerateReset(socket: Socket): void {
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (!['ECONNRESET', 'EPIPE'].includes(error.code ?? '')) throw error;

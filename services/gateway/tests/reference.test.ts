@@ -84,7 +84,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(response.headers.get('etag')).not.toBe(plain.headers.etag);
     expect(Number(response.headers.get('content-length'))).toBeLessThan(plain.text.length / 5);
-    // Decoded by fetch.
+    // fetch has decoded the text.
     expect((await response.text()) === plain.text).toBe(true);
     for (const encodings of ['identity', 'br', 'gzip;q=0', 'gzip;q=0.1, identity']) {
       const answer = await get('/openapi.json', { 'accept-encoding': encodings });
@@ -142,7 +142,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
       expect(text).toContain(`<b>${status} `);
       expect(text).toContain(message.replaceAll('<', '&lt;'));
     }
-    // What the contracts say of a code, with what is code in it.
+    // The contracts' text about a code, in which backticks became code elements.
     expect(text).toContain('<p>The body is over 256 KiB, or over what an upload may have.</p>');
     expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
   });

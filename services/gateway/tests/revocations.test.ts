@@ -85,7 +85,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     await tell(test.bus, { keys: [kid] });
     await until(token, 401);
     issuer.revoked.keys.push(kid);
-    // The key set of a replica that has not heard of it still has the key.
+    // A replica of identity that has not heard of the revocation still has the key in its key set.
     const started = await test.another();
     expectError(await ask(token, started.port), 'auth/unauthorized');
     for (const port of [test.gateway.port, started.port]) {
@@ -161,7 +161,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     let asks = 0;
     issuer.hold = async () => {
       begin();
-      // A second answer, made after the notice, would take back what the test alone has told.
+      // A second answer, made after the notice, would undo what only the test has told.
       await (asks++ === 0 ? told : over);
     };
     await asked;

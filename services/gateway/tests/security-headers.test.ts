@@ -4,7 +4,7 @@ import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, projectId, send, serveEcho, startTestGateway, type TestGateway } from './harness.ts';
 
-/** What every answer says to browsers, as OWASP's REST Security Cheat Sheet has it. */
+/** The headers of every answer, as OWASP's REST Security Cheat Sheet recommends. */
 const ofAnswers = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { expectError, projectId, send, serveEcho, serveIssuer, startTestGateway, userId } from './harness.ts';
 
 const path = `/v7/${projectId}/users/${userId}`;
-/** So many of an operation's requests are let through always; as many make a round. */
+/** This many of an operation's requests are always let through; a round has as many answers. */
 const least = 32;
 
 describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
@@ -13,7 +13,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     await using test = await startTestGateway(engine, {
       env: {
         RATE_LIMITS: JSON.stringify({ [getUser.name]: { max: 100, windowSeconds: 3_600 } }),
-        // A machine that stands still for some seconds lets none of them expire.
+        // Long enough that no request expires if the machine stalls for some seconds.
         REQUEST_TIMEOUT_MS: '60000',
       },
     });
@@ -23,7 +23,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    // By its id, as the bus may ask once more for what only reads (docs/adr/0026).
+    // Tells requests apart by id, as the bus may repeat a request that only reads (docs/adr/0026).
     const asked: string[] = [];
     const service = await serveEcho(test.bus, getUser, async ({ headers }) => {
       const { requestId } = decodeContext(headers);
@@ -35,7 +35,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     const all = Array.from({ length: least }, () => send(port, { path }));
     await expect.poll(() => asked.length).toBe(least);
 
-    // The service says so itself for a round; from then on the gateway does, and asks no more.
+    // For one round the service itself refuses; from then on the gateway does, without asking it.
     for (let more = 1; more <= least + 2; more++) {
       const answer = await send(port, { path });
       expectError(answer, 'gateway/unavailable');
@@ -48,7 +48,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     asked.length = 0;
     const after = await send(port, { path });
     expect(after.status).toBe(200);
-    // What was refused here counts for no limit, but what its service turned away does.
+    // Requests that the gateway refused count for no limit, but those that the service turned away do.
     expect(after.headers.ratelimit).toContain(`r=${100 - 2 * least - 1};`);
     await service.stop();
   });

@@ -26,10 +26,10 @@ const secret = 'the secret that these suites sign with';
 const boundary = 'the-boundary';
 const piece = Buffer.alloc(256 * 1024, 'piece');
 const pieces = 192;
-/** What sockets between client and store hold on their own stays well below. */
+/** The sockets between client and store hold much less than this. */
 const bound = 24 * mebibyte;
 
-/** An upload whose bytes are counted when they have left for the gateway. */
+/** An upload that counts the bytes it has sent to the gateway. */
 class Sender {
   sent = 0;
   readonly answer: Promise<IncomingMessage | undefined>;
@@ -49,7 +49,7 @@ class Sender {
     this.#request.write(head);
   }
 
-  /** Sends as fast as it is taken. */
+  /** Sends as fast as the gateway accepts bytes. */
   async send(count: number): Promise<void> {
     for (let at = 0; at < count; at++) {
       await new Promise<void>((resolve, reject) => {
@@ -84,7 +84,7 @@ describe('a store that takes bytes slowly', () => {
   let store: Awaited<ReturnType<typeof openStore>>;
   let blobs: Blobs;
   let folder: string;
-  /** Pending while the home of files takes nothing after the first bytes of each file. */
+  /** While it is pending, the file store accepts nothing after the first bytes of each file. */
   let gate: PromiseWithResolvers<void>;
 
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe('a store that takes bytes slowly', () => {
   }
 
   const token = () => issuer.token({ sub: owner.userId });
-  /** As long as a sender that sends nothing is waited for. */
+  /** Resolves after the time for which the gateway waits for a silent sender. */
   const slowSenderIsRefused = async () => {
     const idle = new Sender(port, await token());
     const answer = await idle.answer;
@@ -132,7 +132,7 @@ describe('a store that takes bytes slowly', () => {
       expect.objectContaining({ code: 'request/timeout' }),
     ]);
   };
-  /** Sends until nothing more is taken, for longer than a slow sender is waited for. */
+  /** Sends until no more is accepted, for longer than the gateway waits for a slow sender. */
   const held = async () => {
     gate = Promise.withResolvers();
     const sender = new Sender(port, await token());
@@ -179,7 +179,7 @@ describe('a store that takes bytes slowly', () => {
       const { keys, loose, unfinished } = await left();
       return keys.length + loose.length + unfinished === 0;
     };
-    // A socket tells that its other side has gone when it is read again.
+    // A socket reports that its other side has gone only when it is read again.
     gate.resolve();
     await waitFor(isGone, { what: 'nothing left' });
     expect(await left()).toEqual({ keys: [], loose: [], unfinished: 0 });

@@ -11,7 +11,7 @@ const idsOf = (source: EventSource) => source.events.map(({ event, id }) => `${e
 
 describe.each(availableEngines())('streams (%s)', (engine) => {
   it('tells what comes from now on, with its sequence as id, and resumes from there', async () => {
-    // By itself a stream never asks here: what comes has woken it.
+    // With this time, a stream never asks by itself: only events wake it.
     await using world = await FeedWorld.start(engine, { streamTimes: { heartbeat: 3_600_000 } });
     const userId = randomUUID();
     await world.tell(userId);
@@ -62,7 +62,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     const listening = (async () => {
       while (seen.length < total) {
         const options = { gateway: anyGateway(), lastEventId: String(seen.length) };
-        // A gateway that is about to go may refuse; then another is tried, as any client would.
+        // A gateway that is about to stop may refuse; then another one is tried, as any client would do.
         const source = await world.stream(userId, options).catch((error: NodeJS.ErrnoException) => {
           expect(['ECONNREFUSED', 'ECONNRESET']).toContain(error.code);
         });
@@ -81,7 +81,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     })();
     for (let told = 1; told <= total; told++) {
       await world.tell(userId);
-      // So many at most come between two cuts.
+      // At most this many events come between two cuts.
       await waitFor(() => seen.length >= told - ahead);
       if (told % 30 === 0) {
         const fresh = await world.test.another();
@@ -184,7 +184,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       'evicted',
     ]);
     expect(sources[0]?.retryMs).toBe(60_000);
-    // One that goes makes room, so that the next evicts nobody.
+    // A stream that ends makes room, so that the next one evicts nobody.
     sources[6]?.[Symbol.dispose]();
     const open = sources.slice(2, 6);
     const own = async () => {
@@ -197,15 +197,15 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     await world.tell(userId);
     await waitFor(() => open.every(({ events }) => events.length === 1));
     expect(open.map(({ isEnded }) => isEnded)).toEqual([false, false, false, false, false]);
-    // Another user's are not among them.
+    // Another user's streams do not count.
     using stranger = await world.stream(randomUUID());
     expect(stranger.status).toBe(200);
     for (const source of open) source[Symbol.dispose]();
   });
 
-  // The bus has no part in it.
+  // Only one engine, as the bus plays no part in this.
   it.runIf(engine === 'embedded')('ends a client that does not read', async () => {
-    // As large as a notification gets (four bytes a character), and so many that no buffer on the way takes all of them.
+    // Notifications of the largest size (four bytes per character), and so many that no buffers on the way hold all of them.
     const avatar = '🙂'.repeat(2_048);
     const count = 1_000;
     await using world = await FeedWorld.start(engine, { streamTimes: { check: 50, unread: 500 } });
@@ -221,7 +221,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
   });
 
   it('a gateway that stops ends its streams at once, and tells when to come again', async () => {
-    // Were they waited for, it would not stop within the hour.
+    // If it waited for the streams, it would not stop within the hour.
     await using world = await FeedWorld.start(engine, { timeouts: { drain: 3_600_000 } });
     const userId = randomUUID();
     const sources = await Promise.all(Array.from({ length: 3 }, () => world.stream(userId)));

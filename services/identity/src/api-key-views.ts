@@ -31,7 +31,7 @@ export function serverKeyOf(key: ListedApiKey): ServerKey {
   return { id, name, createdAt: createdAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null };
 }
 
-/** What gateways know of a key. */
+/** A key in the form that gateways get. */
 export function gatewayKeyOf(key: ApiKey): GatewayKey {
   const { id, projectId } = key;
   if (projectId !== null) return { kind: 'server', id, projectId };

@@ -11,12 +11,12 @@ import type { IdentityStore } from './store/index.ts';
 import type { AccessTokens } from './tokens/access-tokens.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
-/** What the handlers work with. */
+/** Everything that the handlers work with. */
 export interface AppContext {
   store: IdentityStore;
   /** How often the database was restored from a backup. */
   epoch: number;
-  /** When that was last, Unix ms; 0 where it never was. */
+  /** When the database was last restored, in Unix ms; 0 if it never was. */
   restoredAt: number;
   /** For asking connections about blocks. */
   bus: Bus;
@@ -27,14 +27,14 @@ export interface AppContext {
   /** `aud` of the tokens that projects' own backends sign, too. */
   tokenAudience: string;
   notices: Notices;
-  /** Where erasures are noted outside of the database. */
+  /** The list of erasures outside of the database. */
   erasures: ErasureList;
-  /** Whose older tokens are refused. */
+  /** External users who were erased: tokens from before that are refused. */
   erasedExternals: ErasedExternals;
   passwords: Passwords;
   /** Limits failed attempts at an account. */
   attempts: Attempts;
-  /** The time by which second factors count. */
+  /** The time by which second factors are judged. */
   now(): Date;
   /** Kicked after each commit that stored a mail. */
   postman: Pick<Postman, 'isThere' | 'kick'>;

@@ -11,7 +11,10 @@ import {
   renewMs,
 } from './store/index.ts';
 
-/** Failures that count together, and for how long, in ms (spec#accounts-attempts-refused). */
+/**
+ * How many failures make further attempts wait, and for how long failures count together, in ms
+ * (spec#accounts-attempts-refused).
+ */
 const most = 10;
 const togetherMs = 15 * 60_000;
 /** The first wait and the longest one, in ms; each failure after the first wait doubles it. */
@@ -21,18 +24,18 @@ const longestWaitMs = 3600_000;
 /** Characters of an address's hash that name its place: 24 bits bound the table (docs/adr/0049). */
 const placeCharacters = 4;
 
-/** At which account somebody tries, and from where. */
+/** The account that somebody tries to get into, and the client that tries. */
 export interface Attempt {
   projectId: string;
   /** The e-mail address given, lower-cased, whether somebody has it or not. */
   address: string;
-  /** Whose it is; null for an address that nobody has. */
+  /** The user who has the address; null if nobody has it. */
   userId: string | null;
   clientIp: string;
   deadline?: number | undefined;
 }
 
-/** The attempt that a request is. */
+/** Describes a request as an attempt. */
 export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
   request: { projectId: string; clientIp: string; deadline: number },
   whose: Whose,
@@ -58,10 +61,11 @@ export class Attempts {
   }
 
   /**
-   * Checks a password or a second factor, unless too many attempts have failed before it, and counts it where it is wrong. Attempts
-   * that count together are checked one after the other, so that many at once get no more checks than many in a row.
-   * @param check Whether it is right.
-   * Throws `auth/too-many-attempts`, and what `check` throws; that is no failure.
+   * Checks a password or a second factor, unless too many attempts have failed before it, and counts the attempt if it is
+   * wrong. Attempts that count together are checked one after the other, so that many simultaneous ones get no more checks than
+   * many in a row.
+   * @param check Tells whether the password or factor is right. If `check` throws, that does not count as a failed attempt. The
+   * method throws the same error, or `auth/too-many-attempts`.
    */
   async check(attempt: Attempt, check: () => Promise<boolean>): Promise<boolean> {
     const place = await this.#placeOf(attempt);
@@ -69,7 +73,7 @@ export class Attempts {
       refuse((await this.#store.find(place))?.failures ?? null, this.#now());
       const isRight = await check();
       if (!isRight) {
-        // Of a request with a key, too, whose other changes are dropped with a refusal.
+        // Stored apart from the request: if it has an idempotency key, a refusal drops its other changes.
         await apart(() =>
           this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
         );
@@ -83,13 +87,16 @@ export class Attempts {
     await this.#store.signedIn(this.#clientOf(user, user.userId), this.#now(), user.deadline);
   }
 
-  /** Ends the waits at an account, whose user has proved to be who it is otherwise: by a reset (spec#accounts-attempts-end). */
+  /**
+   * Ends the waits at an account, after its user has proved their identity in another way: by a reset
+   * (spec#accounts-attempts-end).
+   */
   async end(of: Pick<Attempt, 'projectId' | 'address'> & { userId: string }): Promise<void> {
     await this.#store.forgetAddress(this.#addressOf(of));
     await this.#store.forgive(of.projectId, of.userId);
   }
 
-  /** Forgets an account that is erased; without its address, what is known of its clients. Repeatable. */
+  /** Forgets an erased account: its clients and, if `address` is given, the failures at the address. Repeatable. */
   async forget(of: { projectId: string; userId: string; address?: string | null }): Promise<void> {
     if (of.address != null) {
       const { projectId, address } = of;
@@ -98,9 +105,9 @@ export class Attempts {
     await this.#store.forgetClients(of.projectId, of.userId);
   }
 
-  /** Whose failures count for an attempt: the client's, where the account knows it, or else everybody's. */
+  /** The place whose failures count for an attempt: the client's own if the account knows the client, otherwise the address's. */
   async #placeOf(attempt: Attempt): Promise<string> {
-    // Looked up for an address that nobody has, too: it must not take less time.
+    // Also looked up for an address that nobody has: that must not take less time.
     const client = this.#clientOf(attempt, attempt.userId ?? 'nobody');
     const known = await this.#store.find(client);
     const isKnown = known?.signedInAt != null && this.#now() - known.signedInAt < clientKnownMs + renewMs;

@@ -74,13 +74,13 @@ export const identityBackup: ServiceBackup = {
     keys: () => null,
     hashKeys: () => null,
     revokedKeys: () => null,
-    // They open the installation that the copy is of.
+    // These keys would open the installation that was copied.
     apiKeys: () => null,
     keyUses: () => null,
     sessions: () => null,
     factors: () => null,
     factorNotices: () => null,
-    // What is on its way to people who are not in the copy.
+    // Mails to people who are not in the copy.
     mailings: () => null,
     resetRequests: () => null,
     sentMails: () => null,

@@ -5,7 +5,7 @@ interface Question {
   reject(error: unknown): void;
 }
 
-/** What the thread is asked, and what it answers. */
+/** The thread's questions and answers. */
 export interface BcryptQuestion {
   id: number;
   password: string;
@@ -21,8 +21,8 @@ let count = 0;
 const questions = new Map<number, Question>();
 
 /**
- * Tells whether a password gives a bcrypt hash. It is computed in a thread of its own, which is there from the first
- * question on: Node has no bcrypt, and one in JavaScript would hold every other request up.
+ * Tells whether a password gives a bcrypt hash. The hash is computed in a separate thread, which starts with the first
+ * question: Node has no bcrypt, and a JavaScript version on the event loop would hold up every other request.
  */
 export function compareBcrypt(password: string, hash: string): Promise<boolean> {
   const thread = worker ?? startThread();
@@ -48,7 +48,7 @@ function startThread(): Worker {
   };
   thread.on('error', ended);
   thread.on('exit', () => ended(new Error('The thread of bcrypt has ended.')));
-  // It must not keep a process that has nothing else to do.
+  // The thread must not keep a process alive that has nothing else to do.
   thread.unref();
   return thread;
 }

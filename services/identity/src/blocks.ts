@@ -2,7 +2,10 @@ import { connectionBlocked, connectionUnblocked, eventOrder } from '@kith/contra
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 
-/** Keeps the own copy of who blocks whom (ARCHITECTURE, decision 4); by `seq`, so that order and repeats do not matter. */
+/**
+ * Keeps identity's own copy of who blocks whom (ARCHITECTURE, decision 4). The copy goes by `seq`, so order and repeats of
+ * events do not matter.
+ */
 export const blockEvents: EventSubscription<AppContext> = subscription({
   durable: 'identity-blocks',
   events: [connectionBlocked, connectionUnblocked],

@@ -7,7 +7,7 @@ import { strangerOf } from './audit-log.ts';
 import type { Project, User } from './store/index.ts';
 import { notSuspended } from './suspension.ts';
 
-/** Who asks, and by which password. */
+/** The e-mail address and password of a request, and where it comes from. */
 export interface CredentialsRequest {
   projectId: string;
   body: { email: string; password: string };
@@ -17,7 +17,7 @@ export interface CredentialsRequest {
 }
 
 /**
- * Finds the user of an e-mail address and its password. An unknown address gets the answer of a wrong password, after the
+ * Finds the user of an e-mail address and its password. An unknown address gets the same answer as a wrong password, after the
  * same time (spec#accounts-sign-in). Throws `project/not-found`, `auth/too-many-attempts`, `auth/invalid-credentials` and
  * `auth/suspended`.
  */

@@ -1,7 +1,7 @@
 import { publicUrl, publicUrlText, secretConfig, storingServiceConfig, tokenConfig } from '@kith/service';
 import { z } from 'zod';
 
-/** The environment of the service as a process of its own. */
+/** The environment variables of the service when it runs as a process of its own. */
 export const identityConfig = z.object({
   ...storingServiceConfig.shape,
   ...tokenConfig.shape,

@@ -5,10 +5,10 @@ import { endSessionsOf } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';
 
 /**
- * Deletes an account and ends its sessions; what other services hold of it goes by the event (spec#users-erasure). `false`
- * when there is none.
- * @param onLeft Hears why sessions were not revoked yet: the account is gone all the same, and the sweep of erasures revokes
- * them.
+ * Deletes an account and ends its sessions; other services erase what they hold of it when they get the event
+ * (spec#users-erasure). `false` when there is none.
+ * @param onLeft Is called with the error if sessions could not be revoked yet: the account is gone all the same, and the sweep
+ * of erasures revokes them.
  */
 export async function eraseAccount(
   app: AppContext,

@@ -2,14 +2,14 @@ import type { Secrets } from '@kith/base';
 import type { Erasure } from './store/index.ts';
 
 /**
- * How long a mark is kept, in ms: as long as a token may live that a project allows most, and half an hour for clocks that
+ * How long a mark is kept, in ms: the longest token lifetime that a project can allow, plus half an hour for clocks that
  * differ.
  */
 const keptMs = 24.5 * 3600_000;
 
 /**
- * Knows for a while which external users were erased: a token from before must not bring one back (spec#accounts-external-erased).
- * A mark holds a keyed hash, and nothing of the user.
+ * Knows for a while which external users were erased: a token from before the erasure must not bring the user back
+ * (spec#accounts-external-erased). A mark holds a keyed hash, and nothing of the user.
  */
 export class ErasedExternals {
   readonly #store: Erasure;

@@ -6,19 +6,19 @@ import type { DeletedUser } from './store/index.ts';
 import { userEvents } from './user-events.ts';
 
 export interface ErasureTimes {
-  /** How often is looked for what deletions have left. */
+  /** How often to look for deletions that are to be finished. */
   everyMs: number;
-  /** How long after its deletion a user's mark stays: longer than any request lives that met the user before. */
+  /** How long after its deletion a user's mark stays: longer than any request lives that found the user before the deletion. */
   settleMs: number;
 }
 
 export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
-/** Users that one sweep looks at: those of a deleted project wait for `settleMs` together. */
+/** How many users one sweep looks at. All users of a deleted project wait for `settleMs` at the same time. */
 const batch = 1_000;
 
 /**
- * Finishes what deletions have left: sessions that a process did not get to revoke or that were opened meanwhile, its
- * blocks, and what a user's document and earlier events told of it, here and on the bus. Repeatable; run by a sweep.
+ * Finishes deletions: revokes sessions that a process did not get to revoke or that were opened meanwhile, and erases the
+ * user's blocks and what its document and earlier events told of it, here and on the bus. Repeatable; run by a sweep.
  */
 export async function finishErasures(app: AppContext, settleMs: number): Promise<void> {
   const failures: unknown[] = [];
@@ -40,7 +40,7 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, settleMs: nu
   const { range, last } = userEvents(deleted);
   await eraseEvents(parts, range, { keep: last });
   const isSettled = Date.now() - deleted.deletedAt.getTime() >= settleMs;
-  // What is not out yet is erased once it is.
+  // Audit events that are not published yet are erased once they are.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);

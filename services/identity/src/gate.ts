@@ -1,6 +1,6 @@
 import { DeadlinePassed } from '@kith/base';
 
-/** Lets at most `limit` pieces of work run at once; the others wait in turn. */
+/** Runs at most `limit` pieces of work at the same time; the others wait for their turn. */
 export class Gate {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class Gate {
 
   /** Runs `work` when its turn comes. Throws `DeadlinePassed` when `deadline` (Unix ms) is over by then. */
   async run<T>(deadline: number, work: () => Promise<T>): Promise<T> {
-    // Who ends hands its place over, so nobody can slip in before one who waits.
+    // Finished work hands its place to the first that waits, so that nothing newer can slip in.
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {

@@ -1,8 +1,8 @@
 import { type ImportReason, passwordHashCost } from '@kith/contracts';
 
-/** Most kinds of imported hashes in a project: a refused sign-in costs one of each. */
+/** The most kinds of imported hashes in a project: a refused sign-in computes one hash of each kind. */
 const mostKinds = 4;
-/** What one of each may cost together: as much as the dearest hash that is taken, about a second of one core. */
+/** What one hash of each kind may cost in total: as much as the most expensive accepted hash, about a second of one core. */
 const mostCost = 1;
 
 /** Why a project that has some kinds of imported hashes cannot have another one; null when it can. */

@@ -38,7 +38,7 @@ test('the loop goes on while bcrypt is computed', async () => {
   const turning = setInterval(() => turns++, 1);
   await verifyImported('secret', nobodysHash('$2b$10'));
   clearInterval(turning);
-  // Computed on the loop, it would leave none to the timer.
+  // If the hash were computed on the event loop, the timer would get no turn.
   expect(turns).toBeGreaterThan(1);
 });
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { passwordHashKind } from '@kith/contracts';
 import { compareBcrypt } from './bcrypt.ts';
 
-/** In front of a stored hash that another backend has made: it is of the password's bytes as they were given. */
+/** Marks a stored hash that another backend has made, from the password's bytes as they were given. */
 const mark = 'imported:';
 
 const argon2Async = promisify(argon2);
@@ -15,12 +15,12 @@ const scryptAsync = promisify<
   Buffer
 >(scrypt);
 
-/** How a hash of another backend is stored until its user signs in. */
+/** Marks another backend's hash for storing; it stays until its user signs in. */
 export function markImported(hash: string): string {
   return mark + hash;
 }
 
-/** The hash of another backend in what is stored; null for one of our own, or none. */
+/** Another backend's hash out of a stored one; null if the stored hash is our own, or if there is none. */
 export function importedHash(stored: string | null): string | null {
   return stored?.startsWith(mark) ? stored.slice(mark.length) : null;
 }
@@ -35,7 +35,7 @@ export async function verifyImported(password: string, hash: string): Promise<bo
           N: 2 ** (cost.ln ?? 0),
           r: cost.r ?? 0,
           p: cost.p ?? 0,
-          // Node's own bound is 32 MiB; the contract's is on what is imported.
+          // Node's default limit is 32 MiB; the contract limits the cost of imported hashes.
           maxmem: 512 * 1024 * 1024,
         })
       : await argon2Async('argon2id', {
@@ -56,7 +56,7 @@ export function nobodysHash(kind: string): string {
   return `${kind}$${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
 }
 
-/** The kind of another backend's hash in what is stored; null for one of our own, or none. */
+/** The kind of another backend's stored hash; null if the stored hash is our own, or if there is none. */
 export function importedKind(stored: string | null): string | null {
   const hash = importedHash(stored);
   return hash === null ? null : passwordHashKind(hash);

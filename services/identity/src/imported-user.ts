@@ -6,7 +6,7 @@ import { withProfile } from './profile.ts';
 import type { User } from './store/index.ts';
 import { foreignUserId } from './user-ids.ts';
 
-/** The user that a row describes, at `seq` 0: nothing is told of it (docs/adr/0018). */
+/** The user that a row describes, at `seq` 0: no event tells of it (docs/adr/0018). */
 export function importedUserOf(projectId: string, row: ImportedUser, now: Date): User {
   const { foreignId = null, email = null, passwordHash, role, reputation, isVerified, createdAt } = row;
   const at = createdAt === undefined ? now : new Date(createdAt);
@@ -28,8 +28,8 @@ export function importedUserOf(projectId: string, row: ImportedUser, now: Date):
 }
 
 /**
- * The fields that a row gives and that are stored otherwise; a field that it leaves out says nothing. A hash in whose place
- * is one of our own, since its user has signed in, cannot be compared.
+ * The fields of a row whose stored values differ; fields that the row leaves out are not compared. Nor is a hash that was
+ * replaced by one of our own when its user signed in.
  */
 export function differingFields(row: ImportedUser, stored: User): string[] {
   const described = importedUserOf(stored.projectId, row, stored.createdAt);
@@ -41,7 +41,7 @@ export function differingFields(row: ImportedUser, stored: User): string[] {
   });
 }
 
-/** As it comes out of a store: without the sign of a zero, say. */
+/** The value as it comes back from a store, for example without the sign of a negative zero. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

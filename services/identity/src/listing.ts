@@ -1,10 +1,10 @@
 import { decodeCursor, encodeCursor, foreignCursor } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
 
-/** Which rows of a list are asked for: those after `skip` others, or after the row at a place. */
+/** The rows of a list that are asked for: those after the first `skip` rows, or after the row at a place. */
 export interface ListRange {
   from: { skip: number } | { after: string };
-  /** At most as many rows. */
+  /** The most rows to read. */
   limit: number;
 }
 
@@ -17,12 +17,12 @@ export interface ListPage<Row> {
 const lastMs = 9_999_999_999_999;
 const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
-/** Where a row stands in a list: newest first, ties by id. Fixed width, so that text sorts it. */
+/** A row's place in a list: newest first, ties by id. The width is fixed, so that places sort as text. */
 export function placeOf(row: { createdAt: Date; id: string }): string {
   return `${backwards(row.createdAt)}|${row.id}`;
 }
 
-/** The range of places of rows from one time on, and before another. */
+/** The range of the places of rows created from `from` to `to`. */
 export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date | undefined }): {
   above: string;
   below: string;
@@ -32,7 +32,7 @@ export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date |
 }
 
 function backwards(time: Date): string {
-  // Of times that no row has, one that none has either.
+  // Clamps times outside the range to its ends: no row has such times.
   return String(Math.min(Math.max(lastMs - time.getTime(), 0), lastMs)).padStart(13, '0');
 }
 
@@ -60,7 +60,7 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
   }
   const page = position?.page ?? request.query.page;
   const from = position ? { after: position.after } : { skip: (page - 1) * limit };
-  // One more, to know whether a row follows.
+  // Reads one row more, to know whether another row follows.
   const { rows: found, total } = await list.read({ from, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const hasMore = found.length > limit;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { User } from './store/index.ts';
 
-/** A user as it begins, under a new id (spec#users-new). */
+/** A new user under a new id (spec#users-new). */
 export function newUser(
   of: Pick<User, 'projectId' | 'foreignId' | 'email' | 'passwordHash'>,
   profile: Pick<User, 'username' | 'name' | 'avatar' | 'bio' | 'location' | 'birthdate' | 'metadata'>,

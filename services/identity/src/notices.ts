@@ -11,7 +11,7 @@ import {
 import { deletedSettingsOf, gatewaySettingsOf } from './project-settings.ts';
 import type { Project } from './store/index.ts';
 
-/** Tells gateways at once what has changed of what they go by; one that misses it asks for what it missed. */
+/** Tells gateways immediately of changes to the rules they enforce. A gateway that missed a notice asks for it later. */
 export class Notices {
   readonly #bus: Bus;
   readonly #log: Logger;

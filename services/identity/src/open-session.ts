@@ -9,7 +9,7 @@ import { ownUserOf } from './user-views.ts';
 const refreshLifetimeMs = 30 * 24 * 3600 * 1000;
 const userAgentLength = 512;
 
-/** What a request tells of the device a session is on, and how to answer it. */
+/** What a request tells of the session's device, and how to set headers of the answer. */
 export interface FromRequest {
   userAgent: string;
   clientIp: string;
@@ -18,7 +18,8 @@ export interface FromRequest {
 
 /**
  * Opens a session of a user: the answer of sign-up, sign-in and verify-external-user (spec#accounts-session).
- * @param changed What to throw when the user has changed meanwhile what the session was opened on; a new user has not.
+ * @param changed The error code to throw if the user has meanwhile changed what the session depends on; left out for a new
+ * user.
  */
 export async function openSession(
   app: AppContext,
@@ -46,7 +47,7 @@ export async function openSession(
   return answer;
 }
 
-/** What each use of a session notes. */
+/** What is stored of each use of a session. */
 export function useOf(
   request: FromRequest,
   at: Date,
@@ -59,7 +60,7 @@ export function useOf(
   };
 }
 
-/** A session's tokens as the contract has them, the access token made anew. */
+/** A session's tokens in the form of the contract, with a new access token. */
 export async function sessionAnswer(
   app: AppContext,
   user: User,

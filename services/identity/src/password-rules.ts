@@ -2,16 +2,19 @@ import { hash } from 'node:crypto';
 import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
-/** Characters of base64url that a common password's hash is cut to: `tools/common-passwords.ts` writes the list. */
+/**
+ * The length in base64url that a common password's hash is cut to, here and in `tools/common-passwords.ts`, which writes the
+ * list.
+ */
 const hashCharacters = 6;
 
 let list: Promise<Set<string>> | undefined;
 
 /**
- * Refuses a new password that anybody would try first: one of the 10,000 most used ones, and its user's own e-mail address or username
- * (spec#accounts-common-password). Letters' case and ways to write one character do not matter.
- * @param password Of at most 256 characters: to normalise a longer one may take seconds.
- * @param field The input that it came in. Throws `auth/weak-password`.
+ * Refuses a new password that an attacker would try first: one of the 10,000 most used, or the user's own e-mail address or
+ * username (spec#accounts-common-password). Upper or lower case does not matter, nor do different encodings of one character.
+ * @param password At most 256 characters long: normalising a longer one may take seconds.
+ * @param field The input field that the password came in. Throws `auth/weak-password`.
  */
 export async function refuseWeak(
   password: string,

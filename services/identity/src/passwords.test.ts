@@ -6,7 +6,7 @@ import { derive, Passwords } from './passwords.ts';
 const later = Date.now() + 60_000;
 const passwords = new Passwords();
 
-/** Passwords that tell the kind and cost of each hash they compute. */
+/** `Passwords` that records the kind and cost of each hash it computes. */
 function recorded() {
   const computed: string[] = [];
   const recording = new Passwords({

@@ -6,7 +6,7 @@ import { importedHash, importedKind, nobodysHash, verifyImported } from './impor
 
 const deriveKey = promisify(argon2);
 
-/** What computes hashes. */
+/** The functions that compute hashes. */
 export interface HashWork {
   derive: typeof derive;
   verifyImported: typeof verifyImported;
@@ -24,15 +24,15 @@ interface Hashed {
 const cost = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
-// Each takes 19 MiB and a thread of libuv's four, which DNS look-ups and signatures need too.
+// Each hash takes 19 MiB and one of libuv's four threads, which DNS look-ups and signatures need too.
 const atOnce = Math.min(3, availableParallelism());
 
 /** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups cannot eat the memory. */
 export class Passwords {
   readonly #gate = new Gate(atOnce);
-  // Hashes of other backends may take 40 times as long as ours: nobody with one of ours waits behind them.
+  // Hashes of other backends may take 40 times as long as ours, so users with one of ours do not queue behind them.
   readonly #importedGate = new Gate(1);
-  // What an unknown address is checked against: no password gives this hash.
+  // The hash that is checked for an unknown address: no password gives it.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   readonly #nobodies = new Map<string, string>();
   readonly #work: HashWork;
@@ -51,8 +51,8 @@ export class Passwords {
   }
 
   /**
-   * Tells whether a password gives a stored hash, our own PHC string or an imported one. `null`, for no such user, takes
-   * as long as one of our own: `false`.
+   * Tells whether a password gives a stored hash, our own PHC string or an imported one. `null`, when there is no such user,
+   * gives `false` after as long as one of our own hashes takes.
    */
   async verify(password: string, hash: string | null, deadline: number): Promise<boolean> {
     const imported = importedHash(hash);
@@ -65,8 +65,8 @@ export class Passwords {
   }
 
   /**
-   * Spends, after a password was refused, the time that every other kind of hash takes: so a refusal takes the same for
-   * each user of a project, and for an address that nobody has, however the hashes of the others were made.
+   * After a refused password, spends the time that hashes of every other kind take. So a refusal takes equally long for each
+   * user of a project and for an address that nobody has, whatever kinds of hashes the project's users have.
    * @param kinds The kinds of hashes that were imported into the project.
    */
   async spendOthers(
@@ -92,7 +92,7 @@ export function derive(
   password: string,
   { memory, passes, parallelism, salt, bytes }: Omit<Hashed, 'hash'> & { bytes: number },
 ): Promise<Buffer> {
-  // One password has several spellings in Unicode, by keyboard and system (NIST SP 800-63B 5.1.1.2).
+  // Depending on keyboard and system, the same password can be encoded in several ways in Unicode (NIST SP 800-63B 5.1.1.2).
   const message = password.normalize('NFKC');
   return deriveKey('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: bytes });
 }

@@ -6,7 +6,7 @@ import { changedUser } from './changed-user.ts';
 import type { User } from './store/index.ts';
 import { userEvent } from './user-events.ts';
 
-/** What a user shows of their files. */
+/** A user's pictures: the avatar's address, and the files shown as avatar and banner. */
 export type Pictures = Pick<User, 'avatar' | 'avatarFileId' | 'bannerFileId'>;
 
 interface Asked {
@@ -19,8 +19,9 @@ interface Asked {
 }
 
 /**
- * Tells what a change of a profile makes of the pictures. A file that becomes the avatar gives it its address; another avatar, or none,
- * takes the file away. Throws `user/invalid-body` for a file that is not an image of the user's own (spec#storage-avatar).
+ * Tells how a change of a profile changes its pictures. A file that becomes the avatar sets the avatar's address; another
+ * address, or none, removes the file from the profile. Throws `user/invalid-body` for a file that is not an image of the user's
+ * own (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,
@@ -68,7 +69,7 @@ async function addressesOf(bus: AppContext['bus'], request: Asked): Promise<Read
   return addresses;
 }
 
-/** Takes deleted files away from the profiles that show them (spec#storage-avatar-deleted). */
+/** Removes deleted files from the profiles that show them (spec#storage-avatar-deleted). */
 export const fileEvents: EventSubscription<AppContext> = subscription({
   durable: 'identity-files',
   events: [fileDeleted],

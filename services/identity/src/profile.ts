@@ -15,7 +15,7 @@ const emptyProfile: Profile = {
   metadata: {},
 };
 
-/** The profile after what was given: an absent field stays, null empties it. Nothing but profile fields is read. */
+/** The profile after what was given: an absent field stays, null empties it. Only profile fields are read. */
 export function withProfile(given: GivenProfile, before: Profile = emptyProfile): Profile {
   const after = (field: Exclude<keyof Profile, 'metadata'>) =>
     given[field] === undefined ? before[field] : given[field];

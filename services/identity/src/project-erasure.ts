@@ -27,7 +27,7 @@ export function startProjectEraser(
   };
 }
 
-/** Goes on with each deleted project. One that cannot be erased keeps no other from it. */
+/** Continues the erasure of each deleted project. A project that cannot be erased does not hold up the others. */
 export async function eraseProjects(
   app: AppContext,
   { settleMs, isStopped = () => false }: { settleMs: number; isStopped?: () => boolean },
@@ -42,8 +42,9 @@ export async function eraseProjects(
 }
 
 /**
- * Deletes the users, as each could itself, and by their events what every service holds of them. The end waits until requests
- * that met the project are over, the users' erasures are finished, and every service says that nothing is left.
+ * Deletes the users in the way each could delete their own account; the events make every service erase its part. The project
+ * itself ends only when requests that had found it are over, the users' erasures are finished, and every service reports that
+ * nothing is left.
  */
 async function eraseProject(
   app: AppContext,

@@ -37,7 +37,7 @@ function ofOperations(limits: Project['limits']): Project['limits'] {
   throw new ApiError('project/invalid-body', { message: 'limits must name operations of this API.', field });
 }
 
-/** A project as the contract has it. */
+/** A project in the form of the contract. */
 export function projectAnswer(project: Project): ProjectAnswer {
   return {
     id: project.id,
@@ -59,7 +59,7 @@ export function projectAnswer(project: Project): ProjectAnswer {
   };
 }
 
-/** What gateways go by of a project; a connection list shows profiles, so it is public only where these are. */
+/** The settings of a project that gateways enforce. A connection list shows profiles, so it is public only if profiles are. */
 export function gatewaySettingsOf(project: Project): GatewaySettings {
   return {
     projectId: project.id,
@@ -71,7 +71,7 @@ export function gatewaySettingsOf(project: Project): GatewaySettings {
   };
 }
 
-/** What gateways go by of a deleted project. */
+/** What gateways are told of a deleted project. */
 export function deletedSettingsOf(projectId: string): GatewaySettings {
   return {
     projectId,

@@ -5,9 +5,9 @@ const pemForm = /^-----BEGIN ((?:RSA )?PUBLIC KEY)-----[A-Za-z0-9+/=\s]+-----END
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /**
- * Reads a public key for external sign-in, PEM or JWK (an object or its text), and gives it as SPKI in PEM. Taken are
- * RSA from 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"` and says why
- * without a word of what was given: it may be a private key.
+ * Reads a public key for external sign-in, PEM or JWK (an object or its text), and gives it as SPKI in PEM. It accepts RSA from
+ * 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"`; the message says why but quotes
+ * nothing of the input, which may be a private key.
  */
 export function readPublicKey(given: string | Record<string, unknown>): string {
   const value = typeof given === 'string' ? textOrJwk(given.trim()) : given;
@@ -33,7 +33,7 @@ function textOrJwk(text: string): string | Record<string, unknown> {
 
 function parse(value: string | Record<string, unknown>): KeyObject | null {
   try {
-    // Node would also take a certificate or a private key, and make a public key of it.
+    // Node would also accept a certificate or a private key, and derive the public key from it.
     if (typeof value === 'string') return pemForm.test(value) ? createPublicKey(value) : null;
     return createPublicKey({ key: value as JsonWebKey, format: 'jwk' });
   } catch {

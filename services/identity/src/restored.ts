@@ -17,9 +17,9 @@ import { userEvent } from './user-events.ts';
 const pageSize = 500;
 
 /**
- * What a restore from a backup has taken back, found in what was told before it (docs/adr/0028). A user who was deleted after the
- * backup is deleted again, a session that was revoked is revoked again. A user who was created after it is not there any more,
- * so the others have to forget that one.
+ * Finds in earlier events what a restore from a backup has undone (docs/adr/0028). A user who was deleted after the backup is
+ * deleted again, a session that was revoked is revoked again. A user who was created after the backup is gone, so the other
+ * services are told to forget that user.
  */
 export const usersBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'identity-users',
@@ -59,12 +59,12 @@ async function tellLost(
   app.relay.kick();
 }
 
-/** Waits for no more than this until the deletions of before are made again. */
+/** The longest wait until earlier deletions are repeated. */
 const deletionsMs = 60_000;
 
 /**
- * Tells every user again as it is, because others' copies may hold changes that the restore has taken back, and waits until those
- * deleted after the backup are deleted again. Repeatable.
+ * Publishes every user's present state again, because other services' copies may hold changes that the restore has undone. Then
+ * waits until users deleted after the backup are deleted again. Repeatable.
  */
 export async function takeUpRestore(app: AppContext): Promise<void> {
   await restateUsers(app);

@@ -56,7 +56,7 @@ import { startUpkeep } from './upkeep.ts';
 
 export interface IdentityOptions {
   store: StoreConfig;
-  /** Under which it seals. */
+  /** The secrets that identity seals and hashes with. */
   secrets: Secrets;
   /** `iss` of access tokens. */
   tokenIssuer?: string;
@@ -64,22 +64,22 @@ export interface IdentityOptions {
   tokenAudience?: string;
   /** Path of the list that erasures are noted in, if one is kept. */
   erasuresFile?: string | undefined;
-  /** Times of the signing keys' lives, where they are to differ. */
+  /** Lifetimes of signing keys, if they are to differ from the defaults. */
   keyTimes?: Partial<KeyTimes>;
-  /** How often the service looks for sessions that processes which died have left open, in ms; 5 s by default. */
+  /** How often the service ends sessions that died processes have left open, in ms; 5 s by default. */
   sweepEveryMs?: number;
-  /** Times of erasure, where they are to differ. */
+  /** Times of erasure, if they are to differ from the defaults. */
   erasureTimes?: Partial<ErasureTimes>;
   /** Tells the time that failed attempts and second factors are judged by, Unix ms; the machine's clock by default. */
   now?: () => number;
-  /** How mails leave; without any way they cannot. */
+  /** How mails are sent; without it no mail can be sent. */
   mails?: MailOptions | undefined;
 }
 
 interface MailOptions extends TransportConfig {
   /** The address by which clients reach the gateway. */
   publicUrl?: string | undefined;
-  /** Times of sending, where they are to differ. */
+  /** Times of sending, if they are to differ from the defaults. */
   times?: Partial<MailTimes>;
 }
 
@@ -197,7 +197,10 @@ type MailConfig = Pick<
   'SMTP_URL' | 'MAIL_FROM' | 'MAIL_FOLDER' | 'PUBLIC_URL'
 >;
 
-/** How mails leave by the environment: to files only while developing (spec#accounts-mail-smtp). Throws `StartError`. */
+/**
+ * How mails are sent, according to the environment; to files only during development (spec#accounts-mail-smtp). Throws
+ * `StartError`.
+ */
 function mailsOf(
   { SMTP_URL: smtpUrl, MAIL_FROM: from, MAIL_FOLDER, PUBLIC_URL: publicUrl }: MailConfig,
   { folder, nodeEnv }: { folder: string | undefined; nodeEnv: string },
@@ -210,7 +213,7 @@ function mailsOf(
   return { smtpUrl, from, folder: mailFolder, publicUrl };
 }
 
-/** Refuses a mail server that others on the network could take mails from, which only development may use. Throws `StartError`. */
+/** Refuses a mail server whose mails others on the network could read; only development may use one. Throws `StartError`. */
 function refuseOpenMail(smtpUrl: string): void {
   if (mayGoPlain(smtpUrl))
     throw new StartError(

@@ -9,24 +9,24 @@ import { accessLifetimeMs } from './tokens/signing-keys.ts';
 const batch = 100;
 
 /**
- * What clocks that are a minute off, one this way and another that, add up to: of the replica that issued a token, of the one
- * that revoked it and of the one that is asked what is revoked, and of the gateway that judges it. And a minute to spare.
+ * How far clocks may differ in total if each is up to a minute off: the clocks of the replica that issued a token, of the one
+ * that revoked it, of the one that is asked what is revoked, and of the gateway that judges it. One more minute is spare.
  */
 const clocksDifferMs = 5 * 60_000;
 
-/** What the event says of an ending that is not of the user's own making. */
+/** The reason in the event when operators, not the user, have ended the session. */
 const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   suspended: 'suspended',
   'ended-by-operator': 'ended',
   'password-set': 'password-changed',
 };
 
-/** When the last access token that was issued before `at` is over for every gateway. */
+/** The time when every gateway regards any access token issued before `at` as expired. */
 export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
 
-/** Tells whether a session is still its user's: not revoked, not over, and not of before the user's last ending. */
+/** Tells whether a session is still its user's: not revoked, not expired, and not older than the user's last ending of sessions. */
 export function isOpen(session: Session, user: User, at: Date): boolean {
   return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
 }
@@ -36,8 +36,9 @@ function isOfNow(session: Session, user: User): boolean {
 }
 
 /**
- * Revokes a session for good and tells gateways. One that is over already stays as it is.
- * @param judged The hash of the token that was valid when it was found to be revoked; with another one it stays, too.
+ * Revokes a session for good and tells gateways. A session that is already revoked stays as it is.
+ * @param judged The hash of the token that was valid when the decision to revoke was made; if it is another one by now, the
+ * session stays, too.
  * @returns Whether this call has revoked it.
  */
 export async function revokeSession(
@@ -59,7 +60,7 @@ export async function revokeSession(
     },
     occurredAt: at,
   });
-  // A suspended user is told so as long as its refresh token would have lived.
+  // A suspended user gets that reason as long as the refresh token would have lived.
   const keepUntil = reason === 'suspended' && session.expiresAt > until ? session.expiresAt : until;
   if (!(await app.store.sessions.revoke(session, { at, keepUntil, event, judged }))) return false;
   app.relay.kick();
@@ -68,8 +69,8 @@ export async function revokeSession(
 }
 
 /**
- * Revokes the sessions that a stored change of their user made outdated. Repeatable: what a process that died has
- * left is finished by any other.
+ * Revokes the sessions that a stored change of their user made outdated. Repeatable: any process finishes what a died one has
+ * left.
  */
 export async function finishEnding(app: AppContext, ending: Ending): Promise<void> {
   await afterChange(() => finish(app, ending));
@@ -84,7 +85,7 @@ async function finish(app: AppContext, ending: Ending): Promise<void> {
   await app.store.accounts.ended(ending);
 }
 
-/** Revokes every session of a user who is there no more. Repeatable. */
+/** Revokes every session of a user who no longer exists. Repeatable. */
 export async function endSessionsOf(
   app: AppContext,
   { projectId, userId }: { projectId: string; userId: string },
@@ -97,7 +98,7 @@ export async function endSessionsOf(
   });
 }
 
-/** Finishes every ending that is left. */
+/** Finishes all unfinished endings. */
 export async function finishEndings(app: AppContext): Promise<void> {
   for (;;) {
     const endings = await app.store.accounts.endings(batch);
@@ -107,8 +108,8 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Looks whether the user has changed what sessions depend on while one was being opened; an ending that has not seen
- * the session is made good here. Throws `auth/suspended`, or `code`.
+ * Checks whether the user has changed what sessions depend on while this one was being opened. If so, ends it here, as the
+ * ending may have missed it. Throws `auth/suspended`, or `code`.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const user = await app.store.users.account(session.projectId, session.userId);

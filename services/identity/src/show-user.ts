@@ -11,8 +11,8 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 }
 
 /**
- * Whether a request may see profiles. Gateways ask strangers for a token where it may not (spec#users-strangers-none); this
- * is for one of a version before that, or one that has not heard of the setting yet.
+ * Whether a request may see profiles. If it may not, gateways ask strangers for a token (spec#users-strangers-none). This check
+ * is for gateways of an older version, or those that do not know the setting yet.
  */
 export async function seesProfiles(
   app: AppContext,
@@ -35,8 +35,8 @@ export async function asShown(app: AppContext, reader: Reader, user: User | null
 }
 
 /**
- * Answers a user's public profile as the caller may see it; to the user itself the own one (spec#users-public,
- * spec#users-own, spec#users-strangers). Throws `user/not-found`.
+ * Answers a user's public profile as far as the caller may see it; users themselves get their own full profile
+ * (spec#users-public, spec#users-own, spec#users-strangers). Throws `user/not-found`.
  */
 export async function showUser(
   app: AppContext,

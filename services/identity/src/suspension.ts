@@ -12,18 +12,18 @@ interface Whose {
   deadline?: number | undefined;
 }
 
-/** Suspensions that one sweep ends at most. */
+/** The most suspensions that one sweep ends. */
 const batch = 1_000;
 
-/** Until when gateways have to refuse a suspended user: as long as its tokens may live, at most as long as it is suspended. */
+/** Until when gateways have to refuse a suspended user: as long as the user's tokens may live, but no longer than the suspension. */
 export function refusedUntil(at: Date, until: Date | null): Date {
   const end = tokensEnd(at);
   return until !== null && until < end ? until : end;
 }
 
 /**
- * Suspends a user: gateways are told at once, and its sessions end with the same write. One who is suspended already gets
- * this reason and time. Throws `user/not-found`.
+ * Suspends a user: the same write ends its sessions, and gateways are told immediately. If the user is already suspended,
+ * replaces the reason and time. Throws `user/not-found`.
  */
 export async function suspend(app: AppContext, whose: Whose, suspension: Suspension): Promise<User> {
   const { user, isChanged } = await untilMade(() => suspendOnce(app, whose, suspension), whose);
@@ -55,8 +55,8 @@ async function suspendOnce(app: AppContext, { projectId, userId }: Whose, suspen
 }
 
 /**
- * Lets a user sign in again; what was ended stays so. Throws `user/not-found`.
- * @param how.ifOver Only where the suspension's time is over.
+ * Restores a user, who may sign in again; ended sessions stay ended. Throws `user/not-found`.
+ * @param how.ifOver Restores only if the suspension's time is over.
  */
 export async function restore(app: AppContext, whose: Whose, how: { ifOver?: boolean } = {}): Promise<User> {
   const { user, isChanged } = await untilMade(() => restoreOnce(app, whose, how), whose);

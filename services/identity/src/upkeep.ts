@@ -5,10 +5,13 @@ import { finishEndings } from './sessions.ts';
 import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
-/** What replicas with the older secret have sealed meanwhile waits for no longer than this. */
+/** How often values that replicas with the older secret have sealed are sealed again. */
 const resealEveryMs = 10 * 60_000;
 
-/** What is done again and again: sessions that a process died over are ended, suspensions whose time is over, those over are taken away, keys kept up. */
+/**
+ * Starts the recurring work: ends sessions that a died process left open, ends suspensions whose time is over, removes what has
+ * expired, and renews keys.
+ */
 export function startUpkeep(
   app: AppContext,
   options: { times: KeyTimes; everyMs: number; log: Logger },

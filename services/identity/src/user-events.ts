@@ -9,7 +9,7 @@ import { makeEvent } from '@kith/service';
 import type { User } from './store/records.ts';
 import { publicUserOf } from './user-views.ts';
 
-/** The event of a user's creation or change, at the `seq` the user has after it; the user itself is the actor, or an operator: null. */
+/** The event of a user's creation or change, at the user's `seq` after it. The actor is the user, or null for an operator. */
 export function userEvent(
   spec: typeof userCreated | typeof userUpdated | typeof userSuspended,
   user: User,
@@ -24,7 +24,7 @@ export function userEvent(
   });
 }
 
-/** The last event of a user, by itself. It tells the id alone: nothing of the user is to be kept. */
+/** The last event of a user. It holds only the id: nothing else of the user is to be kept. */
 export function userDeletedEvent(user: User, at: Date): EventEnvelope {
   return makeEvent(userDeleted, {
     projectId: user.projectId,
@@ -35,12 +35,12 @@ export function userDeletedEvent(user: User, at: Date): EventEnvelope {
   });
 }
 
-/** The keys a user's events lie between, and the key of the last of them. */
+/** The range of keys of a user's events, and the key of the last event. */
 export function userEvents(of: { projectId: string; userId: string; seq: number }): {
   range: { from: string; to: string };
   last: string;
 } {
   const aggregate = `${of.projectId}|user|${of.userId}`;
-  // The character after the bar.
+  // `}` is the character after `|`.
   return { range: { from: `${aggregate}|`, to: `${aggregate}}` }, last: `${aggregate}|${of.seq}` };
 }

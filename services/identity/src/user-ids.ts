@@ -1,12 +1,12 @@
 import { derivedId } from '@kith/base';
 import type { User } from './store/records.ts';
 
-/** The id of a user who is imported under a foreign id alone. Of one that has ended it stands for the foreign id itself. */
+/** The id of a user who is imported under a foreign id alone. After an account has ended, this id stands for its foreign id. */
 export function foreignUserId(projectId: string, foreignId: string): string {
   return derivedId('user', projectId, foreignId);
 }
 
-/** The ids under which a user's end is remembered: its own, and the one that follows from its foreign id. */
+/** The ids under which a user's end is remembered: the user's own, and the one derived from the foreign id. */
 export function endedIds({
   projectId,
   id,

@@ -1,7 +1,7 @@
 import type { OwnUser, PublicUser } from '@kith/contracts';
 import type { User } from './store/records.ts';
 
-/** What anyone may see of a user (spec#users-public). Field by field, so that nothing else can leave. */
+/** What anyone may see of a user (spec#users-public). Copied field by field, so that nothing else can get out. */
 export function publicUserOf(user: User): PublicUser {
   return {
     id: user.id,
@@ -22,7 +22,7 @@ export function publicUserOf(user: User): PublicUser {
   };
 }
 
-/** What a user sees of itself (spec#users-own). */
+/** A user's full profile, as the user sees it (spec#users-own). */
 export function ownUserOf(user: User): OwnUser {
   return {
     ...publicUserOf(user),

@@ -69,7 +69,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await right(attempts)).toBe(true);
     expect(await fail(attempts)).toBe(false);
     expect(await fail(attempts)).toEqual(tooMany);
-    // Nobody waits the day after.
+    // A day later nobody has to wait.
     ahead += 24 * hours;
     await failTimes(attempts, 10);
   });
@@ -91,7 +91,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     ahead = 30 * 24 * hours;
     await failTimes(attempts, 10);
     expect(await right(attempts, home)).toBe(true);
-    // To another user it is a stranger.
+    // To another user's account this client is a stranger.
     const other = { userId: randomUUID(), address: 'eve@example.org' };
     await failTimes(attempts, 10, other);
     expect(await right(attempts, { ...other, ...home })).toEqual(tooMany);
@@ -109,7 +109,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
   });
 
   test('replicas count together', async () => {
-    // Two processes on SQLite do not share a file.
+    // On SQLite, two processes cannot share a file.
     const second = engine === 'embedded' ? store : await openStore(place.config);
     try {
       const replicas = [open(store), open(second)] as const;

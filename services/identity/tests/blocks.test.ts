@@ -94,7 +94,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     };
     expect(await suggestedTo(anna)).toEqual(['Anna', 'Annika']);
     await tell(connectionBlocked, 1);
-    // A row each, on MongoDB one after the other: what the one sees says nothing of the other yet.
+    // Each user has a row, and MongoDB writes one after the other: one user may see the change before the other does.
     const bothSee = (count: number) =>
       waitFor(async () => {
         const seen = await Promise.all([suggestedTo(anna), suggestedTo(annika)]);

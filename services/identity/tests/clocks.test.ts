@@ -9,7 +9,7 @@ import { startForSuite } from './support/suite.ts';
 
 const minute = 60_000;
 
-/** What this process, as whichever replica it is to be, takes for the time. */
+/** Sets the clock of this process, which plays several replicas. */
 function clockAt(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: ms });
 }
@@ -33,7 +33,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
     const { accessToken, refreshToken } = await signUpUser(identity.bus, projectId);
     clockAt(now - minute);
     await call(identity.bus, signOut, { projectId, body: { refreshToken } });
-    // A gateway whose clock is a minute behind takes the token until then.
+    // A gateway whose clock is a minute behind accepts the token until then.
     const gatewayNow = (decodeJwt(accessToken).exp ?? 0) * 1000 - 1;
     const trueNow = gatewayNow + minute;
     clockAt(trueNow + minute);
@@ -44,7 +44,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
     expect(Date.parse(found?.until)).toBeGreaterThan(gatewayNow);
   });
 
-  // The embedded form has one process, and so one clock.
+  // The embedded form has only one process, and so only one clock.
   test.skipIf(engine === 'embedded').each([-minute, minute])(
     'a refresh token that a replica %i ms off has rotated has its grace, and no longer',
     async (off) => {

@@ -47,7 +47,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     await store.erasure.remove(user, userDeletedEvent(user, new Date()));
     expect(await store.imports.add(projectId, others())).toEqual(['deleted', 'deleted', 'stored']);
     expect(await store.people.findByForeignId(projectId, foreignId ?? '')).toBeNull();
-    // Who comes by another way is somebody new, and is found as such.
+    // A user who is created in another way is a new one, and is found.
     const anew = makeUser({ projectId, foreignId });
     expect(await store.users.add(anew, userEvent(userCreated, anew))).toBe('stored');
     expect(await store.imports.add(projectId, [anew, ...others()])).toEqual([
@@ -56,7 +56,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
       'deleted',
       'stored',
     ]);
-    // A foreign id is another user's in another project.
+    // In another project, the same foreign id belongs to another user.
     expect(await store.imports.add(randomUUID(), [makeUser({ foreignId })])).toEqual(['stored']);
   });
 

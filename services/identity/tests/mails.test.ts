@@ -114,7 +114,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     server.tries = 0;
     await askReset(one.email);
     await waitFor(async () => server.tries === 1, { what: 'the refusal' });
-    // The next mail comes after it.
+    // The next mail is sent after the refused one.
     await askReset(other.email);
     await nthMail(other.email);
     await waitFor(async () => !(await stored()).includes('"waiting":{'), {
@@ -184,7 +184,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const removed = 'A second factor was removed from your account at Test';
     expect((await nthMail(email, 2)).headers.subject).toBe(removed);
     const admin = { params: { projectId, userId } };
-    // There is none to remove, and so nothing to tell.
+    // There is no factor to remove, and so nothing to tell.
     expect((await call(identity.bus, removeUserFactors, admin)).status).toBe(204);
     const waiting = /"waiting":\{|"notices":\[/;
     const isOver = async () => !waiting.test(await stored());
@@ -216,7 +216,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       (await dumpStore(identity.store)).mailings?.find((row) => {
         const said = JSON.stringify(row).replaceAll('\\', '');
         const [, dueAt = '0'] = /"dueAt":(\d+)/.exec(said) ?? [];
-        // Not as it waited to be looked at for the first time.
+        // It waits for its second try, not for the first.
         const isLater = Number(dueAt) > Date.now() + 60_000;
         return said.includes(email) && said.includes('"factorAdded"') && isLater;
       });

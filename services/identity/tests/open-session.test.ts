@@ -30,7 +30,7 @@ test.each(availableEngines())(
     const suspended = { ...changed, isActive: false, suspendedAt: new Date(), sessionEpoch: 2, rev: 3 };
     await store.accounts.update(suspended, { event: null, ending: null });
     await expect(open(changed)).rejects.toMatchObject({ code: 'auth/suspended' });
-    // The two that held when they were opened: to end those is the change's own work.
+    // Two sessions were valid when they were opened: the change itself has to end those.
     expect(await store.sessions.live(projectId, id)).toHaveLength(2);
   },
 );

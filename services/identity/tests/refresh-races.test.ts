@@ -12,7 +12,10 @@ import { makeUser } from './support/users.ts';
 
 const device = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
-/** The app of a replica in whose database something is done before the next call of one kind, which then answers `instead`. */
+/**
+ * The app of a replica that does `what` before the next call of `name` on the sessions, and then gives `instead`, if set, as
+ * its result.
+ */
 function meets(
   app: AppContext,
   name: 'findFamily' | 'rotate',
@@ -36,7 +39,7 @@ function meets(
   return { ...app, store: { ...app.store, sessions: met } };
 }
 
-/** A user of an app, and how a refresh token is presented to it or to another replica. */
+/** A user of an app, and a function that presents a refresh token to this or another replica. */
 async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
   const app = await makeApp(engine, undo);
   const user = makeUser();
@@ -62,7 +65,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     const read = await app.store.sessions.findFamily(projectId, stored?.familyHash ?? '');
     const second = await refresh(first.refreshToken);
 
-    // By the reading of before, the second token is none of the session's.
+    // According to the outdated reading, the second token does not belong to the session.
     const third = await refresh(
       second.refreshToken,
       meets(app, 'findFamily', async () => undefined, read),
@@ -70,7 +73,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     expect(await app.store.sessions.live(projectId, user.id)).toHaveLength(1);
     expect((await refresh(third.refreshToken)).success).toBe(true);
 
-    // A reuse is one by whatever reading.
+    // A reused token is recognised whichever state was read.
     const again = await app.store.sessions.findFamily(projectId, stored?.familyHash ?? '');
     await expect(
       refresh(
@@ -88,7 +91,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
     let { refreshToken } = await openSession(app, user, device, new Date());
-    /** What another replica does meanwhile for the same person, who was told nothing and asked again. */
+    /** Refreshes twice at another replica: the same client got no answer and asked again. */
     const goOn = async () => {
       for (let times = 0; times < 2; times++) ({ refreshToken } = await refresh(refreshToken));
     };

@@ -85,7 +85,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     await store.sessions.add(one);
     const rotated = { hash: one.tokenHash, sealed: '$sealed' };
     const next = { ...one, tokenHash: '$next', rotated, userAgent: '$agent' };
-    // A replica whose clock is an hour behind; in the embedded form there is no other one.
+    // Plays a replica whose clock is an hour behind; the embedded form has no other replica.
     if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: start - hour });
     expect(await store.sessions.rotate(one, next)).toBe(true);
     vi.useRealTimers();

@@ -4,15 +4,15 @@ import type { Owner } from './feed.ts';
 import type { FeedChange, StoredFeed } from './store/index.ts';
 import { feedKey } from './store/place.ts';
 
-/** What is to be done with a feed as it stands, if anything, and what to tell then. */
+/** How to change a feed, if at all, and what to return then. */
 export interface Decision<T> {
   change?: FeedChange;
   result: T;
 }
 
 /**
- * Changes a user's feed: reads it, decides, stores, and does so again when somebody was faster, until the deadline (Unix ms). What
- * `decide` reads beside the feed is read after it, so that a change that came between makes it decide anew.
+ * Changes a user's feed: reads it, decides, stores, and tries again when somebody was faster, until the deadline (Unix ms).
+ * Whatever else `decide` reads, it reads after the feed, so that a change in between makes it decide once more.
  */
 export function changeFeed<T>(
   app: AppContext,

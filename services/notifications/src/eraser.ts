@@ -11,14 +11,14 @@ import { eventsOf, eventsTelling } from './store/place.ts';
 
 const everyMs = 1_000;
 const usersAtOnce = 10;
-/** A process that has begun with a user and died leaves it to others after so long. */
+/** After this time, others take over a user whose eraser has died. */
 const claimMs = 10_000;
 const againMs = 5_000;
-/** How long after its end a user is looked for again: longer than anything that began before it is under way. */
+/** How long after the end of an account its data is looked for again: longer than anything that began before can take. */
 const lastLookMs = 10 * 60_000;
 const batch = 100;
 
-/** Erases what is held of users whose accounts have ended, in the background, until nothing is left (spec#users-erasure). */
+/** Erases the data of users whose accounts have ended, in the background, until nothing is left (spec#users-erasure). */
 export function startEraser(app: AppContext, options: { log: Logger }): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(() => eraseDue(app, { isStopped: () => stopped }), {
@@ -33,7 +33,7 @@ export function startEraser(app: AppContext, options: { log: Logger }): { stop()
   };
 }
 
-/** Erases those whose turn it is. A user that cannot be erased keeps nobody else from it. */
+/** Erases the users who are due. If one cannot be erased, the others are erased nevertheless. */
 export async function eraseDue(
   app: AppContext,
   { now = Date.now(), isStopped = () => false }: { now?: number; isStopped?: () => boolean } = {},
@@ -53,13 +53,13 @@ export async function eraseDue(
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
 }
 
-/** Ever later, as ever less can still come; none after the last. */
+/** When to look again: at ever longer intervals, as ever less can still arrive, and `null` after the last look. */
 function nextLook(endedAt: number, now: number): number | null {
   const last = endedAt + lastLookMs;
   return now >= last ? null : Math.min(last, Math.max(now + againMs, 2 * now - endedAt));
 }
 
-/** Resolves to whether nothing is left that waits for something else, an event to be published say. */
+/** Resolves to `false` if something still has to wait, for example for an event to be published. */
 async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean): Promise<boolean> {
   const { erasure } = app.store;
   await blankSnapshots(app, user, isStopped);
@@ -70,7 +70,7 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await eraseEvents(parts, auditEventsOf(user));
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
-  // Before its entries: nothing puts one there any more then, but for a process that is asleep since.
+  // Removed before its entries: without a feed nobody adds entries, except for a process that was suspended before.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
   while ((await erasure.removeEntries(user, batch)) === batch) {
@@ -80,7 +80,7 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   return isDone;
 }
 
-/** Blanks what others' notifications say of a user: a change of their feed like any other, their counts as they were. */
+/** Blanks what others' notifications say about a user. Each is an ordinary change of their feed, and their counts stay the same. */
 async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
   for (let hasMore = true; hasMore && !isStopped(); ) {
     const entries = await app.store.erasure.tellingOf(user, batch);
@@ -88,7 +88,7 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
     for (const [userId, own] of Map.groupBy(entries, (entry) => entry.userId)) {
       const owner = { projectId: user.projectId, userId };
       blankedCount += await changeFeed(app, owner, async (feed) => {
-        // A row without its feed is of one that is being erased.
+        // A row without a feed belongs to a user who is being erased.
         if (!feed.read) return { result: 0 };
         const ids = own.map(({ id }) => id);
         const put = (await app.store.find(owner, ids))
@@ -104,11 +104,11 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
 }
 
 /**
- * Blanks what published events of others' feeds tell of a user: in their place on the bus comes one that says nothing,
- * so that those feeds have no gap. `true` when there may be more.
+ * Blanks what published events of others' feeds say about a user: on the bus, blank events take their place, so that those
+ * feeds have no gap. `true` when there may be more.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner): Promise<boolean> {
-  // A walk over what a project's feeds have told in a week, for an account that ends.
+  // This walks over all events that the project's feeds published in a week, but only when an account ends.
   const found = await store.outbox.published(eventsTelling(user), batch);
   await withdrawEvents(bus, found);
   for (const { key, event } of found) {

@@ -3,12 +3,12 @@ import { changeFeed } from './change-feed.ts';
 import { expire } from './feed.ts';
 import { feedKey } from './store/place.ts';
 
-/** Notifications that are looked at in one round. */
+/** How many notifications one round looks at. */
 const batch = 100;
 
 /**
- * Takes away what is older than it is kept. A change of the feed like any other, and not an expiry of the database's
- * own: totals and the unread count go with the rows, and streams learn how far back the feed reaches.
+ * Removes expired notifications. This is an ordinary change of the feed, and not an expiry by the database: so the totals and
+ * the unread count change with the rows, and streams learn how far back the feed reaches.
  */
 export async function expireOld(app: AppContext): Promise<void> {
   for (;;) {
@@ -18,7 +18,7 @@ export async function expireOld(app: AppContext): Promise<void> {
       const [{ projectId, userId }] = own as [(typeof own)[number]];
       const owner = { projectId, userId };
       await changeFeed(app, owner, async (before) => {
-        // Again: some of it may have been taken away since.
+        // Read again, as some of them may have been removed since.
         const old = await app.store.find(
           owner,
           own.map(({ id }) => id),

@@ -1,6 +1,6 @@
 import type { AppNotification } from '@kith/contracts';
 
-/** Whose notifications: every one belongs to one user of one project. */
+/** The owner of notifications: each belongs to one user of one project. */
 export interface Owner {
   projectId: string;
   userId: string;
@@ -10,34 +10,34 @@ export interface Owner {
 export interface NewNotification extends Owner {
   id: string;
   type: AppNotification['type'];
-  /** Of an application's own; what Kith tells has always the same. */
+  /** Only for notifications of an application. Those of Kith itself have a fixed action. */
   action?: string | null | undefined;
   metadata: AppNotification['metadata'];
   createdAt: number;
-  /** When it goes. */
+  /** When it expires. */
   keepUntil: number;
 }
 
-/** A notification in its place. `readAt` is when it alone was marked; `marks` of the feed may have read it, too. */
+/** A notification in its place. `readAt` says when it was marked by itself; it can also be read through the feed's `marks`. */
 export interface Entry extends NewNotification {
   /** Feed sequence: counts up from 1 in the order in which notifications became visible. */
   seq: number;
   readAt: number | null;
 }
 
-/** All up to a feed sequence was marked as read at a time. */
+/** At the time `at`, everything up to a feed sequence was marked as read. */
 export interface Mark {
   upTo: number;
   at: number;
 }
 
-/** What a user's feed comes to; every change of the feed is a change of this one record. */
+/** The state of a user's feed. Every change of the feed is a change of this one record. */
 export interface Feed {
   /** The last feed sequence that was given out. */
   seq: number;
   total: number;
   unread: number;
-  /** Highest sequence that is not kept any more: what follows it is complete, but for what was taken back. */
+  /** The highest sequence that has expired. After it the feed is complete, except for notifications that were taken back. */
   expiredTo: number;
   /** Oldest first. */
   marks: readonly Mark[];
@@ -47,12 +47,12 @@ export interface Feed {
 
 export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, marks: [], streams: [] };
 
-/** Most streams a user may have open (spec#notifications-stream-places). */
+/** The most streams a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
-/** Beyond so many marks the two oldest become one: only `updatedAt` of what the older had read comes out later. */
+/** Beyond this many marks the two oldest become one: then `updatedAt` of what the older one had read is later than it was. */
 const maxMarks = 50;
 
-/** When an entry was read: alone, or with all others. */
+/** When an entry was marked as read: by itself, or with all others. */
 export function readAtOf(entry: Entry, feed: Pick<Feed, 'marks'>): number | null {
   if (entry.readAt !== null) return entry.readAt;
   return feed.marks.find(({ upTo }) => entry.seq <= upTo)?.at ?? null;
@@ -67,13 +67,13 @@ export function append(feed: Feed, notification: NewNotification): { feed: Feed;
   };
 }
 
-/** Takes entries out of the feed. */
+/** Removes entries from the feed. */
 export function remove(feed: Feed, entries: readonly Entry[]): Feed {
   const unread = entries.filter((entry) => readAtOf(entry, feed) === null).length;
   return { ...feed, total: feed.total - entries.length, unread: feed.unread - unread };
 }
 
-/** Takes out what is not kept any more, and remembers how far that goes. */
+/** Removes expired entries, and remembers how far they reach. */
 export function expire(feed: Feed, entries: readonly Entry[]): Feed {
   const expiredTo = Math.max(feed.expiredTo, ...entries.map(({ seq }) => seq));
   return { ...remove(feed, entries), expiredTo };
@@ -85,7 +85,7 @@ export function markAll(feed: Feed, at: number): Feed {
   return { ...feed, unread: 0, marks: marks.slice(-maxMarks) };
 }
 
-/** Gives a stream a place; the oldest loses its own when there are too many. */
+/** Gives a stream a place. If there are too many streams, the oldest loses its place. */
 export function openStream(feed: Feed, streamId: string): Feed {
   return { ...feed, streams: [...feed.streams, streamId].slice(-maxStreams) };
 }

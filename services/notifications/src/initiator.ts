@@ -7,7 +7,7 @@ import {
 
 type Metadata = KithNotification['metadata'];
 
-/** What Kith itself tells of: it has an initiator. An application's `metadata` says what the application likes. */
+/** Whether this is a notification of Kith itself, which has an initiator. The `metadata` of an application's may hold anything. */
 export function isKiths<T extends { type: string; metadata: unknown }>(
   of: T,
 ): of is T & Pick<KithNotification, 'type' | 'metadata'> {
@@ -15,12 +15,12 @@ export function isKiths<T extends { type: string; metadata: unknown }>(
 }
 
 /**
- * Who stands in place of an initiator whose account has ended: the nil UUID (RFC 9562 section 5.9). The contract asks
- * for a UUID, and the user's own would be something left of it (spec#users-erasure).
+ * Replaces the id of an initiator whose account has ended: the nil UUID (RFC 9562 section 5.9). The contract asks for a UUID,
+ * and the user's own id would be a trace of that user (spec#users-erasure).
  */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** A snapshot that says nothing of anybody. */
+/** A snapshot that says nothing about anybody. */
 export const blankSnapshot = {
   initiatorId: nobody,
   initiatorName: null,
@@ -33,7 +33,7 @@ export function blanked({ connectionId }: Metadata): Metadata {
   return { connectionId, ...blankSnapshot };
 }
 
-/** A `notification.created` that says nothing of its initiator any more. */
+/** A `notification.created` event without what it said about its initiator. */
 export function blankedEvent(event: EventEnvelope): EventEnvelope {
   const notification = event.data as AppNotification;
   if (!isKiths(notification)) return event;

@@ -30,9 +30,9 @@ export interface NotificationsOptions {
   store: StoreConfig;
   /** How long a notification is kept, in days; 90 by default. */
   keepDays?: number;
-  /** How often what is old is looked for, in ms. */
+  /** How often the service looks for expired notifications, in ms. */
   expireEveryMs?: number;
-  /** The time by which they grow old, in ms since 1970; the machine's by default. */
+  /** The clock by which notifications expire, in ms since 1970; the machine's by default. */
   now?: () => number;
 }
 
@@ -60,7 +60,7 @@ export const manifest = serviceManifest<AppContext>()({
     startNotifications(runtime, { store, keepDays: config.NOTIFICATION_DAYS }),
 });
 
-/** Starts notifications: what users are told of, made of events alone (spec#notifications). */
+/** Starts the notifications service, which tells users of events and of what applications send (spec#notifications). */
 export async function startNotifications(
   runtime: ServiceRuntime,
   options: NotificationsOptions,

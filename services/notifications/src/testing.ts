@@ -1,4 +1,4 @@
-// What suites and measurements of other packages need of its insides.
+// Internals of this service that tests and benchmarks of other packages need.
 export { append, type Entry, emptyFeed, type Feed, type Owner } from './feed.ts';
 export { listHandler } from './operations/list.ts';
 export { entries, feeds } from './store/collections.ts';

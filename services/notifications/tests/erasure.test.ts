@@ -20,7 +20,7 @@ import { World } from './support/world.ts';
 const patience = { timeoutMs: 25_000 };
 const tenMinutes = 10 * 60_000;
 
-/** All that the store holds, as one text, but for the marks of those whose accounts have ended. */
+/** Everything in the store, as one text, without the marks of users whose accounts have ended. */
 async function contentOf({ place }: World): Promise<string> {
   const { endedUsers: _, profiles = [], ...others } = await dumpStore(place);
   const isMark = (row: Record<string, unknown>) => String(row.doc ?? row.d).startsWith('{"user":null');
@@ -36,7 +36,7 @@ const common = ({ id, projectId }: PublicUser, seq: number) => ({
 const deletedOf = (user: PublicUser) => makeEvent(userDeleted, { ...common(user, 3), data: { id: user.id } });
 const updatedOf = (user: PublicUser) => makeEvent(userUpdated, { ...common(user, 2), data: user });
 
-/** What the eraser of the service works with, for a test to turn its clock. */
+/** The context of the service's eraser, so that a test can call it with another time. */
 const appOf = ({ runtime, store }: World) => ({
   store,
   bus: runtime.bus,
@@ -60,7 +60,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(...toGone.flatMap(({ requested, accepted }) => [requested, accepted]));
     await waitFor(async () => (await world.count(gone.id)) === 3 && (await world.count(stays.id)) === 5);
     await waitFor(async () => (await world.count(reader.id)) === 2);
-    // Its notification goes, the event that told of it stays.
+    // The withdrawn request's notification goes, but the event that announced it stays.
     await world.publish(withdrawn.withdrawn);
     await waitFor(async () => (await world.count(stays.id)) === 4);
     await world.call(markAllNotificationsAsRead, reader.id);
@@ -97,7 +97,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await world.list(reader.id)).toEqual(expected(toReader));
     expect([await world.count(stays.id), await world.count(reader.id)]).toEqual([4, 0]);
 
-    // Delivered again, the end comes to the same.
+    // A second delivery of the end changes nothing.
     await world.publish(deletedOf(gone));
     await world.quiet(stays);
     expect(await world.list(stays.id)).toEqual(expected(toStays));
@@ -110,7 +110,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
       (await world.store.profiles.forgotten(world.projectId, [gone.id, stays.id])).has(gone.id);
     await world.publish(deletedOf(gone));
     await waitFor(isForgotten);
-    // Nobody looks for the user any more: what comes now has to be kept out.
+    // Nobody looks for the user any more: from now on late events must not be stored.
     const { erasure } = world.store;
     await waitFor(async () => (await erasure.due(Date.now() + tenMinutes, 10)).length === 1);
     await eraseDue(appOf(world), { now: Date.now() + 2 * tenMinutes });
@@ -151,7 +151,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
       createdAt: Date.now(),
       keepUntil: Date.now() + tenMinutes,
     } as const;
-    // More than are blanked at once, and a feed of the user's own.
+    // More entries than are blanked in one step, and a feed of the user.
     const app = appOf(world);
     for (const [{ id: userId }, count] of [
       [gone, 1],

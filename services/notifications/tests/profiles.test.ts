@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { lifeOf } from './support/events.ts';
 import { type Page, World } from './support/world.ts';
 
-/** Empties the own copy of profiles, as the README says. */
+/** Empties the service's copy of profiles, as the README says. */
 async function dropProfiles({ place }: World): Promise<void> {
   if (place.kind === 'sqlite') {
     using db = new DatabaseSync(place.file, { timeout: 5_000 });

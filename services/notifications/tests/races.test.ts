@@ -23,7 +23,7 @@ describe.each(availableEngines())('readers of one feed at once (%s)', (engine) =
     expect(await world.count(id)).toBe(0);
     const { data } = await world.list(id);
     expect(data.every(({ isRead }) => isRead)).toBe(true);
-    // What comes later is unread, and what was read keeps its time when that is marked, too.
+    // A later notification is unread, and when it is marked as read, too, the earlier ones keep their time.
     await world.publish(world.life(ann, { id }).requested);
     await waitFor(async () => (await world.count(id)) === 1);
     expect((await world.call(markAllNotificationsAsRead, id)).json).toEqual({ markedAsRead: 1 });

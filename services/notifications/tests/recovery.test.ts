@@ -27,7 +27,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     place.takeDown();
     const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
     const answers = await Promise.all(
-      // Several changes of one user at once: none waits for the others to fail.
+      // Several changes of one user at the same time: none waits until the others have failed.
       [...specs, markAllNotificationsAsRead].map((spec) =>
         answerInTime((timeoutMs) =>
           world.call(spec, userId, {
@@ -73,7 +73,7 @@ describe.each(availableEngines())('trouble (%s)', (engine) => {
     expect(told).toEqual([]);
     await using _next = await startNotifications(world.runtime, { store: world.place });
     await waitFor(() => told.length === 1);
-    // Its event comes again, as the process died before it said that it was done.
+    // The event is delivered again, as the process died before it acknowledged it.
     await world.publish(requested);
     await world.quiet(initiator);
     expect(await world.count(receiver.id)).toBe(1);

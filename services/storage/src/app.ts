@@ -6,16 +6,16 @@ import type { Addresses } from './file.ts';
 import type { Renderer } from './images/renderer.ts';
 import type { FileStore } from './store/index.ts';
 
-/** Most bytes that may be stored (spec#storage-quota). */
+/** The most bytes that may be stored (spec#storage-quota). */
 export interface Quotas {
   projectBytes: number;
   userBytes: number;
 }
 
-/** What the handlers of this service stand on. */
+/** What the handlers of this service need. */
 export interface AppContext {
   store: FileStore;
-  /** Where the bytes lie. */
+  /** The store of the files' bytes. */
   blobs: Blobs;
   renderer: Renderer;
   addresses: Addresses;
@@ -26,9 +26,9 @@ export interface AppContext {
   relay: Pick<Relay, 'kick'>;
   /** Removes the bytes of deleted files. */
   remover: { kick(): void };
-  /** Changes of one account take turns within a process, so that only other processes' get in their way. */
+  /** Makes changes of one account take turns within a process, so that they only race with those of other processes. */
   turns: Turns;
-  /** A folder for images while they are read and rendered. */
+  /** A folder that holds images while they are read and rendered. */
   draftFolder: string;
   /** After how long the bytes of an upload that has not ended are removed, in ms. */
   looseMs: number;

@@ -17,6 +17,6 @@ export const storageBackup: ServiceBackup = {
   standing: ({ projectId, aggregate }, copied) => ({
     seq: copied.find(accounts, accountId({ projectId, userId: aggregate.id }))?.seq,
   }),
-  // An anonymous copy has no files: whatever was in them would be somebody's.
+  // An anonymous copy has no files, as their contents belong to somebody.
   anonymous: { accounts: () => null, files: () => null, erased: (stored, made) => made.mapped(stored) },
 };

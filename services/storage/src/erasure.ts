@@ -4,12 +4,12 @@ import { changeAccount } from './account.ts';
 import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
-/** How long after a user's end its files are looked for again: longer than an upload that began before it. */
+/** How long after the end of an account its files are looked for again: longer than any upload that began before the end. */
 const againForMs = 20 * 60_000;
 
 /**
- * Erases what a deleted user had stored. The user stays marked for a while, so that what an upload on its way has left, and events
- * published since, go as well.
+ * Erases what a deleted user had stored. The user stays marked for a while, so that what late uploads left, and events
+ * published since, are erased as well.
  */
 export const usersSubscription = subscription({
   durable: 'storage-users',
@@ -21,7 +21,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases again whoever was marked lately. */
+/** Erases again the data of users who were marked lately. */
 export async function eraseMarked(app: AppContext): Promise<void> {
   for (const owner of await app.store.erased.marked(Date.now())) await eraseOwner(app, owner);
 }

@@ -8,21 +8,21 @@ import type {
 } from '@kith/contracts';
 import { type Caller, makeEvent } from '@kith/service';
 
-/** Whose files: every one belongs to one user of one project. */
+/** The owner of files: each belongs to one user of one project. */
 export interface Owner {
   projectId: string;
   userId: string;
 }
 
-/** Whose files a request may list, add and delete. */
+/** The owner whose files a request may list, add and delete. */
 export function ownerOf(request: { projectId: string; caller: Caller }): Owner {
   return { projectId: request.projectId, userId: request.caller.userId };
 }
 
-/** What is known of some bytes. */
+/** The size and the digest of some bytes. */
 export interface BytesRecord {
   size: number;
-  /** Base64url of their SHA-256. */
+  /** The SHA-256 of the bytes, in base64url. */
   digest: string;
 }
 
@@ -36,20 +36,20 @@ export interface RenderedRecord extends BytesRecord {
 export interface FileRecord extends Owner {
   id: string;
   createdAt: number;
-  /** Under what its bytes lie, where that is not its id: another of the upload that brought it. */
+  /** The id under which the bytes are stored, if it is not the file's own: an imported file has the id of its upload here. */
   bytesId?: string | undefined;
-  /** What is served under the file's own address. */
+  /** The bytes that are served under the file's own address. */
   original: BytesRecord;
-  /** All bytes of it, those of variants too. */
+  /** The size of the file and all its variants. */
   bytes: number;
-  /** Read from the bytes. */
+  /** Recognised from the bytes. */
   contentType: string;
-  /** As the client called it. */
+  /** The name that the client gave it. */
   name: string;
   image?: ImageRecord | undefined;
 }
 
-/** What an image has beside. */
+/** What an image has in addition. */
 export interface ImageRecord {
   format: ImageFormat;
   quality: number;
@@ -58,7 +58,7 @@ export interface ImageRecord {
   variants: Readonly<Record<string, RenderedRecord>>;
 }
 
-/** Where bytes of a file lie: those of its own address, or of a variant. No variant's name has a dot. */
+/** The key of a file's bytes: those of its own address, or of a variant. No variant's name has a dot. */
 export function blobKey(
   file: Owner & { id: string; bytesId?: string | undefined },
   variant?: string,
@@ -66,17 +66,17 @@ export function blobKey(
   return `${filePrefix({ ...file, id: bytesIdOf(file) })}${variant ?? 'original.bytes'}`;
 }
 
-/** Under what a file's bytes lie. */
+/** The id under which a file's bytes are stored. */
 export function bytesIdOf({ id, bytesId = id }: { id: string; bytesId?: string | undefined }): string {
   return bytesId;
 }
 
-/** What the keys of some bytes begin with. */
+/** The prefix of the keys of all bytes under an id. */
 export function filePrefix({ projectId, userId, id }: Owner & { id: string }): string {
   return `${projectId}/${userId}/${id}/`;
 }
 
-/** Writes the addresses of files, which begin with `PUBLIC_URL` where that is set (spec#storage-avatar-address). */
+/** Writes the addresses of files, which begin with `PUBLIC_URL` if it is set (spec#storage-avatar-address). */
 export class Addresses {
   readonly #publicUrl: string;
 
@@ -134,7 +134,7 @@ function createdAt(record: FileRecord): string {
   return new Date(record.createdAt).toISOString();
 }
 
-/** The event that tells that a file came or went. `seq` counts the changes of the user's files. */
+/** The event that says that a file was created or deleted. `seq` counts the changes of the user's files. */
 export function fileEvent<E extends typeof fileCreated | typeof fileDeleted>(
   spec: E,
   record: FileRecord,

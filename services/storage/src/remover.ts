@@ -8,8 +8,9 @@ import type { Account } from './store/index.ts';
 const atOnce = 50;
 
 /**
- * Removes bytes without a file: of deleted ones at once, and of uploads whose process has died once nobody can be storing them any
- * more. First nobody may make a file of them, then they are removed, then the note of them is: a process may die in between.
+ * Removes bytes without a file: those of deleted files right away, and those of uploads whose process has died when nobody can
+ * be storing them any more. It first makes sure that nobody can make a file of them, then removes them, then removes their
+ * note, so that a process may die in between.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;
@@ -21,7 +22,7 @@ export class Remover {
     this.#sweeper = new Sweeper(() => this.#work(), options);
   }
 
-  /** Looks for what is to be removed now. */
+  /** Starts to look for bytes to remove. */
   kick(): void {
     this.#sweeper.kick();
   }
@@ -45,7 +46,7 @@ export class Remover {
     const due = doc.loose.filter((one) => one.due <= now);
     if (due.some(({ isDead }) => !isDead)) {
       const late = new Set(due.map(({ fileId }) => fileId));
-      // An upload may have ended in the meantime; what it has taken from the account is not given up.
+      // An upload may have ended meanwhile. Its note is gone from the account then, and its bytes are not given up.
       await changeAccount(this.#app, owner, (account) => store.giveUp(account, late));
     }
     const { doc: current } = await store.account(owner);

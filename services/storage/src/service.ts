@@ -30,15 +30,15 @@ import { openStore } from './store/index.ts';
 
 export interface StorageOptions {
   store: StoreConfig;
-  /** Where the bytes lie, or that home itself, which is closed with the service. */
+  /** Where the bytes are stored, or an open store of bytes, which is closed with the service. */
   blobs: BlobsConfig | Blobs;
   http: HttpIntakeConfig | undefined;
   quotas: Quotas;
-  /** The address that those of files begin with. */
+  /** The address with which the addresses of files begin. */
   publicUrl?: string | undefined;
-  /** A folder for images while they are read. */
+  /** A folder that holds images while they are read. */
   draftFolder: string;
-  /** How often the service looks for what processes that died and late requests have left, in ms; 5 s by default. */
+  /** How often the service looks for what late requests and processes that died have left behind, in ms; 5 s by default. */
   sweepEveryMs?: number;
   /** After how long the bytes of an upload that has not ended are removed, in ms: longer than any takes. */
   looseMs?: number;
@@ -70,7 +70,7 @@ export const manifest = serviceManifest<AppContext>()({
     }),
 });
 
-/** Where files lie: where the configuration says, else beside the store. */
+/** Where bytes are stored: where the configuration says, else beside the store. */
 export function blobsOf(
   url: string | undefined,
   store: StoreConfig,
@@ -81,7 +81,7 @@ export function blobsOf(
   return { kind: 'folder', folder: folder ? join(folder, 'files') : `${store.file}.files` };
 }
 
-/** Starts the storage service on its own store. Throws `StartError` when that cannot be used. */
+/** Starts the storage service on its own store. Throws `StartError` when the store cannot be used. */
 export async function startStorage(
   runtime: ServiceRuntime,
   options: StorageOptions,

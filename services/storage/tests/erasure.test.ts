@@ -9,8 +9,8 @@ import { upload } from './support/bytes-client.ts';
 import { type FileEvent, someone, World } from './support/world.ts';
 
 /**
- * Where an id stands in the store, but for the marks that end by themselves: of users whose accounts have ended, and on MongoDB
- * of the places of rows.
+ * Where an id occurs in the store. Leaves out marks that expire by themselves: those of users whose accounts have ended, and on
+ * MongoDB those that keep the places of rows.
  */
 async function placesOf({ place }: World, id: string): Promise<string[]> {
   const { erased: _, ...others } = await dumpStore(place.config.store);
@@ -19,7 +19,7 @@ async function placesOf({ place }: World, id: string): Promise<string[]> {
   return found.map(({ name }) => name);
 }
 
-/** Waits until an id stands nowhere in the store. */
+/** Waits until an id occurs nowhere in the store. */
 function isErased(world: World, id: string): Promise<boolean> {
   const probe = async () => {
     const left = await placesOf(world, id);
@@ -29,7 +29,7 @@ function isErased(world: World, id: string): Promise<boolean> {
   return waitFor(probe, { what: 'the erasure', timeoutMs: 25_000 });
 }
 
-/** Every event that the bus still has, up to one that is told now. */
+/** Every event that the bus still has, up to one that is published now. */
 async function eventsOnBus(world: World, witness: Owner): Promise<FileEvent[]> {
   const { bus } = world.runtime;
   const events: FileEvent[] = [];
@@ -42,7 +42,7 @@ async function eventsOnBus(world: World, witness: Owner): Promise<FileEvent[]> {
   return events;
 }
 
-/** Stores a file and an image, deletes another with a key, and leaves bytes that a process has not brought to an end. */
+/** Stores a file and an image, deletes another file with an idempotency key, and leaves the bytes of an unfinished upload. */
 async function fill(world: World, owner: Owner): Promise<string> {
   const { place } = world;
   const kept = await world.file(owner, Buffer.from(`the bytes of ${owner.userId}`));
@@ -120,7 +120,7 @@ describe.each(availableEngines())(
       await world.endAccount(ada);
       await world.endAccount(grace);
       for (const { userId } of [ada, grace]) await isErased(world, userId);
-      // Of a user whom nobody looks for any more.
+      // Bytes of a user whom nobody looks for any more.
       await world.place.blobs.put(stray, [Buffer.from('of nobody')] as never);
       await waitFor(async () => (await erase()).isDone, { what: 'the erasure of the project' });
       expect(await placesOf(world, projectId)).toEqual([]);

@@ -22,7 +22,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
 
   const isNoted = (owner: Owner, count: number) =>
     waitFor(async () => (await world.place.held(owner)).loose.length === count, { what: 'the notes' });
-  /** Of the whole home: no test leaves a file. */
+  /** Looks at the bytes of all users, as no test leaves a file. */
   const isEmpty = async (owner: Owner) => {
     const isGone = async () => {
       const { keys, loose } = await world.place.held(owner);
@@ -52,7 +52,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
     expect(held).toMatchObject({ files: 1, bytes: 600, projectBytes: 600, loose: [], unfinished: 0 });
     expect(held.rows).toHaveLength(1);
     expect(held.keys).toHaveLength(1);
-    // Just what is left of it.
+    // Exactly the rest of the quota fits.
     expect((await world.upload(owner, Buffer.alloc(401)))?.status).toBe(403);
     const rest = await world.file(owner, Buffer.alloc(400));
     for (const id of [rest, held.rows[0]?.id ?? '']) await world.delete(owner, id);
@@ -66,7 +66,7 @@ describe.each(availableEngines())('storage at the same time (%s)', (engine) => {
       const answer = await world.upload(owner, Buffer.alloc(bytes), instance);
       return { status: answer?.status, id: answer?.json.fileId as string };
     };
-    // Either process deletes, and the first one uploads again.
+    // The two processes delete in turn, and the first one uploads again.
     for (let round = 0; round < 6; round++) {
       const { status, id } = await statusAt(0, 1_000);
       expect(status).toBe(201);

@@ -21,7 +21,7 @@ interface Signing {
   spec?: OperationSpec;
   method?: string;
   by?: Secrets;
-  /** By how much the clock of who signs is ahead, in ms. */
+  /** How far the signer's clock is ahead, in ms. */
   ahead?: number;
   context?: Partial<RequestContext>;
 }
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** A request as a gateway sends it, with what is to be changed of the signing. */
+/** A request as a gateway sends it, with the given changes in how it is signed. */
 function signed({ spec = createFile, method, by = secrets, ahead = 0, context }: Signing = {}): Sent {
   const isUpload = spec.kind === 'upload';
   const params: Record<string, string> = isUpload ? {} : { fileId: stored };
@@ -62,7 +62,7 @@ function send({ method, path, headers }: Sent) {
   return answerTo(outgoing);
 }
 
-/** The same signature, for a context of which something else is said. */
+/** A signed request whose context was changed after signing. */
 function claiming(changes: Partial<RequestContext>): Sent {
   const one = signed();
   return {

@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 
 export type Schema = Record<string, unknown>;
 
-/** Where a part of a request stands. */
+/** The place of a parameter in a request. */
 export type Place = 'path' | 'query' | 'header' | 'cookie';
 
 export interface Parameter {
@@ -25,7 +25,7 @@ interface Response {
   content?: Record<string, unknown>;
 }
 
-/** An operation as the document describes it, its references looked up. */
+/** An operation as the document describes it, with references resolved. */
 export interface Described {
   id: string;
   method: string;
@@ -34,7 +34,7 @@ export interface Described {
   body: RequestBody | undefined;
   /** The schemes by which a caller may identify: none, `userToken`, `operatorToken`. */
   security: readonly string[];
-  /** By status, and each media type that a status has. */
+  /** The answers by status, and for each status by media type. */
   answers: ReadonlyMap<string, ReadonlyMap<string, ValidateFunction>>;
 }
 
@@ -52,7 +52,7 @@ const document = JSON.parse(readFileSync(documentFile, 'utf8')) as {
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 addFormats.default(ajv);
 for (const name of ['int32', 'int64', 'password']) ajv.addFormat(name, true);
-// `date-time` as the contracts have it: RFC 3339, which knows no leap second on any other minute.
+// `date-time` as in the contracts: RFC 3339, which allows a leap second only in the last minute of a day.
 ajv.addSchema(document, 'document');
 
 /** All operations of the document. */
@@ -60,7 +60,7 @@ export const described: readonly Described[] = Object.entries(document.paths).fl
   Object.entries(methods).map(([method, operation]) => describe(path, method, operation)),
 );
 
-/** Whether a value is as a schema of a request says. */
+/** Whether a value conforms to the schema of a request. */
 export function conforms(schema: Schema, value: unknown): boolean {
   let check = checks.get(schema);
   if (!check) {
@@ -99,7 +99,7 @@ function describe(path: string, method: string, operation: Operation): Described
   };
 }
 
-/** What a reference names, and where it stands. */
+/** What a reference names, and its place in the document. */
 function lookUp<T>(value: object, at = ''): { value: T; at: string } {
   if (!('$ref' in value)) return { value: value as T, at };
   const path = value.$ref as string;
@@ -108,7 +108,7 @@ function lookUp<T>(value: object, at = ''): { value: T; at: string } {
   return { value: found as T, at: path };
 }
 
-/** A key in a JSON pointer (RFC 6901) of an address. */
+/** A key, escaped for a JSON pointer (RFC 6901) in an address. */
 function escaped(key: string): string {
   return encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 }

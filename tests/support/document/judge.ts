@@ -1,18 +1,18 @@
 import type { Answer } from '../http.ts';
 import type { Made } from './requests.ts';
 
-/** Refusals of what a client has sent, whatever there is. */
+/** Codes that refuse the form of a request, independent of what exists. */
 const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
 
 /**
- * What a schema cannot say, so that a request that follows the document may be refused all the same; by code, with why. All else
- * that is refused for its form is a mistake of the document.
+ * Rules that a schema cannot express, by code and with the reason: a request that follows the document may still be refused for
+ * these. Any other refusal of a request's form is a mistake of the document.
  */
 const unsayable: readonly { of: RegExp; what: string }[] = [
   { of: /^auth\/invalid-(credentials|token)/, what: 'which password or token is right' },
   { of: /^auth\/invalid-(or-expired|reset)-token/, what: 'which code or token is right' },
   { of: /^auth\/invalid-(rp-id|redirect)/, what: "which origins are the project's" },
-  // Of step-up and confirmation, which take just one of several.
+  // For step-up and confirmation, which take exactly one of several fields.
   { of: /^auth\/invalid-body$/, what: 'that one of several fields is needed, and no other' },
   { of: /^collection\/invalid-parent/, what: 'which collections there are' },
   { of: /^storage\/invalid-image/, what: 'which bytes are an image' },
@@ -44,7 +44,7 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
 export function wrongWith(made: Made, answer: Answer): string | undefined {
   const { described, wrong, asker } = made;
   const { status, headers } = answer;
-  // What is longer than a head may be is refused before there is an operation.
+  // A head that is too long is refused before the operation is known.
   if (status === 431) return undefined;
   const types = described.answers.get(String(status));
   if (!types) return `answers ${status}, which is not declared`;
@@ -64,14 +64,14 @@ export function wrongWith(made: Made, answer: Answer): string | undefined {
   if (wrong) return status < 300 ? `takes what is forbidden in its ${wrong}` : undefined;
   if (status < 400 || asker !== 'known' || status === 401) return undefined;
   const { error, code, field } = answer.json() as { error: string; code: string; field?: string };
-  // A body that says nothing of what it would change; which fields there are besides the known ones is left open.
+  // A body that has none of the fields that can be changed: the document does not forbid other fields.
   if (error.startsWith('The body has none of the fields that can be changed here')) return undefined;
   const told = field === undefined ? code : `${code} of ${field}`;
   if (!ofForm.test(code) || unsayable.some(({ of }) => of.test(told))) return undefined;
   return `refuses what is allowed: ${told}`;
 }
 
-/** The one 500 of the specification: a private key that cannot sign (spec#test-tokens-key-refused). */
+/** Whether it is the only 500 in the specification: a private key that cannot sign (spec#test-tokens-key-refused). */
 function isKeyNobodyCanUse({ described }: Made, answer: Answer): boolean {
   return (
     described.id.startsWith('crypto.') && (answer.json() as { code: string }).code === 'crypto/server-error'

@@ -9,19 +9,19 @@ export type Asker = 'known' | 'nobody' | 'unknown';
 /** A request made from the description of an operation. */
 export interface Made {
   described: Described;
-  /** Where it is not as the document says; nowhere, if it is. */
+  /** The place where it violates the document; `undefined` if it follows the document. */
   wrong: Place | 'body' | undefined;
-  /** By place and name. `known` values are filled in from what there is when it is sent. */
+  /** Values by place and name. If `names` is `known`, existing things are filled in when it is sent. */
   values: Readonly<Record<Place, Readonly<Record<string, unknown>>>>;
   body: unknown;
-  /** Whether fields of the body and of the path name what there is, as far as something is known by their names. */
+  /** Whether fields of the body and of the path name existing things, as far as things of these names are known. */
   names: 'known' | 'made';
   asker: Asker;
   /** Chooses among the things that are known. */
   choice: number;
 }
 
-/** A file is not generated as text: some bytes of each kind. */
+/** Files, which are not generated from a schema: some bytes of each kind. */
 const files = fc.constantFrom<Uint8Array>(
   smallPng,
   Buffer.from('notes'),
@@ -29,7 +29,7 @@ const files = fc.constantFrom<Uint8Array>(
   smallPng.subarray(0, 60),
 );
 
-/** Requests as an operation allows them, and, one in three, requests with one thing that it forbids. */
+/** Requests that an operation allows, and, one in three, requests with one thing that it forbids. */
 export function requestsOf(described: Described): Arbitrary<Made> {
   const { parameters, body, security } = described;
   const places = new Set<Place | 'body'>(parameters.filter(canBeWrong).map((one) => one.in));
@@ -65,9 +65,9 @@ export function requestsOf(described: Described): Arbitrary<Made> {
     );
 }
 
-/** Whether a value can be wrong where everything is text. */
+/** Whether a parameter can have a wrong value, although all values are sent as text. */
 function canBeWrong({ schema, in: place, name }: Parameter): boolean {
-  // What a server does not understand of these it is to ignore (RFC 9110 sections 13.1 and 14.2).
+  // A server has to ignore values of these headers that it does not understand (RFC 9110 sections 13.1 and 14.2).
   if (['Range', 'If-None-Match', 'Last-Event-ID'].includes(name)) return false;
   if (place === 'path') return schema.format === 'uuid' || schema.pattern !== undefined;
   return true;
@@ -94,11 +94,11 @@ function isSendable({ in: place }: Parameter, value: unknown): boolean {
   if (value === null || typeof value === 'object') return false;
   const text = String(value);
   if (place === 'header') return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
-  // An empty segment is another path, and these two are steps.
+  // An empty segment gives another path, and `.` and `..` are steps in it.
   return place !== 'path' || !['', '.', '..'].includes(text);
 }
 
-/** A number is no wrong text. */
+/** Whether a value is still wrong when sent as text: a number is not wrong for a text. */
 function isWrongAsText({ schema }: Parameter, value: unknown): boolean {
   return schema.type !== 'string' || typeof value === 'string';
 }
@@ -113,7 +113,7 @@ function bodyOf({ body }: Described, isWrong: boolean): Arbitrary<unknown> {
   const { file: _, ...others } = properties;
   const fields = Object.entries(others).map(([name, one]): [string, Arbitrary<unknown>] => [
     name,
-    // Its description says in words what its JSON is.
+    // Only its description says what its JSON looks like.
     name === 'sizes'
       ? fc
           .dictionary(fc.stringMatching(/^[a-z0-9-]{1,32}$/), fc.integer({ min: 1, max: 4096 }), {

@@ -6,7 +6,7 @@ import { type Made, requestsOf } from './requests.ts';
 import { agent, send, written } from './send.ts';
 import { makeSomebody, type Somebody } from './world.ts';
 
-/** Operations that hash a password or make a key: a second of them is a second of nothing else. */
+/** Operations that hash a password or make a key: they are slow, and while they run nothing else does. */
 const slow = new Set([
   'identity.sign-up',
   'identity.sign-in',
@@ -18,11 +18,11 @@ const slow = new Set([
   'identity.delete-project',
 ]);
 const slowShare = 0.1;
-/** Operations that end or close a project, so that each is asked of a new one. */
+/** Operations that delete or close a project, so each call gets a new project. */
 const closing = new Set(['identity.delete-project', 'identity.update-project']);
 const batch = 40;
 const atOnce = 8;
-/** After so many requests of a worker its somebody is made anew: some requests end what there is. */
+/** After this many requests a worker makes a new user, because some requests delete what exists. */
 const lifetime = 150;
 
 export interface Found {
@@ -38,7 +38,7 @@ export interface Outcome {
   found: Map<string, Found>;
 }
 
-/** Makes `count` requests from the document, the same ones for a seed, and judges the answers by it. */
+/** Makes `count` requests from the document, the same ones for the same seed, and judges the answers by the document. */
 export async function sendFromDocument(
   platform: TestPlatform,
   { count, seed }: { count: number; seed: number },
@@ -85,7 +85,7 @@ function requestStream(seed: number): () => Made {
   };
 }
 
-/** Resolves with whether somebody new is needed. */
+/** Judges an answer; resolves with whether a new user is needed. */
 async function judge(
   platform: TestPlatform,
   made: Made,
@@ -105,6 +105,6 @@ async function judge(
     found.set(`${id} ${what}`, { operation: id, what, example });
   }
   if (made.asker !== 'known') return false;
-  // What it knew is gone: the session, with the account or without.
+  // The session is gone, with or without the account.
   return answer.status === 401 && made.described.security.includes('userToken');
 }

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { conforms, type Schema } from './described.ts';
 
-/** Texts longer than that are made now and then only. */
+/** Only a few generated texts are longer than this. */
 const usual = 300;
 
 const anyJson = fc.jsonValue({ maxDepth: 2, stringUnit: 'binary' });
@@ -17,7 +17,7 @@ export function forbiddenBy(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(...wrongs(schema)).filter((value) => !conforms(schema, value));
 }
 
-/** Values that are most often as the schema says: what it says beside that is filtered. */
+/** Values that mostly conform to the schema: the rest of its rules is left to a filter. */
 function made(schema: Schema): Arbitrary<unknown> {
   const { anyOf, enum: choices, type, format, pattern } = schema;
   if (anyOf) return fc.oneof(...(anyOf as Schema[]).map(made));
@@ -66,7 +66,7 @@ function made(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(
     { weight: 6, arbitrary: fc.string({ ...within, unit: 'grapheme-ascii' }) },
     { weight: 2, arbitrary: fc.string({ ...within, unit: 'binary' }) },
-    // Just so long as it may be, in letters that take two units of UTF-16 each.
+    // Exactly as long as allowed, in characters of two UTF-16 units each.
     { weight: 1, arbitrary: fc.constant('🦊'.repeat(Math.min(maxLength, 4 * usual))) },
     { weight: 1, arbitrary: fc.constant('x'.repeat(Math.min(maxLength, 64 * usual))) },
   );
@@ -110,7 +110,7 @@ function madeObject(schema: Schema): Arbitrary<unknown> {
   return fc.tuple(others, fields).map(([more, own]) => ({ ...more, ...own }));
 }
 
-/** Ways to be wrong; not each value is. */
+/** Generators of wrong values; some of their values may conform. */
 function wrongs(schema: Schema): Arbitrary<unknown>[] {
   const { anyOf, properties, items, maxLength, minLength, pattern, format, required, type } = schema as {
     anyOf?: Schema[];

@@ -4,16 +4,16 @@ import { http } from '../http.ts';
 import { privateKey } from '../keys.ts';
 import { filePart, multipart, smallPng } from '../multipart.ts';
 
-/** What requests can name, by the names of parameters and of fields. */
+/** Things that requests can name, by the names of parameters and fields. */
 export type Things = Record<string, unknown>;
 
-/** Somebody with some of everything. */
+/** A user who has things of every kind. */
 export interface Somebody {
   user: TestUser;
   things: Things;
 }
 
-/** Makes somebody who has something of each kind that there is, with the help of two others. */
+/** Makes a user who has something of every kind, with the help of two others. */
 export async function makeSomebody(
   platform: TestPlatform,
   { friend, asker }: Record<'friend' | 'asker', TestUser>,

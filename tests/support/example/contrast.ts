@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-// Runs in the page: the texts on it whose contrast with what they stand on is below WCAG AA.
+// Runs in the page, and finds the texts whose contrast with their background is below WCAG AA.
 const script = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const rgba = (color) => {
@@ -38,7 +38,7 @@ const script = `(() => {
   return wrong;
 })()`;
 
-/** Gives the texts on a page that are too pale for WCAG AA, each with its contrast. */
+/** Gives the texts on a page whose contrast is too low for WCAG AA, each with its contrast. */
 export function paleTexts(page: Page): Promise<string[]> {
   return page.evaluate(script);
 }

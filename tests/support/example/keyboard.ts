@@ -5,12 +5,12 @@ const nameOfFocused = `(() => {
   return element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText ?? '';
 })()`;
 
-/** Gives the name of what has the focus. */
+/** Gives the name of the focused element. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(nameOfFocused);
 }
 
-/** Goes on with the tab key until something of a name has the focus. */
+/** Presses the tab key until an element with this name has the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let steps = 0; steps < 40; steps++) {
     await page.keyboard.press('Tab');

@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core';
 import decodeQR from 'qr/decode.js';
 import sharp from 'sharp';
 
-/** What a phone's camera would read of a picture on a page. */
+/** Reads the QR code in a picture on a page, as a phone's camera would. */
 export async function readQrCode(picture: Locator): Promise<string> {
   const pixels = sharp(await picture.screenshot())
     .ensureAlpha()

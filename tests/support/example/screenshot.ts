@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 const folder = fileURLToPath(new URL('../../../docs/images/', import.meta.url));
 
-/** Writes a picture of a page for the README, where `KITH_WRITE_SCREENSHOTS=1` asks for it. */
+/** Writes a picture of a page for the README if `KITH_WRITE_SCREENSHOTS=1` is set. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (process.env.KITH_WRITE_SCREENSHOTS !== '1') return;
   mkdirSync(folder, { recursive: true });

@@ -19,7 +19,7 @@ export interface BuiltApp extends AsyncDisposable {
 /** Builds the example application into a folder of its own. */
 export async function buildApp(): Promise<BuiltApp> {
   const outDir = await mkdtemp(join(tmpdir(), 'kith-example-'));
-  // In a process of its own: in that of a suite, Vite takes `NODE_ENV=test` for development.
+  // Runs in a process of its own: in a suite's process, Vite takes `NODE_ENV=test` for development.
   const vite = fileURLToPath(new URL('../../../node_modules/vite/bin/vite.js', import.meta.url));
   const words = ['build', '--outDir', outDir, '--emptyOutDir'];
   const env = { PATH: process.env.PATH, NODE_ENV: 'production' };

@@ -4,7 +4,7 @@ import { noteComplaints, openPage } from '../pages.ts';
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
-/** Somebody at a browser of their own, and what went wrong in it. */
+/** Somebody with a browser of their own, and what went wrong in it. */
 export interface Visitor extends AsyncDisposable {
   page: Page;
   /** Errors and warnings of the console, failures of scripts, requests to third parties. */
@@ -16,7 +16,7 @@ export interface Visitor extends AsyncDisposable {
   goTo(label: 'People' | 'Connections' | 'Folders' | 'Notifications' | 'Account'): Promise<void>;
 }
 
-/** Opens the application in a browser that has not been there before. */
+/** Opens the application in a fresh browser. */
 export async function visit(
   browser: Browser,
   { app, api, ...options }: { app: string; api: string } & BrowserContextOptions,

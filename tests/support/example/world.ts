@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { buildApp } from './serve-app.ts';
 import { type Account, type Visitor, visit } from './visitor.ts';
 
-/** The example application on a platform of its own, with some people who are there already. */
+/** The example application on a platform of its own, with some people who have already signed up. */
 export interface ExampleWorld extends AsyncDisposable {
   platform: TestPlatform;
   projectId: string;
@@ -12,9 +12,9 @@ export interface ExampleWorld extends AsyncDisposable {
   edith: TestUser;
   hedy: TestUser;
   joan: TestUser;
-  /** Opens the application in a browser that has not been there before. */
+  /** Opens the application in a fresh browser. */
   open(options?: BrowserContextOptions): Promise<Visitor>;
-  /** Asks somebody to connect, from elsewhere. */
+  /** Makes `from` ask somebody to connect, without a browser. */
   ask(from: TestUser, username: string, message: string): Promise<void>;
   /** Imports new people by their names, each connected with the user. */
   befriend(user: TestUser, names: readonly string[]): Promise<void>;
@@ -28,7 +28,7 @@ const profiles = [
   ['Tim', 'Geneva', 'Links things to other things.'],
 ] as const;
 
-/** Starts the embedded form: what a page sees of Kith is the same HTTP in both. */
+/** Starts the embedded form: pages get the same HTTP from both forms. */
 export async function startExample(browser: Browser): Promise<ExampleWorld> {
   await using starting = new AsyncDisposableStack();
   const [built, platform] = await Promise.all([buildApp(), startPlatform()]);
@@ -46,7 +46,7 @@ export async function startExample(browser: Browser): Promise<ExampleWorld> {
     ),
   )) as [TestUser, TestUser, TestUser, TestUser, TestUser];
   const served = starting.use(await built.serve({ url: platform.url, projectId }));
-  // Passkeys belong to names of hosts.
+  // Passkeys need a host name, not an address.
   const url = served.url.replace('//127.0.0.1:', '//localhost:');
   const operators = createOperatorClient({ url: platform.url, token: platform.operatorToken });
   await operators.projects.update({ projectId, mailLinkBase: new URL('#/mail', url).href });
@@ -77,7 +77,7 @@ export async function startExample(browser: Browser): Promise<ExampleWorld> {
   };
 }
 
-/** What somebody signs up with; `tag` makes it theirs alone. */
+/** What somebody signs up with; `tag` makes it unique. */
 export function accountOf(name: string, tag: string): Account {
   const username = `${name.toLowerCase()}.${tag}`;
   return {

@@ -13,9 +13,9 @@ import { noteComplaints, openPage } from '../pages.ts';
 /** Somebody in a browser of their own, on the page that the SDK drives. */
 export interface FamilyVisitor extends AsyncDisposable {
   page: Page;
-  /** What the console complained of. */
+  /** Errors and warnings in the console. */
   complaints: string[];
-  /** Gives what an expression over the hooks of the page (`sdk`) resolves to. */
+  /** Evaluates an expression with the page's hooks (`sdk`), and gives what it resolves to. */
   ask<Answer>(expression: string): Promise<Answer>;
 }
 
@@ -23,12 +23,12 @@ export interface FamilyVisitor extends AsyncDisposable {
 export interface FamilyWorld extends AsyncDisposable {
   platform: TestPlatform;
   projectId: string;
-  /** The private half of the key that the project has registered. */
+  /** The private key to the public key that the project has registered. */
   privateKey: string;
   visit(): Promise<FamilyVisitor>;
 }
 
-/** Starts the embedded form: what a page sees of Kith is the same HTTP in both. */
+/** Starts the embedded form: pages get the same HTTP from both forms. */
 export async function startFamily(browser: Browser): Promise<FamilyWorld> {
   await using starting = new AsyncDisposableStack();
   const platform = starting.use(await startPlatform());
@@ -62,7 +62,7 @@ export async function startFamily(browser: Browser): Promise<FamilyWorld> {
   };
 }
 
-/** Serves the page from an origin of its own, with the file of the guide in it. */
+/** Serves the page at an origin of its own; it includes the file that the guide shows. */
 async function servePage(url: string): Promise<{ origin: string } & AsyncDisposable> {
   const [setup] = (await readBlocks('client-family.md')).filter(({ language }) => language === 'js');
   const contents = setup?.text.replace('http://127.0.0.1:8080', url) ?? '';

@@ -1,4 +1,4 @@
-// A client in a thread of its own, so that its work holds no other loop. Answers each message with the answer's status.
+// A client in a thread of its own, so that its work blocks no other event loop. Answers each message with the answer's status.
 import { request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 

@@ -1,6 +1,6 @@
 /**
- * Measures how long this thread's loop is held: the most CPU time of the thread between two of its looks. What other
- * processes and threads take of the machine does not count.
+ * Measures how long this thread's event loop is blocked: the most CPU time of the thread between two ticks of a timer. What other
+ * processes and threads use does not count.
  */
 export class HoldWatch {
   readonly #timer: NodeJS.Timeout;
@@ -11,13 +11,13 @@ export class HoldWatch {
     this.#timer = setInterval(() => this.#look(), 1);
   }
 
-  /** Forgets what was. */
+  /** Begins a new measurement. */
   begin(): void {
     this.#last = cpuMicros();
     this.#most = 0;
   }
 
-  /** The longest since then, in ms; resolves when the loop has come round once more. */
+  /** The longest time since `begin`, in ms; resolves after one more turn of the loop. */
   async longest(): Promise<number> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#look();

@@ -6,7 +6,7 @@ import type { TestPlatform } from '@kith/testing';
 import { z } from 'zod';
 import { hostileBodies, hostileTexts } from './values.ts';
 
-/** A request that is meant to hold the loop. */
+/** A request that is meant to block the event loop. */
 export interface HostileRequest {
   /** Operation, place and value. */
   name: string;
@@ -31,7 +31,7 @@ const examples: Record<string, Example> = Object.assign(
 /** Node takes 16 KiB of request line and headers together. */
 const longestHeader = 15 * 1024;
 
-/** Every hostile request there is for a platform, with a user and an operator behind them. */
+/** All hostile requests for a platform, sent as a user or as an operator. */
 export async function* hostileRequests(platform: TestPlatform): AsyncGenerator<HostileRequest> {
   const [user, other] = [await platform.createUser(), await platform.createUser()];
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -45,7 +45,7 @@ export async function* hostileRequests(platform: TestPlatform): AsyncGenerator<H
     const params: Record<string, string> = {
       ...examples[spec.name]?.params,
       projectId,
-      // One's own profile is changed, another's account is not deleted.
+      // Only one's own profile can be changed; other operations name somebody else, so that the own account is not deleted.
       userId: spec.name === 'identity.update-user' ? user.id : other.id,
     };
     const path = spec.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? 'x');
@@ -100,7 +100,7 @@ function* inQueries(spec: OperationSpec, target: Omit<HostileRequest, 'name'>): 
   }
 }
 
-/** Headers that something reads, of a request that reads and of one that writes. */
+/** Headers that the platform reads, of requests that read and of requests that write. */
 const headerNames = [
   ...['accept', 'accept-encoding', 'authorization', 'content-type', 'cookie', 'expect', 'if-none-match'],
   ...['last-event-id', 'origin', 'range', 'traceparent', 'user-agent', 'x-forwarded-for', 'x-request-id'],
@@ -141,7 +141,7 @@ function* inHeaders(to: (spec: OperationSpec) => Omit<HostileRequest, 'name'>): 
   }
 }
 
-/** As many rows as a request may have, each with ids of its own. */
+/** As many rows as a request may have, each with other ids. */
 function manyRows(row: Record<string, unknown>): unknown[] {
   return Array.from({ length: 1_000 }, (_, at) =>
     Object.fromEntries(
@@ -164,7 +164,7 @@ function tokenOf(key: KeyObject, projectId: string, userData: string): string {
   return `${head}.${payload}.${signature}`;
 }
 
-/** Keys that take long to sign with. They are none that anybody has made: the numbers in them are random. */
+/** Keys that take long to sign with. They are not real keys: their numbers are random. */
 function costlyKeys(): [string, KeyObject][] {
   const odd = (bits: number) => {
     const bytes = randomBytes(bits / 8);

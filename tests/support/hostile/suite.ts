@@ -5,12 +5,15 @@ import { expect, it } from 'vitest';
 import { HoldWatch } from './hold.ts';
 import { type HostileRequest, hostileRequests } from './requests.ts';
 
-/** Longest that a request may hold the loop, in ms. */
+/** The longest time for which a request may block the event loop, in ms. */
 const longestHold = 50;
-/** A hold is measured so often, and the least counts: compiling, collecting garbage and a shared core only add to it. */
+/**
+ * Each request is measured this many times, and the shortest time counts: compiling, collecting garbage and a shared core only add
+ * to it.
+ */
 const tries = 5;
 
-/** Sends the hostile requests that are chosen to a platform in this process, and measures what each does to its loop. */
+/** Sends the chosen hostile requests to a platform in this process, and measures how long each blocks its event loop. */
 export function holdsTheLoopBriefly(
   chosen: (request: HostileRequest) => boolean,
   options: { timeoutMs: number; atLeast: number },

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 /** Room for the other members of a body beside a hostile one, in bytes. */
 const roomForOthers = 8 * 1024;
 
-/** Texts that some function does more work for than others of their length, each of at most so many bytes as UTF-8 JSON. */
+/** Texts that cost some function more work than others of their length, each of at most `bytes` bytes as UTF-8 JSON. */
 export function hostileTexts(bytes: number): Record<string, string> {
   const fill = (part: string, end = '', begin = '') => {
     const each = Buffer.byteLength(JSON.stringify(part)) - 2;
@@ -49,7 +49,7 @@ export function hostileTexts(bytes: number): Record<string, string> {
   };
 }
 
-/** JSON texts of other values that stand where a contract wants something, each of at most so many bytes. */
+/** JSON texts of other values to put where a contract expects something, each of at most `bytes` bytes. */
 export function hostileJson(bytes: number): Record<string, string> {
   const times = (part: string, room = 0) => Math.floor((bytes - room) / part.length);
   const list = (part: string) => `[${part.repeat(times(part) - 2).replace(/,$/, '')}]`;
@@ -83,8 +83,8 @@ export function hostileJson(bytes: number): Record<string, string> {
 }
 
 /**
- * Every body for an operation: hostile as a whole, beside what is right, and in the place of each member of `right` and of
- * those others that it may have.
+ * All hostile bodies for an operation: hostile as a whole, with a hostile member beside the right ones, and with a hostile value in
+ * the place of each member of `right` and of `others`.
  */
 export function hostileBodies(
   right: Record<string, unknown>,
@@ -119,7 +119,7 @@ export function hostileBodies(
   return bodies;
 }
 
-/** Paths of all members of an object, those of objects in it, too, and of the first of each list. */
+/** Paths of all members of an object, including those of nested objects and of the first element of each list. */
 function placesIn(value: unknown, path: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   const entries = Array.isArray(value) ? Object.entries(value).slice(0, 1) : Object.entries(value);

@@ -14,7 +14,7 @@ import { KeyedWorld } from './world.ts';
 
 const child = new URL('./dying-request.ts', import.meta.url);
 
-/** Describes requests with a key whose process is killed before each of its writes, and which then come again. */
+/** Tests requests with a key whose process is killed before each of its writes, and which are then sent again. */
 export function describeKeyedDeaths(engine: EngineKind, specs: readonly OperationSpec[]): void {
   describe(`requests with a key whose process dies (${engine})`, () => {
     const undo = new AsyncDisposableStack();
@@ -57,7 +57,7 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
           return death;
         });
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
-        // What follows from a change may be left to a sweep.
+        // A sweep may complete what follows from a change.
         for (const projectId of projects) {
           const isWhole = async () => (await eventsOf(spec, projectId)).length >= expected.length;
           await waitFor(isWhole, { what: 'the events', timeoutMs: 20_000 });

@@ -16,7 +16,7 @@ import {
 } from '@kith/contracts';
 import { callerOf, callOperation, type OperationCall, waitFor } from '@kith/testing';
 
-/** Makes what a request of each operation that takes a key needs, over the services' own bus. */
+/** Prepares, over the services' own bus, whatever a request of each operation with a key needs. */
 export class KeyedWorld {
   readonly #bus: Bus;
 
@@ -24,7 +24,7 @@ export class KeyedWorld {
     this.#bus = bus;
   }
 
-  /** Sends a request again until it is no longer said to be under way. */
+  /** Repeats a request until the answer no longer says that it is under way. */
   async untilAnswered(spec: OperationSpec, call: OperationCall) {
     return waitFor(
       async () => {
@@ -35,7 +35,7 @@ export class KeyedWorld {
     );
   }
 
-  /** A good request of an operation, in a project of its own. */
+  /** A valid request of an operation, in a project of its own. */
   async callOf(operation: string): Promise<OperationCall & { projectId: string }> {
     const make = this.#calls[operation];
     if (!make) throw new Error(`Nothing here calls ${operation}: add a call to the list below.`);

@@ -14,8 +14,8 @@ import type { SurfaceWorld } from './suite.ts';
 import type { Given } from './surface.ts';
 
 /**
- * Checks that every operation of a part asks for its token first: calls in which all else is wrong, too, are refused for
- * the token alone (spec#errors-check-order, spec#auth); an operators' operation refuses a key that lacks its scope, too.
+ * Checks that every operation of a part checks its token first: calls in which everything else is wrong, too, are refused because
+ * of the token (spec#errors-check-order, spec#auth). An operators' operation also refuses a key that lacks its scope.
  */
 export async function refusesStrangers(world: SurfaceWorld, specs: readonly OperationSpec[]): Promise<void> {
   for (const spec of specs) {
@@ -45,14 +45,14 @@ export async function refusesStrangers(world: SurfaceWorld, specs: readonly Oper
   }
 }
 
-/** What an operator key may do, as it is asked for. */
+/** The rights with which an operator key is made. */
 export interface KeyRights {
   scopes: OperatorScope[];
   projectIds?: string[];
   expiresAt?: string;
 }
 
-/** Keys that differ in nothing are made once. */
+/** Keys with the same rights are made only once. */
 const made = new WeakMap<TestPlatform, Map<string, Promise<string>>>();
 
 /** The token of an operator key with these rights, which the gateway knows. */
@@ -77,8 +77,8 @@ async function makeKey({ url, operatorToken }: TestPlatform, rights: KeyRights):
 }
 
 /**
- * Checks that a known parameter given twice is refused, and that an unknown one is not looked at, except by operators'
- * endpoints (spec#requests-repeated-parameter, spec#requests-unknown).
+ * Checks that a known parameter given twice is refused, and that an unknown one is ignored, except by operators' endpoints
+ * (spec#requests-repeated-parameter, spec#requests-unknown).
  */
 export async function refusesTwice(world: SurfaceWorld, spec: OperationSpec, given: Given): Promise<void> {
   const before = given.query ? `${given.query}&` : '';
@@ -91,7 +91,7 @@ export async function refusesTwice(world: SurfaceWorld, spec: OperationSpec, giv
   }
 }
 
-/** Checks that an operator's endpoint takes no key that it does not know (spec#requests-admin-unknown). */
+/** Checks that an operators' endpoint refuses fields and parameters that it does not know (spec#requests-admin-unknown). */
 export async function refusesUnknown(world: SurfaceWorld, spec: OperationSpec): Promise<void> {
   const params = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, 'nonsense']));
   const given = { params, token: world.operatorToken };

@@ -2,7 +2,7 @@ import { type ErrorCode, type Limit, type OperationSpec, statusOf } from '@kith/
 import { expect } from 'vitest';
 import type { Answer } from '../http.ts';
 
-/** The limit an operation has on the suite's platform; null is none. */
+/** The limit of an operation on the suite's platform; null if it has none. */
 export type Limits = (spec: OperationSpec) => Limit | null;
 
 const json = 'application/json';
@@ -13,7 +13,7 @@ const beforeLimit: readonly ErrorCode[] = [
   'project/invalid-id',
 ];
 
-/** Checks the headers that clients go by (spec#errors-envelope, spec#limits-headers). */
+/** Checks the headers that clients rely on (spec#errors-envelope, spec#limits-headers). */
 export function expectHeaders(
   answer: Pick<Answer, 'status' | 'headers'>,
   of: { spec: OperationSpec; limits: Limits; code?: ErrorCode; type?: string },
@@ -31,14 +31,14 @@ export function expectHeaders(
   expect(headers['retry-after']).toEqual(hasRetry ? expect.stringMatching(/^[1-9]\d*$/) : undefined);
   expect('allow' in headers).toBe(answer.status === 405);
   if (code) expect(answer.status).toBe(statusOf(code));
-  // Of operators only failures are limited (spec#operators-limit).
+  // For operators only failures are limited (spec#operators-limit).
   const isFailure = code === 'auth/unauthorized' || code === 'rate-limit/exceeded';
   const isCounted = spec.auth === 'operator' ? isFailure : !code || !beforeLimit.includes(code);
   const name = spec.auth === 'operator' ? 'operator-failures' : spec.name;
   expectLimit(headers, name, isCounted ? of.limits(spec) : null);
 }
 
-/** Checks that the three ways of telling a limit agree with each other and with the limit. */
+/** Checks that the three forms of headers about a limit agree with each other and with the limit. */
 function expectLimit(headers: Answer['headers'], name: string, limit: Limit | null): void {
   const told = [
     'ratelimit-policy',

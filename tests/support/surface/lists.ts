@@ -18,8 +18,8 @@ interface Paged {
 }
 
 /**
- * Walks a list of at least two rows by page and by cursor, one row a page, and checks that both give it in the order of
- * the whole, that pagination and `Link` agree, and that what no list takes is refused (spec#lists-cursor,
+ * Walks a list of at least two rows by page and by cursor, with one row per page. Checks that both give the rows in the order of
+ * the whole list, that pagination and `Link` agree, and that bad pages and cursors are refused (spec#lists-cursor,
  * spec#lists-cursor-body).
  */
 export async function walksList<O extends OperationSpec>(
@@ -68,7 +68,7 @@ export async function walksList<O extends OperationSpec>(
   await refusesBadPlaces(world, spec, given);
 }
 
-/** Checks that sizes, pages and cursors that are none are refused, each by its name. */
+/** Checks that invalid sizes, pages and cursors are refused, each with its name. */
 async function refusesBadPlaces(world: SurfaceWorld, spec: OperationSpec, given: Given): Promise<void> {
   const code = `${spec.feature}/invalid-query` as const;
   for (const field of fieldsOf(spec.query).filter((one) => one === 'page' || one === 'limit')) {

@@ -2,15 +2,15 @@ import { type ErrorCode, isErrorCode, methodsOf, type OperationSpec } from '@kit
 import type { z } from 'zod';
 
 /**
- * Every outcome that an operation's contract promises: its status by each method, its codes, the refusal of each field of
- * body and query (`code field`), and those of its auth class. What is the same for a whole class or feature stands in `parts`.
+ * Every outcome that an operation's contract promises: its status by each method, its codes, the refusal of each field of body and
+ * query (`code field`), and those of its auth class. Outcomes that a whole class or feature shares are in `parts`.
  */
 export function outcomesOf(spec: OperationSpec): string[] {
   const path = spec.invalid?.params;
   return [
     ...methodsOf(spec).map((method) => `${spec.status} ${method}`),
     ...authCodesOf(spec),
-    // What an outage of a service behind it makes of it is for the suites of outages.
+    // The suites of outages check what happens when a service behind it is away.
     ...spec.errors.filter((code) => !code.endsWith('/server-error')),
     ...(path ? [path] : []),
     ...fieldsOf(spec.body).map((field) => `${codeOf(spec, 'body', field)} ${field}`),
@@ -18,7 +18,7 @@ export function outcomesOf(spec: OperationSpec): string[] {
   ];
 }
 
-/** Codes any operation may answer with, whatever its contract says: those of the layers in front of it. */
+/** Codes that any operation may answer with, whatever its contract says, as the layers in front of it give them. */
 const layers = /^(request|route|rate-limit|gateway)\//;
 
 /** Tells whether an operation's contract, or a layer in front of it, knows a code. */
@@ -26,7 +26,7 @@ export function mayAnswer(spec: OperationSpec, code: ErrorCode): boolean {
   if (layers.test(code) || code === `${spec.feature}/server-error` || spec.errors.includes(code)) return true;
   if (code === 'project/invalid-id') return spec.scope === 'project';
   if (spec.auth === 'user' && code === 'auth/suspended') return true;
-  // For `On-Behalf-Of`, which not everybody may send.
+  // The answer to `On-Behalf-Of`, which not everybody may send.
   if (spec.auth === 'optional' && code === 'auth/forbidden') return true;
   if (spec.shortForm && code === 'auth/token-expired') return true;
   return outcomesOf(spec).some((outcome) => outcome.split(' ', 1)[0] === code);
@@ -46,7 +46,7 @@ function codeOf(spec: OperationSpec, place: 'body' | 'query', field: string): Er
 
 function authCodesOf({ auth, scope, visibility }: OperationSpec): ErrorCode[] {
   if (auth === 'operator') return ['auth/unauthorized', 'auth/forbidden'];
-  // A project may keep what is optional to its own users (docs/adr/0013).
+  // A project may restrict operations with an optional token to its own users (docs/adr/0013).
   if (auth !== 'user' && auth !== 'server-key' && !visibility) return [];
   return scope === 'project' ? ['auth/unauthorized', 'auth/forbidden'] : ['auth/unauthorized'];
 }

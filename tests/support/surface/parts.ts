@@ -2,7 +2,7 @@ import * as contracts from '@kith/contracts';
 import { type OperationSpec, operations, takesKey } from '@kith/contracts';
 import { outcomesOf } from './outcomes.ts';
 
-/** What one suite of `tests/surface` has to reach. */
+/** The operations and outcomes that one suite of `tests/surface` has to reach. */
 export interface Part {
   operations: readonly OperationSpec[];
   /** By default everything an operation's contract promises. */
@@ -12,7 +12,7 @@ export interface Part {
 /** A suite that reaches all of its operations' outcomes. */
 const whole = (...of: OperationSpec[]): Part => ({ operations: of, outcomes: outcomesOf });
 
-/** What an installation answers that can send no mails; services/identity/tests/mail-settings.test.ts starts one. */
+/** Without the outcome of an installation that cannot send mails, which services/identity/tests/mail-settings.test.ts starts. */
 const withoutMails = (spec: OperationSpec) =>
   outcomesOf(spec).filter((outcome) => outcome !== 'auth/mail-unavailable');
 
@@ -20,7 +20,7 @@ const withoutMails = (spec: OperationSpec) =>
 export const features = {
   crypto: {
     operations: [contracts.signTestingJwt, contracts.signTestingJwtV2],
-    // Here it is no outage but what a bad key gets.
+    // Here this code is not an outage but the answer to a bad key.
     outcomes: (spec) => [...outcomesOf(spec), 'crypto/server-error'],
   },
   factors: whole(
@@ -145,7 +145,7 @@ export const features = {
   ),
 } as const satisfies Record<string, Part>;
 
-/** One operation of each auth class (spec#auth): what stands before an operation is the same for its class. */
+/** One operation of each auth class (spec#auth): the layers before an operation are the same for its whole class. */
 export const classes = {
   none: contracts.signOut,
   optional: contracts.getUserByUsername,
@@ -157,14 +157,14 @@ export const classes = {
 const route = ['route/not-found', 'route/method-not-allowed'];
 const body = ['request/invalid-json', 'request/unsupported-media-type', 'request/too-large'];
 
-/** Operations whose answer does not hang on a database. */
+/** Operations whose answer does not depend on a database. */
 const storeless: ReadonlySet<string> = new Set<string>([
   contracts.signTestingJwt.name,
   contracts.signTestingJwtV2.name,
   contracts.getJwks.name,
 ]);
 
-/** The suites that look at all operations, or at one of each class, from one side. */
+/** The suites that check one aspect of all operations, or of one operation per class. */
 export const sides = {
   'short-forms': {
     operations: operations.filter(({ shortForm }) => shortForm),
@@ -207,10 +207,10 @@ export const parts: Readonly<Record<keyof typeof features | keyof typeof sides, 
 };
 export type PartName = keyof typeof parts;
 
-/** Suites that need a platform of their own run themselves; of the others several share one. */
+/** Suites that need a file and a platform of their own; several of the others share one. */
 const alone: readonly PartName[] = ['layers', 'server-errors'];
 
-/** The file in `tests/surface` that a suite stands in. */
+/** The file in `tests/surface` that holds a suite. */
 export function fileOf(name: PartName): string {
   return alone.includes(name) ? `${name}.test.ts` : `${name}.ts`;
 }

@@ -4,9 +4,9 @@ import type { Answer } from '../http.ts';
 
 /** What an error body holds beside its code. */
 export interface Refusal {
-  /** The offending input; an error body has the key only where one is named. */
+  /** The offending field; an error body has this key only if a field is named. */
   field?: string;
-  /** The whole message; by default that of the code or, of a field, one that begins with its name. */
+  /** The whole message; by default that of the code or, with a field, one that begins with the field's name. */
   message?: string;
   /** Whether `details` is there. */
   details?: boolean;
@@ -35,7 +35,7 @@ export function expectRefusal(answer: Answer, of: Refusal & { operation: string;
   ]);
 }
 
-/** Checks what an error says of several fields: the first is the one that it says itself (spec#errors-several). */
+/** Checks an error about several fields: the first entry is the same as the error's own (spec#errors-several). */
 function expectSeveral(errors: unknown[], first: unknown): void {
   expect(errors.length).toBeGreaterThan(1);
   expect(errors[0]).toEqual(first);
@@ -47,7 +47,7 @@ function read(answer: Answer): { error?: unknown; errors?: unknown[] } | undefin
   try {
     return answer.json() as { error?: unknown; errors?: unknown[] };
   } catch {
-    // Shown as it came, by the comparison that fails.
+    // The comparison that fails shows the body as it came.
     return { error: answer.text };
   }
 }

@@ -16,7 +16,7 @@ import { Surface } from './surface.ts';
 
 const sharedScale = Number(sharedEnv.RATE_LIMIT_SCALE);
 
-/** What the tests of a part start from; its fields are there once they run. */
+/** What the tests of a part start with; its fields are set once the tests run. */
 export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtOnce' | 'stream' | 'seen'> {
   platform: TestPlatform;
   /** The project of every call that names no other. */
@@ -31,9 +31,9 @@ export interface SurfaceWorld extends Pick<Surface, 'ok' | 'refused' | 'eightAtO
 }
 
 export interface SurfaceOptions {
-  /** The platform is the suites' own: they look at all of it, or change what others see. */
+  /** The suites need a platform of their own, as they look at all of it, or change what others see. */
   isOwn?: true;
-  /** Multiplies every limit: by default so much that no test meets one. */
+  /** Multiplies every limit; by default by so much that no test reaches one. */
   scale?: number;
   /** Limits in place of the contracts', by operation. */
   limits?: Readonly<Record<string, Limit>>;
@@ -53,8 +53,8 @@ export function surfaceSuite(name: PartName, tests: SurfaceSuite['tests']): Surf
 }
 
 /**
- * Describes parts of the API on every engine, on a platform that other files share, unless an option asks for more, each in
- * projects of its own; and after the tests of each asks whether all was reached that the contracts of its operations promise.
+ * Tests parts of the API on every engine, each in projects of its own, on a platform that other files share, unless an option needs
+ * another one. After the tests of each part it checks that they reached every outcome that the contracts of its operations promise.
  */
 export function describeSurface(suites: readonly SurfaceSuite[], options: SurfaceOptions = {}): void {
   const { scale = sharedScale, limits = {}, prepare } = options;
@@ -125,7 +125,7 @@ function limitsOf(scale: number, given: Readonly<Record<string, Limit>>): Limits
   };
 }
 
-/** Makes a server key of a project and gives it, once the gateway knows it. */
+/** Makes a server key of a project, and gives it once the gateway knows it. */
 export async function makeServerKey(platform: TestPlatform, projectId: string): Promise<string> {
   const path = createServerKey.path.replace(':projectId', projectId);
   const { operatorToken: token, url } = platform;
@@ -133,7 +133,7 @@ export async function makeServerKey(platform: TestPlatform, projectId: string): 
     token,
     body: { name: 'Backend' },
   });
-  // Refused for the body, and not for the key.
+  // The refusal is because of the body, no longer because of the key.
   const ask = { method: 'POST', path: `/v7/${projectId}${createNotifications.path}`, token: key, body: {} };
   await waitFor(async () => (await http(url, ask)).status === 400, { what: 'the server key' });
   return key;

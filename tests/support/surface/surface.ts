@@ -7,7 +7,7 @@ import { expectHeaders, type Limits } from './headers.ts';
 import { mayAnswer } from './outcomes.ts';
 import { expectRefusal, type Refusal } from './refusal.ts';
 
-/** What a call gives beside its operation, from which method and path are made. */
+/** The input of a call. Its method and path are made from this and the operation. */
 export interface Given {
   /** The address's project; by default the suite's. `null` is a short form (spec#short-forms). */
   projectId?: string | null;
@@ -21,17 +21,17 @@ export interface Given {
   body?: unknown;
   /** A form in place of the body. */
   parts?: readonly Part[];
-  /** The content type of a success, where the contract does not tell it. */
+  /** The content type of a success, if the contract does not say it. */
   type?: string;
   token?: string;
   headers?: Record<string, string>;
   /** Local address to call from. */
   from?: string;
-  /** Bends the request, for what no well-made call can say. */
+  /** Changes the finished request, for what a well-formed call cannot express. */
   bend?: (ask: Ask) => Ask;
 }
 
-/** An answer that is what its contract says. */
+/** An answer that follows its contract. */
 export interface Accepted<Body> {
   body: Body;
   /** The body as it came. */
@@ -43,7 +43,7 @@ let calls = 0;
 /** An id that the gateway has made. */
 const madeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Calls operations over HTTP, checks whole answers, and remembers which outcomes of which operation it has seen. */
+/** Calls operations over HTTP, checks whole answers, and records which outcomes of each operation it has seen. */
 export class Surface {
   readonly #options: { url: string; projectId: string; limits: Limits };
   readonly #seen = new Map<string, Set<string>>();
@@ -57,7 +57,10 @@ export class Surface {
     return this.#seen.get(spec.name) ?? new Set();
   }
 
-  /** Calls an operation that is to succeed, and gives its body, which holds what the contract says and nothing else. */
+  /**
+   * Calls an operation that has to succeed, and gives its body, after checking that it holds what the contract says and nothing
+   * else.
+   */
   async ok<O extends OperationSpec>(spec: O, given: Given = {}): Promise<Accepted<OutputOf<O>>> {
     return this.#accept(spec, given, await this.#send(spec, given));
   }
@@ -68,19 +71,22 @@ export class Surface {
     expectHeaders(answer, { spec, limits, ...(given.type && { type: given.type }) });
     const body = bodyOf(spec, answer);
     const read = spec.output.parse(body);
-    // What the contract does not name is lost in reading.
+    // Parsing by the contract drops fields that it does not name.
     expect(body).toStrictEqual(read);
     this.#see(spec, String(spec.status));
     this.#see(spec, `${spec.status} ${given.method ?? methodsOf(spec)[0]}`);
     return { body: body as OutputOf<O>, text: answer.text, headers: answer.headers };
   }
 
-  /** Calls an operation that is to answer an error, and checks the whole envelope and its headers. */
+  /** Calls an operation that has to answer an error, and checks the whole envelope and the headers. */
   async refused(spec: OperationSpec, given: Given, code: ErrorCode, refusal: Refusal = {}): Promise<Answer> {
     return this.#refuse(spec, given, await this.#send(spec, given), code, refusal);
   }
 
-  /** Calls an operation eight times at once: each is to succeed or to be refused with `code`. Gives how many were refused. */
+  /**
+   * Calls an operation eight times at the same time: each call has to succeed or to be refused with `code`. Gives how many were
+   * refused.
+   */
   async eightAtOnce(
     spec: OperationSpec,
     given: Given,
@@ -105,7 +111,7 @@ export class Surface {
     return answer;
   }
 
-  /** A server key that is one counts by itself, and has more (spec#limits-server-keys). */
+  /** A valid server key is counted by itself, and has higher limits (spec#limits-server-keys). */
   #limitsOf({ token }: Given, code?: ErrorCode): Limits {
     const { limits } = this.#options;
     const isKey = token?.startsWith('kith_sk_') && code !== 'auth/unauthorized';
@@ -175,7 +181,7 @@ export class Surface {
   }
 }
 
-/** An answer's body as its contract sends it; `undefined` where there is none. */
+/** An answer's body in the form of its contract; `undefined` if it has none. */
 function bodyOf(spec: OperationSpec, answer: Answer): unknown {
   if (spec.status === 204) {
     expect(answer.text).toBe('');

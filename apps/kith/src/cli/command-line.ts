@@ -60,7 +60,7 @@ function surroundings(command: Command, isJson: boolean, { env, stdout, stderr }
 const line = (value: object) => `${JSON.stringify(value)}\n`;
 const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** The command that the words begin with. */
+/** The command whose name the words begin with. */
 function find(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }
@@ -70,7 +70,7 @@ function groupOf(word: string | undefined): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** The version, or help for a command, a group or all; nothing where the words ask for neither. */
+/** The version, or help for a command, a group or all commands; nothing if the words ask for neither. */
 function explain(words: readonly string[]): string | undefined {
   if (words[0] === '--version') return `kith ${version}\n`;
   const isHelp = words[0] === 'help';
@@ -84,7 +84,7 @@ function explain(words: readonly string[]): string | undefined {
   return called[0] === first && group.length > 0 ? helpOfAll(group, first) : undefined;
 }
 
-/** Fails with the command that was probably meant, or with the list of those there are. */
+/** Fails, and names the command that was probably meant, or all commands. */
 function failUnknown(words: readonly string[], fail: (error: Failure, hint: string) => number): number {
   const called = words[0] === 'help' ? words.slice(1) : words;
   const [first, second] = called.filter((word) => !word.startsWith('-'));
@@ -135,7 +135,7 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
   return `${message}.`;
 }
 
-/** A sentence about a field, by the option that gave it. */
+/** Rewrites a sentence about a field to name the option that the field came from. */
 function asOption(sentence: string, given: Given | undefined): string {
   const [field = ''] = sentence.split(' ', 1);
   const option = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 
-/** What a command goes by beside its words, and where it tells how far it has come. */
+/** What a command uses beside its words, and where it reports its progress. */
 export interface Surroundings {
-  /** With KITH_DATA, the data folder that is meant, as a whole path. */
+  /** Includes KITH_DATA, the absolute path of the data folder. */
   env: NodeJS.ProcessEnv;
-  /** All commands, for what is made from their table. */
+  /** All commands, for help and completion. */
   commands: readonly Command[];
   /** Shows a line to people; with `--json` only long commands show it. */
   progress(line: string): void;
@@ -21,7 +21,7 @@ export interface Given {
 export interface Option {
   /** What `--help` and completion say of it. */
   text: string;
-  /** What stands for its value in `--help`; FILE and FOLDER are completed as such. Without one it is a switch. */
+  /** The placeholder of its value in `--help`; FILE and FOLDER are completed as such. An option without it is a switch. */
   value?: string;
   /** All values that it takes. */
   choices?: readonly string[];
@@ -39,13 +39,13 @@ export interface Word {
   choices?: readonly string[];
 }
 
-/** What a command tells in the end. */
+/** What a command reports when it has ended. */
 export interface Result {
-  /** With `--json`. */
+  /** Printed with `--json`. */
   value: object;
-  /** Otherwise. */
+  /** Printed without `--json`. */
   text: string;
-  /** Told after the result: the command has done its work, and the exit code is not 0. */
+  /** Printed after the result: the command has done its work, but the exit code is not 0. */
   failure?: Failure | undefined;
 }
 
@@ -60,9 +60,9 @@ export interface Command {
   words?: readonly Word[];
   /** Besides `--json` and `--help`, which every command has. */
   options: Readonly<Record<string, Option>>;
-  /** What it reads of the environment; each variable describes itself. `--help` tells of them. */
+  /** The environment variables that it reads, each with its description. `--help` lists them. */
   reads: z.ZodObject;
-  /** Whether `--json` prints a line of JSON for each step and, at the end, for the result, and not one document. */
+  /** Whether `--json` prints a line of JSON for each step and one for the result, instead of a single document. */
   isLong?: boolean;
   /** Does it. Throws `UsageError`, `Failure`, or any other error with its sentence. */
   run(given: Given, around: Surroundings): Promise<Result>;
@@ -81,7 +81,7 @@ export class Failure extends Error {
   }
 }
 
-/** The command was called in a way it cannot be: exit code 2. */
+/** The command was called in a wrong way: exit code 2. */
 export class UsageError extends Failure {
   override name = 'UsageError';
 
@@ -90,12 +90,12 @@ export class UsageError extends Failure {
   }
 }
 
-/** Nothing runs that the command is about: exit code 3. */
+/** The platform that the command is about does not run: exit code 3. */
 export function notRunning(folder: string, advice = ''): Failure {
   return new Failure('not-running', `No Kith is running on the data folder ${folder}.${advice}`, 3);
 }
 
-/** The text of an option that may be given; of one that the command needs it is there. */
+/** The text of an option, if it was given. An option that the command needs always has one. */
 export function textOf(given: Given, name: string): string | undefined {
   const value = given.options[name];
   return typeof value === 'string' ? value : undefined;

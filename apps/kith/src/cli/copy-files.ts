@@ -1,6 +1,6 @@
 import { type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
-/** Copies the bytes of files from one home to another; again, it goes on. */
+/** Copies the bytes of files from one place to another. When repeated, it goes on where it stopped. */
 export async function copyFiles(
   from: BlobsConfig,
   to: BlobsConfig,

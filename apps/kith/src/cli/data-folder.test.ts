@@ -22,7 +22,7 @@ describe('the data folder that a command is about', () => {
     expect(shown(join(inside, 'deep'))).toBe(join(project, '.kith'));
     mkdirSync(join(inside, '.kith'));
     expect(shown(inside)).toBe(join(inside, '.kith'));
-    // A neighbour whose name begins like the project's is not in it.
+    // A neighbouring folder whose name begins with the project's name is not in the project.
     expect(shown(`${project}-2`)).toBe(`${project}-2/.kith`);
   });
 

@@ -4,14 +4,14 @@ import { readConfig } from '@kith/base/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../forms/data-folder-config.ts';
 
-/** What a command reads that is about the data folder alone. */
+/** What a command reads from the environment if all it needs is the data folder. */
 export const folderConfig = dataFolderConfig.pick({ KITH_DATA: true });
 
 const named = z.object({ KITH_DATA: z.string().optional() });
 
 /**
- * The data folder that a command is about: KITH_DATA, else `.kith` in the folder where the command was given. Elsewhere in the
- * project it is the project's: npm runs `npm start` there, wherever it is typed.
+ * The data folder that a command is about: KITH_DATA, else `.kith` in the folder where the command was given. In subfolders of the
+ * project it is the project's `.kith`: npm runs `npm start` in the project's folder, wherever it is typed.
  */
 export function dataFolderIn(env: NodeJS.ProcessEnv): string {
   const here = whereGiven(env);
@@ -22,12 +22,12 @@ export function dataFolderIn(env: NodeJS.ProcessEnv): string {
   return isInProject && !existsSync(own) ? resolve('.kith') : own;
 }
 
-/** The data folder, by the environment of a command. */
+/** The data folder that a command's environment names. */
 export function folderOf(env: NodeJS.ProcessEnv): string {
   return readConfig(folderConfig, env).KITH_DATA;
 }
 
-/** A path as the caller named it: from where the command was given. */
+/** Resolves a path from the folder where the command was given. */
 export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
   return resolve(whereGiven(env), path);
 }

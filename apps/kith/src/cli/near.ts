@@ -1,4 +1,4 @@
-/** The known word that was probably meant: the same but for case and hyphens, or but for a third of its letters at most. */
+/** The known word that was probably meant: it differs only in case and hyphens, or in at most a third of its letters. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = bare(word);
   const most = Math.max(1, Math.floor(plain.length / 3));
@@ -13,7 +13,7 @@ function bare(text: string): string {
   return text.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** How many letters are missing, too many, other ones or swapped with their neighbour (Damerau and Levenshtein). */
+/** How many letters are missing, added, replaced or swapped with their neighbour (Damerau and Levenshtein). */
 function distanceOf(one: string, other: string): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);

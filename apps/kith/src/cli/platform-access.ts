@@ -7,7 +7,7 @@ import { dataFolderConfig } from '../forms/data-folder-config.ts';
 import { type Running, runningIn } from '../forms/running.ts';
 import { Failure, type Given, notRunning, type Option, type Surroundings, textOf } from './command.ts';
 
-/** What commands read of the environment to reach a platform that runs. */
+/** What commands read from the environment to reach a running platform. */
 export const accessConfig = z.object({
   KITH_URL: z
     .url({ error: 'the address of the gateway is needed, http://host:8080' })
@@ -27,7 +27,7 @@ export const accessOptions = {
   url: { value: 'URL', text: 'address of the gateway (default: KITH_URL)' },
 } satisfies Record<string, Option>;
 
-/** A platform that runs, and the right to its operators' endpoints. */
+/** A running platform, and a token for its operators' endpoints. */
 export interface PlatformAccess {
   origin: string;
   token: string;
@@ -39,8 +39,8 @@ export interface PlatformAccess {
 
 /**
  * Reaches the platform of `--url` or KITH_URL, else the one that runs on the data folder, with the token of OPERATOR_TOKEN or
- * OPERATOR_TOKEN_FILE, else with the one in the data folder. That one goes to no other address than the one that its installation has
- * recorded. Never from an argument: those stand in lists of processes and histories.
+ * OPERATOR_TOKEN_FILE, else with the one in the data folder. The token in the data folder is sent only to the address that its
+ * installation has recorded. No argument takes a token: lists of processes and shell histories show arguments.
  */
 export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>): PlatformAccess {
   const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });

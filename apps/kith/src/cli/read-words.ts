@@ -11,7 +11,7 @@ export function optionsOf({ options, isLong }: Pick<Command, 'options' | 'isLong
   };
 }
 
-/** Reads what stands behind a command's name. Throws `UsageError`. */
+/** Reads what follows a command's name. Throws `UsageError`. */
 export function readWords(command: Command, words: readonly string[]): Given {
   const options = optionsOf(command);
   const given = parse(options, words);

@@ -17,7 +17,7 @@ export function tableOf<Row>(
     .join('');
 }
 
-/** Without what would move the cursor or colour a terminal: names are anybody's text. */
+/** Removes what would move the cursor or colour a terminal: names can be any text of anybody. */
 function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -28,7 +28,7 @@ export function makeAuthority(name: string): Certified {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keyId = keyIdOf(publicKey);
   const extensions = [
-    // It signs servers, and no further authority.
+    // It may sign servers, but no further authority.
     extension('2.5.29.19', sequence(yes, integer(Buffer.from([0]))), { isCritical: true }),
     extension('2.5.29.15', bits(Buffer.from([0b0000_0110]), 1), { isCritical: true }),
     extension('2.5.29.14', octets(keyId)),
@@ -61,7 +61,7 @@ export function makeServer(name: string, hosts: readonly string[], authority: Ce
   return { cert, key: pemOf(privateKey) };
 }
 
-/** Tells whether a server's certificate is that of an authority, for these hosts, and good for a while yet. */
+/** Whether a server's certificate was signed by this authority, names these hosts, and stays valid for a while. */
 export function isGood(cert: string, hosts: readonly string[], authority: string, now = Date.now()): boolean {
   const own = new X509Certificate(cert);
   const isFor = (host: string) => (isIP(host) ? own.checkIP(host) : own.checkHost(host)) !== undefined;
@@ -80,7 +80,7 @@ interface Issued {
 
 /** RFC 5280, 4.1 */
 function issue({ issuer, subject, publicKey, signer, days, extensions }: Issued): string {
-  // Machines' clocks differ.
+  // Valid from yesterday on, as the clocks of machines differ.
   const from = Date.now() - dayMs;
   const content = sequence(
     explicit(0, integer(Buffer.from([2]))),
@@ -104,7 +104,7 @@ function extension(id: string, value: Buffer, { isCritical = false } = {}): Buff
 
 const nameOf = (text: string) => sequence(set(sequence(oid('2.5.4.3'), utf8(text))));
 
-/** Reads the only part that our names have. */
+/** Reads the common name, the only part that our names have. */
 const commonName = (subject: string) => subject.replace(/^CN=/, '');
 
 function alternativeName(host: string): Buffer {
@@ -114,7 +114,7 @@ function alternativeName(host: string): Buffer {
   throw new RangeError(`${host}: certificates are made for names and IPv4 addresses.`);
 }
 
-/** RFC 5280, 4.2.1.2: of the key's bits, which are the last 65 bytes of its DER on this curve. */
+/** RFC 5280, 4.2.1.2: a hash of the key's bits. On this curve these are the last 65 bytes of its DER. */
 function keyIdOf(publicKey: KeyObject): Buffer {
   const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65);
   return createHash('sha1').update(point).digest();

@@ -13,7 +13,7 @@ import { redisAcl, redisConfig } from './redis.ts';
 export const engineNames = ['nats', 'mongo', 'redis'] as const;
 export type EngineName = (typeof engineNames)[number];
 
-/** Where each server finds its own files, in its container. */
+/** Where each server finds its own files in its container. */
 const serverFolder = '/etc/kith/self';
 
 /** The name of the database server's first user, who makes the others. */
@@ -25,9 +25,9 @@ export interface CredentialsOptions {
   monitorHost: '127.0.0.1' | '0.0.0.0';
   /** Names and addresses by which the servers are reached, beside their own and the loopback. */
   hosts?: readonly string[];
-  /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, where the certificates are given. */
+  /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, if the operator gives the certificates. */
   given?: string | undefined;
-  /** The user that the engines run as, where this process may hand it their files. */
+  /** The user that the engines run as, if this process may give their files to that user. */
   owner?: Owner | undefined;
 }
 
@@ -44,12 +44,12 @@ export interface Credentials {
   passwordOf(user: string): string;
   /** The passwords of all users of the database server, by name. */
   databasePasswords(): Record<string, string>;
-  /** The addresses with a process's own credentials, as its environment. */
+  /** The environment of a process: the engines' addresses with its own credentials. */
   urlsOf(
     user: NatsUser,
     at: Record<EngineName, string>,
   ): Partial<Record<'NATS_URL' | 'MONGODB_URL' | 'REDIS_URL', string>>;
-  /** What starts the engines' containers needs of it. */
+  /** What is needed of them to start the engines' containers. */
   secured: Secured;
   /** The database server's address for the user that makes the others. */
   rootUrl(mongo: string): string;
@@ -57,12 +57,12 @@ export interface Credentials {
 
 /**
  * Makes the credentials of an installation on first use and keeps them: certificates by an authority of its own, or those that are
- * given, a NATS user for each process, a user of the database server for each service, and one of Redis for the gateway.
- * What servers are told of rights is written anew each time, so that an upgrade brings its own (docs/adr/0048).
+ * given, a NATS user for each process, a user of the database server for each service, and one of Redis for the gateway. The rights
+ * in the servers' configuration are written each time, so that an upgrade brings its own (docs/adr/0048).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;
-  // The name of the first versions, whose volumes are still there.
+  // NATS' folder keeps its name of the first versions, whose volumes are still there.
   const folderOf = (engine: EngineName) => join(folder, engine === 'nats' ? 'server' : engine);
   const ca = given
     ? givenCertificates(given, folderOf, owner)
@@ -104,7 +104,7 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   };
 }
 
-/** Makes the authority once, and a server's certificate when it has none that is good for long. */
+/** Makes the authority once, and a server's certificate whenever the server has none that stays valid for long. */
 function ownCertificates(
   folder: string,
   folderOf: (engine: EngineName) => string,
@@ -112,7 +112,7 @@ function ownCertificates(
   owner: Owner | undefined,
 ): string {
   const [certFile, keyFile] = [join(folder, 'ca', 'cert.pem'), join(folder, 'ca', 'key.pem')];
-  // The key is written last: without it both are made anew.
+  // The key is written last: if it is missing, both are made again.
   if (!existsSync(keyFile)) {
     const made = makeAuthority('Kith installation');
     writePrivate(certFile, made.cert);
@@ -132,7 +132,7 @@ function ownCertificates(
   return authority.cert;
 }
 
-/** Takes the certificates that the operator gives: a server's with its key after it, in one file. */
+/** Takes the certificates that the operator gives: one file per server, with the certificate and then its key. */
 function givenCertificates(
   given: string,
   folderOf: (engine: EngineName) => string,
@@ -158,7 +158,7 @@ function givenCertificates(
   return ca;
 }
 
-/** Root's files would be read by root alone, which no container of an engine is. */
+/** Only root could read root's files, and no container of an engine runs as root. */
 export function engineOwner(): Owner | undefined {
   return process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : undefined;
 }

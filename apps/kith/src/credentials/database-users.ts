@@ -9,7 +9,10 @@ export interface DatabaseUser {
   databases: readonly string[];
 }
 
-/** The databases' users: one a storing service, for its own database alone, and the operator for backups, moves and restores. */
+/**
+ * The databases' users: one for each storing service, with only that service's database, and the operator for backups, moves and
+ * restores.
+ */
 export function databaseUsers(prefix: string): DatabaseUser[] {
   const own = (service: string) => `${prefix}_${service}`;
   return [
@@ -18,25 +21,25 @@ export function databaseUsers(prefix: string): DatabaseUser[] {
   ];
 }
 
-/** The role of a user in each of its databases, as MongoDB has it. */
+/** The role of a user in each of its databases, in MongoDB's terms. */
 export function rolesOf({ databases }: DatabaseUser): { role: 'readWrite'; db: string }[] {
   return databases.map((db) => ({ role: 'readWrite', db }));
 }
 
 /**
- * Makes the users on a server, as its root user. FerretDB knows passwords and no roles: there each user may use every database.
+ * Makes the users on a server, as its root user. FerretDB has passwords but no roles: there each user may use every database.
  * Throws `StartError`.
  */
 export async function ensureDatabaseUsers(options: {
-  /** With the root user's name and password. */
+  /** The server's address, with the root user's name and password. */
   url: string;
-  /** The authority that the server's certificate is of, PEM. */
+  /** The authority that signed the server's certificate, PEM. */
   ca?: string | undefined;
   prefix: string;
   passwordOf: (user: string) => string;
 }): Promise<void> {
   const { url, ca, prefix, passwordOf } = options;
-  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only here: the embedded form does without the driver (docs/adr/0043).
   const { MongoClient, MongoServerError } = await import('mongodb');
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 3_000, ...(ca && { ca }) });
   try {
@@ -61,14 +64,14 @@ export async function ensureDatabaseUsers(options: {
   }
 }
 
-/** MongoDB: UserAlreadyExists or, by the index, a duplicate key; FerretDB has the same in words. */
+/** MongoDB answers UserAlreadyExists or, from its index, a duplicate key; FerretDB says so only in the message. */
 function isThere({ code, message }: { code?: unknown; message: string }): boolean {
   return code === 51003 || code === 11000 || /already exists/i.test(message);
 }
 
 const patienceMs = 60_000;
 
-/** A server that is new listens before its root user is there. */
+/** A new server listens before its root user exists. */
 async function reached(client: MongoClient): Promise<void> {
   const until = Date.now() + patienceMs;
   for (;;) {

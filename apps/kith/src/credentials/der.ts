@@ -14,11 +14,11 @@ export const octets = (content: Buffer) => tagged(0x04, content);
 export const utf8 = (text: string) => tagged(0x0c, Buffer.from(text));
 export const yes = tagged(0x01, Buffer.from([0xff]));
 
-/** A whole number of any length that is not negative, from its bytes. */
+/** A non-negative whole number of any length, from its bytes. */
 export function integer(bytes: Buffer): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const short = first === -1 ? Buffer.from([0]) : bytes.subarray(first);
-  // A first bit that is set would make it negative.
+  // If the first bit were set, the number would be negative.
   return tagged(0x02, (short[0] ?? 0) < 0x80 ? short : Buffer.concat([Buffer.from([0]), short]));
 }
 

@@ -14,8 +14,8 @@ export interface NatsRights {
 }
 
 /**
- * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). Context headers can be believed
- * because of them: only the gateway publishes `<prefix>.rpc.>`, a service asks only what is listed, publishes only its own
+ * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). They are why services can trust
+ * context headers: only the gateway publishes `<prefix>.rpc.>`, a service asks only what is listed and publishes only its own
  * features' events, and nobody can read another's inbox. Nobody but the keeper makes streams and consumers, which the server
  * delivers to any subject they name (docs/adr/0056).
  */
@@ -52,7 +52,7 @@ function rightsOf(uses: BusUses, prefix: string): NatsRights {
 
 const distinct = (subjects: string[]) => [...new Set(subjects)];
 
-/** For commands: lists and replays dead letters, whichever consumer's they are. */
+/** The rights of commands, which list and replay the dead letters of any consumer. */
 function operatorRights(prefix: string): NatsRights {
   return {
     publish: [
@@ -71,7 +71,7 @@ function operatorRights(prefix: string): NatsRights {
   };
 }
 
-/** Makes streams and consumers, and makes them again. */
+/** The rights of the keeper, which makes streams and consumers, and makes them again when they are lost. */
 function keeperRights(prefix: string): NatsRights {
   const { events, dead } = streamNames(prefix);
   return {
@@ -105,13 +105,13 @@ function consumerRights(prefix: string, durable: string): string[] {
   ];
 }
 
-/** To see whether an event that is given up was withdrawn meanwhile, and then to take its letter back. */
+/** Rights to see whether an event that a consumer gives up was withdrawn meanwhile, and to remove its dead letter then. */
 function burialRights(prefix: string): string[] {
   const { events, dead } = streamNames(prefix);
   return [`$JS.API.STREAM.MSG.GET.${events}`, `$JS.API.STREAM.PURGE.${dead}`];
 }
 
-/** To take out what was published of an erased user: reading and deleting (docs/adr/0014). */
+/** Rights to read and delete what was published about an erased user (docs/adr/0014). */
 function withdrawalRights(prefix: string): string[] {
   const { events, dead } = streamNames(prefix);
   return [

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Whose a file is to be, where this process may say so. */
+/** The owner that a file is to get, if this process may change owners. */
 export interface Owner {
   uid: number;
   gid: number;
@@ -26,7 +26,7 @@ export function makePrivateFolder(folder: string, owner?: Owner): void {
   if (owner) chownSync(folder, owner.uid, owner.gid);
 }
 
-/** Writes a file whole or not at all, which its owner alone may read. */
+/** Writes a file, whole or not at all, that only its owner may read. */
 export function writePrivate(file: string, content: string, owner?: Owner): void {
   makePrivateFolder(dirname(file), owner);
   const unfinished = `${file}.new`;
@@ -47,11 +47,11 @@ export function kept(file: string, make: () => string, owner?: Owner): string {
 /** A password of 256 bits, in characters that need no escape in a URL or a configuration. */
 export const newPassword = () => randomBytes(32).toString('base64url');
 
-/** Gives a folder with all that is in it to a user, unless the folder is theirs: a database may be large. */
+/** Gives a folder and everything in it to a user. It is skipped if the folder is the user's already, as a database may be large. */
 export function handOver(folder: string, { uid, gid }: Owner, { always = false } = {}): void {
   if (!existsSync(folder) || (!always && statSync(folder).uid === uid)) return;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     lchownSync(join(folder, name), uid, gid);
-  // Last, so that a change of owners that was interrupted is made again.
+  // The folder itself comes last, so that an interrupted change of owners is repeated.
   chownSync(folder, uid, gid);
 }

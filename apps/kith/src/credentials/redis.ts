@@ -6,16 +6,19 @@ export interface RedisRights {
   commands: readonly string[];
 }
 
-/** The gateway counts its limits in Redis (services/gateway/src/limits/redis-counts.ts); no other process connects to it. */
+/**
+ * The rights of the gateway, which counts its limits in Redis (services/gateway/src/limits/redis-counts.ts); no other process
+ * connects to it.
+ */
 export function redisRights(prefix: string): RedisRights {
   return {
     keys: `${prefix}:limit:*`,
-    // The script that counts, what it calls, and what the client asks when it connects.
+    // Commands to run the counting script, those that it calls, and those that the client sends when it connects.
     commands: ['evalsha', 'eval', 'incrby', 'pexpire', 'pttl', 'info'],
   };
 }
 
-/** Redis' ACL file, with hashes in place of passwords. Who does not sign in may do nothing. */
+/** Redis' ACL file, with hashes in place of passwords. A client that has not signed in may do nothing. */
 export function redisAcl(prefix: string, passwords: { gateway: string; health: string }): string {
   const { keys, commands } = redisRights(prefix);
   const hash = (password: string) => createHash('sha256').update(password).digest('hex');

@@ -23,8 +23,8 @@ export class CallError extends Error {
 }
 
 /**
- * Makes calls to a gateway. They reject with `CallError` for an answer outside 2xx; a 503, which means that nothing was
- * done, is asked again for up to `patienceMs` (default: not at all).
+ * Makes calls to a gateway. They reject with `CallError` for an answer outside 2xx. A 503 means that nothing was done: the call is
+ * repeated for up to `patienceMs` (default: not at all).
  */
 export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } = {}): Call {
   return async <T>(method: string, path: string, options: { token?: string; body?: unknown } = {}) => {
@@ -42,8 +42,8 @@ export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } 
 }
 
 /**
- * Waits until a gateway answers at all, whatever it says. Only here is a failed connection tried again: nothing was asked
- * yet, while a call whose connection breaks may have been done. Rejects with `StartError` after `patienceMs`.
+ * Waits until a gateway answers at all, whatever it says. Only here is a failed connection tried again, as nothing was asked yet. A
+ * call whose connection breaks may have been done. Rejects with `StartError` after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

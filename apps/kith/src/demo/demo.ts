@@ -35,8 +35,8 @@ const people = [
 ];
 
 /**
- * Makes sure that there is a demo project with two connected users and a collection, signs both in, and writes
- * `start.json` into the data folder, mode 0600. A demo made earlier is used again.
+ * Makes sure that there is a demo project with two connected users and a collection, signs in both, and writes `start.json` into
+ * the data folder, mode 0600. A demo made earlier is used again.
  *
  * @param stateName Name of the file that remembers the demo of this form, so that two forms can share a folder.
  */
@@ -78,7 +78,7 @@ async function resumeOrMake(
   }
 }
 
-/** Signs the users of an earlier demo in; `undefined` when the databases do not know them any more. */
+/** Signs in the users of an earlier demo; `undefined` if the databases do not know them any more. */
 async function resume(call: Call, file: StartFile): Promise<StartFile | undefined> {
   try {
     const users = await Promise.all(

@@ -1,22 +1,22 @@
 import type { DataFolder } from '../forms/data-folder.ts';
 import type { StartFile } from './demo.ts';
 
-/** The last line of a start that ends with its terminal. */
+/** The last line that a start in a terminal prints. */
 export function goodbye(folder: DataFolder): string {
   return `Ctrl-C ends it; the data stays in ${folder.path}`;
 }
 
-/** What a start found out about its internal port: where it is, and which one it was to be when that is taken. */
+/** The internal address of a platform; `taken` is the port that it should have had, if that is in use. */
 export interface InternalAddress {
   url: string;
   taken?: number | undefined;
 }
 
 /**
- * Tells where the platform and its reference are, where the tokens are, a request to paste, and what to try next: with
- * {@link goodbye} ten lines at most. The reference is opened with the demo's project filled in.
+ * Tells where the platform, its reference and the tokens are, shows a request to paste, and says what to try next. Together with
+ * {@link goodbye} it has at most ten lines. The link to the reference fills in the demo's project.
  *
- * @param internal Of a platform that is one process.
+ * @param internal The internal address, if the platform is one process.
  */
 export function welcome(start: StartFile, folder: DataFolder, internal?: InternalAddress): string {
   const [user] = start.users;

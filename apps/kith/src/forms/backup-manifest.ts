@@ -2,19 +2,19 @@ import { StartError } from '@kith/base';
 import { z } from 'zod';
 import type { DataFolder } from './data-folder.ts';
 
-/** What a backup says of itself; stands in its folder. */
+/** What a backup says of itself, in a file of its folder. */
 const manifest = z.object({
   format: z.literal(1),
-  /** Of Kith that made it. */
+  /** The version of Kith that made it. */
   version: z.string(),
-  /** Nothing that was acknowledged before it is missing. */
+  /** The backup holds everything that was acknowledged before this time. */
   begunAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   form: z.enum(['embedded', 'distributed']),
   isAnonymised: z.boolean(),
-  /** Settings that its tokens and events are made with. */
+  /** The settings with which its tokens and events were made. */
   settings: z.object({ KITH_PREFIX: z.string(), TOKEN_ISSUER: z.string(), TOKEN_AUDIENCE: z.string() }),
-  /** How many of each collection of a service. */
+  /** How many documents each collection of a service has. */
   counts: z.array(z.object({ service: z.string(), collection: z.string(), documents: z.int() })),
   /** When it was made an installation of its own; until then it is a copy. */
   adoptedAt: z.iso.datetime().optional(),
@@ -23,7 +23,7 @@ export type BackupManifest = z.output<typeof manifest>;
 
 export const manifestFile = 'backup.json';
 
-/** What a folder's backup says of itself; `undefined` where it is none. Throws `StartError` for what cannot be read. */
+/** What the backup in a folder says of itself; `undefined` if the folder holds none. Throws `StartError` if it cannot be read. */
 export function readManifest(folder: Pick<DataFolder, 'read' | 'file'>): BackupManifest | undefined {
   const text = folder.read(manifestFile);
   if (text === undefined) return undefined;

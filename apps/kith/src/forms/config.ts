@@ -16,7 +16,7 @@ const ofServices = Object.fromEntries(
   Object.entries(shapes).filter(([name]) => !isEngine(name)),
 ) as unknown as Omit<Shapes, keyof typeof engines>;
 
-/** Of the engines that `kith start --distributed` starts. */
+/** Settings of the engines that `kith start --distributed` starts. */
 const ownEngines = z.object({
   ENGINE_CERTIFICATES: z
     .string()

@@ -5,7 +5,7 @@ import { lockFolder, makeFolder } from './folder-lock.ts';
 import { readIfThere } from './read-if-there.ts';
 import { type Announcement, type Running, readRunning, runningFile, runningNow } from './running.ts';
 
-/** The folder of an installation: databases, keys, start.json. Its owner's alone. */
+/** The folder of an installation, with databases, keys and start.json. Only its owner can read it. */
 export interface DataFolder {
   path: string;
   file(name: string): string;
@@ -17,13 +17,13 @@ export interface DataFolder {
 
 /** A folder that this process has locked. */
 export interface OpenDataFolder extends DataFolder {
-  /** Records what this process runs on the folder, for commands that are given there. */
+  /** Records what this process runs on the folder, for commands about the folder. */
   announce(what: Announcement): Running;
-  /** Lets go of the folder. */
+  /** Unlocks the folder. */
   release(): void;
 }
 
-/** The files of a folder, without its lock: for what no platform writes. */
+/** The files of a folder that is not locked, for those that no platform writes. */
 export function dataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   const file = (name: string) => join(path, name);
@@ -50,11 +50,11 @@ export function openDataFolder(path: string): OpenDataFolder {
   makeFolder(folder.path);
   const record = folder.file(runningFile);
   const lock = lockFolder(folder.path, () => {
-    // One that is still starting, or is no platform, has recorded no address.
+    // A process that is still starting, or is no platform, has recorded no address.
     const url = readRunning(folder.path)?.url;
     return url ? `Another Kith is up at ${url} and` : 'Another Kith process';
   });
-  // Of a process that was killed.
+  // The record may be that of a process that was killed.
   rmSync(record, { force: true });
   return {
     ...folder,

@@ -9,20 +9,20 @@ import { type ServiceProcess, startServiceProcess } from './processes.ts';
 export interface DistributedOptions {
   /** Base of every process's environment: engines, prefix, gateway settings. */
   env: NodeJS.ProcessEnv;
-  /** What one process gets beside: its NATS user's seed. */
+  /** What a single process gets in addition: its NATS user's seed. */
   envOf?: (name: ProcessName) => NodeJS.ProcessEnv;
   /** Folder of the processes' log files, `<service>.log`. */
   logFolder: string;
   progress?: (line: string) => void;
-  /** Told each time a process is up, with its internal address. */
+  /** Called each time a process is up, with its internal address. */
   onUp?: (name: ProcessName, internalUrl: string) => void;
-  /** Whether a process that ends by itself is started again: one whose database stays away ends (docs/adr/0029). */
+  /** Whether a process that ends by itself is started again, for example one whose database stays away (docs/adr/0029). */
   restarts?: boolean;
 }
 
 /** A platform whose services are processes of their own, which can be stopped and started one by one. */
 export interface DistributedPlatform extends Platform {
-  /** The process of a service that runs; `undefined` while it is stopped. */
+  /** The running process of a service; `undefined` while it is stopped. */
   process(name: ProcessName): ServiceProcess | undefined;
   /** Starts a service that was stopped, at the same addresses. */
   start(name: ProcessName): Promise<void>;
@@ -51,7 +51,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
         ...(streaming.has(name) ? { HTTP_PORT: portOf(upstreams.get(name)) } : {}),
         ...(name === 'gateway' ? { UPSTREAMS: [...upstreams].map((one) => one.join('=')).join(',') } : {}),
         ...options.envOf?.(name),
-        // A gateway that comes back is to be found where it was.
+        // A gateway that is started again keeps its ports.
         ...(name === 'gateway' && url ? { PORT: new URL(url).port } : {}),
         ...(name === 'gateway' && adminUrl ? { ADMIN_PORT: new URL(adminUrl).port } : {}),
       },
@@ -85,7 +85,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     await running.get('gateway')?.stop();
     await Promise.all([...running.values()].map((one) => one.stop()));
   };
-  // The gateway is told where bytes go.
+  // The gateway starts last: it has to be told the services' addresses for bytes.
   const services = await Promise.allSettled(serviceNames.map(start));
   const isUp = services.every(({ status }) => status === 'fulfilled');
   const started = [...services, ...(isUp ? await Promise.allSettled([start('gateway')]) : [])];
@@ -94,7 +94,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     await stop();
     throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
   }
-  // The gateway listens before it has identity's keys.
+  // The gateway listens before it has identity's keys, so this waits until it is ready.
   const gateway = running.get('gateway');
   if (gateway && !(await untilReady(gateway))) {
     await stop();
@@ -125,12 +125,12 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   return platform;
 }
 
-/** The port of an address, for one that comes back to be found where it was; a free one at first. */
+/** The port of an address, so that a process that is started again keeps it; at the first start any free port. */
 function portOf(url: string | undefined): string {
   return url ? new URL(url).port : '0';
 }
 
-/** The environment of a process that has no business with the secret. */
+/** The environment of a process that does not need the secret. */
 const withoutSecret = Object.fromEntries(
   ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'].flatMap((name) =>
     ['', '_FILE', '_COMMAND'].map((form) => [`${name}${form}`, undefined]),
@@ -140,7 +140,7 @@ const withoutSecret = Object.fromEntries(
 const readyMs = 15_000;
 const restartMs = 1_000;
 
-/** Waits until a process says on its internal port that it can do its work; `false` when it does not in time. */
+/** Waits until a process says on its internal port that it is ready; `false` if it does not say so in time. */
 async function untilReady(process: ServiceProcess): Promise<boolean> {
   const until = Date.now() + readyMs;
   while (Date.now() < until) {

@@ -18,7 +18,7 @@ import { checkInstallation } from './installation.ts';
 import { withSecret } from './installation-secret.ts';
 import { noteLostChanges } from './lost-changes.ts';
 
-/** A platform that runs: one HTTP address, and how to end it. */
+/** A running platform: its HTTP address, and how to end it. */
 export interface Platform extends AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;
@@ -26,15 +26,15 @@ export interface Platform extends AsyncDisposable {
   readonly adminUrl?: string | undefined;
   /** Where its processes serve `/metrics`, each on its internal port. */
   readonly internalUrls: readonly string[];
-  /** What is missing for being ready; nothing when ready. */
+  /** What is missing before the platform is ready; nothing if it is. */
   notReady(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** A platform in this process, with the bus that its services are on. */
+/** A platform in this process, with the bus that its services use. */
 export interface EmbeddedPlatform extends Platform {
   readonly bus: Bus;
-  /** Serves on for a while, not ready, before it is stopped (`DRAIN_MS`). */
+  /** Goes on serving for a while before it is stopped, but says that it is not ready (`DRAIN_MS`). */
   drain(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface EmbeddedOptions {
   /** The opened data folder; released when the platform stops. */
   folder: OpenDataFolder;
   log: Logger;
-  /** Whether the internal port may be a free one instead, where that of the configuration is taken. */
+  /** Whether any free port may be the internal one if that of the configuration is taken. */
   internalPortMayMove?: boolean;
 }
 
@@ -134,7 +134,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** What one part lacks, each with the part's name: all parts answer as one process. */
+/** What a part lacks, each time with the part's name: all parts answer as one process. */
 async function missingIn(part: RunningService): Promise<string[]> {
   return (await part.notReady()).map((what) => `${part.name}: ${what}`);
 }

@@ -6,7 +6,7 @@ export function filesIn(folder: string): BlobsConfig {
   return { kind: 'folder', folder: join(folder, 'files') };
 }
 
-/** The same of the distributed form. */
+/** Where the bytes of files lie in the distributed form. */
 export function filesAt(to: { url: string; prefix: string }, storageUrl: string | undefined): BlobsConfig {
   if (storageUrl) return blobsAt(storageUrl);
   return { kind: 'gridfs', url: to.url, database: `${to.prefix}_storage` };

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base/config';
 
-/** Makes a folder with those above it, its owner's alone. Throws `StartError`. */
+/** Makes a folder, and the folders above it, that only its owner can enter. Throws `StartError`. */
 export function makeFolder(path: string): void {
   try {
     makeWithParents(path);
@@ -16,7 +16,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Not by `recursive: true`: below /proc, which says ENOENT of what cannot be made, that tries for ever. */
+/** It does without `recursive: true`, which tries for ever below /proc: there, what cannot be made gives ENOENT. */
 function makeWithParents(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = dirname(path);
@@ -24,18 +24,18 @@ function makeWithParents(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it in between.
+    // Another process may have made it meanwhile.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 
 const lockFile = 'lock';
-/** A command that asks whether the folder is locked holds what a start needs, for a moment. */
+/** A command that asks whether the folder is locked holds the lock for a moment. */
 const patienceMs = 250;
 
 /**
- * Locks a folder for this process: an open write transaction, which the operating system ends with the process, however
- * that goes. Throws `StartError` when another process has it: `holder` says who.
+ * Locks a folder for this process by an open write transaction. The operating system ends it with the process, however the process
+ * ends. Throws `StartError` if another process has locked it; `holder` says which.
  */
 export function lockFolder(path: string, holder: () => string): DatabaseSync {
   let lock: DatabaseSync | undefined;

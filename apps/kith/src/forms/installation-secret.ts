@@ -6,20 +6,20 @@ import type { DataFolder } from './data-folder.ts';
 import { keptSecret } from './kept-secret.ts';
 
 export const secretFile = 'secret';
-/** Holds the secret of before while `kith secrets rotate` is under way. */
+/** Holds the previous secret while `kith secrets rotate` is under way. */
 export const olderSecretFile = 'secret.previous';
 
 type Settings = Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS' | 'NODE_ENV'>;
 type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'>> & { KITH_SECRET: string };
 
 /**
- * The settings of an installation with its secret: that of KITH_SECRET, else the one in the data folder, made on first start. One that is
- * in the folder opens, too, beside another in KITH_SECRET. Throws `StartError` where there is none.
+ * The settings of an installation with its secret: that of KITH_SECRET, else the one in the data folder, made on first start. If
+ * both are there, the folder's secret can still open what is sealed under it. Throws `StartError` if there is none.
  */
 export function withSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
   const { KITH_SECRET: given } = config;
   if (!given && config.NODE_ENV === 'production') {
-    // Whoever copies the folder would copy the secret with what is sealed under it.
+    // A copy of the folder would hold the secret together with what is sealed under it.
     throw new StartError(
       `KITH_SECRET: a secret of at least 32 characters is needed in production; give it from outside of the data folder, for example with KITH_SECRET_FILE. If there is a file ${folder.file(secretFile)}, give what it holds.`,
     );

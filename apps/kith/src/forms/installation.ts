@@ -8,18 +8,18 @@ import { tablesOf } from './tables-of.ts';
 /** What a file says of the installation it belongs to. */
 interface Stamp {
   id: string;
-  /** Its own name there. */
+  /** The file's own name in the installation. */
   file: string;
-  /** The names of all files; none while they are being stamped for the first time. */
+  /** The names of all files; empty while they are being stamped for the first time. */
   files: string[];
 }
 
 type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
 
 /**
- * Refuses a folder whose files are not those of one installation, whole: one is missing, empty, damaged, of another installation or
- * under another's name. A service on such a file would start again, and others would go on with what they hold of it. Throws
- * `StartError`. A folder from before files were stamped is taken as it is. `stamp` is to be called once all files are there.
+ * Refuses a folder whose files are not all those of one installation: a file is missing, empty, damaged, of another installation or
+ * under the name of another file. A service on such a file would begin without its data, and others would go on with their copies
+ * of it. Throws `StartError`. A folder from before files were stamped is accepted as it is. Call `stamp` once all files are there.
  */
 export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
   const found = new Map(names.map((name) => [name, stampOf(folder, name)]));
@@ -32,7 +32,7 @@ export function checkInstallation(folder: DataFolder, names: readonly string[]):
   }
   return {
     stamp() {
-      // All have an id before the first says what there has to be: a process may die in between.
+      // All files get the id before the first one lists all names, as the process may die in between.
       for (const files of [[], names]) {
         for (const name of names) writeStamp(folder, { id, file: name, files: [...files] });
       }
@@ -67,7 +67,7 @@ function stampOf(folder: DataFolder, name: string): Found {
       const row = db.prepare('SELECT id, file, files FROM installation').get();
       if (row) return { ...(row as unknown as Stamp), files: JSON.parse(row.files as string) };
     }
-    // A backup from before files were stamped, which an operator has put here.
+    // May be a backup from before files were stamped that an operator has put here.
     const epoch = tables.has('facts') && db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
     return epoch && JSON.parse(epoch.value as string).isNew ? 'restored' : 'unstamped';
   } catch (error) {
@@ -87,7 +87,7 @@ function writeStamp(folder: DataFolder, { id, file, files }: Stamp): void {
     db.prepare('UPDATE installation SET files = ?').run(text);
 }
 
-/** What is there most often; of those as often, the first. */
+/** The most frequent value; if several are equally frequent, the first of them. */
 function mostOf(all: readonly string[]): string | undefined {
   const counts = Map.groupBy(all, (one) => one);
   return [...counts].toSorted(([, one], [, other]) => other.length - one.length)[0]?.[0];

@@ -7,15 +7,15 @@ import { serviceOfEvent } from '../services.ts';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
-/** Well under the time that a file keeps its events. */
+/** Well under the time for which a file keeps its events. */
 const rememberedMs = 6 * 24 * 3600 * 1000;
-/** How far back the last event of each service is looked for. */
+/** How many events, from the newest back, are searched for the last event of each service. */
 const most = 5_000;
 
 /**
- * Finds services whose file is older than what the log has of them: its last changes were lost, with the power where
- * `SQLITE_SYNCHRONOUS` is `normal`, or because an older copy was put back. Each is noted as restored, so that its next changes count
- * (docs/adr/0028). The files are not open.
+ * Finds services whose file is older than their events in the log: the file lost its last changes in a power failure, if
+ * `SQLITE_SYNCHRONOUS` is `normal`, or an older copy was put back. Each is noted as restored, so that its next changes count
+ * (docs/adr/0028). The files must not be open.
  */
 export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
   const { logId, last } = lastEvents(folder.file('events.sqlite'));
@@ -52,7 +52,7 @@ function lastEvents(file: string): { logId?: string; last: Map<string, Logged> }
   return { logId: db.prepare('SELECT id FROM log').get()?.id as string, last };
 }
 
-/** Whether a service's file does not know an event that it has told. */
+/** Whether a service's file does not know an event that the service has published. */
 function hasLost(
   file: string,
   { id, projectId, aggregate }: EventEnvelope,
@@ -61,18 +61,18 @@ function hasLost(
   if (!statSync(file, { throwIfNoEntry: false })?.size) return false;
   using db = new DatabaseSync(file, { timeout: 5_000 });
   const tables = tablesOf(db);
-  // Of a version before: it has no epoch yet.
+  // A file of an earlier version: it has no epoch yet.
   if (!tables.has('events') || !tables.has('facts')) return false;
-  // Told before a restore that is known already: the file need not know of it.
+  // Published before a restore that is already noted: the file need not know the event.
   const fact = db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get()?.value as string | undefined;
   if (fact && (aggregate.epoch ?? 0) < (JSON.parse(fact) as { number: number }).number) return false;
-  // It has marked what is there, or comes later, as told: the event itself was erased since, with an account.
+  // The file has marked this position or a later one as published: the event itself was erased since, with an account.
   const log = db.prepare("SELECT value FROM facts WHERE name = 'log'").get()?.value as string | undefined;
   const isMarked = db.prepare('SELECT 1 FROM marks WHERE position >= ? LIMIT 1');
   if (log && (JSON.parse(log) as { created: string }).created === logId && isMarked.get(position))
     return false;
   const own = `${projectId}|${aggregate.type}|${aggregate.id}|`;
   const found = db.prepare('SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 LIMIT 1');
-  // `}` follows `|`.
+  // In the order of characters, `}` follows `|`.
   return !found.get(own, `${own.slice(0, -1)}}`, JSON.stringify(id));
 }

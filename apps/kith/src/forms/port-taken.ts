@@ -4,8 +4,7 @@ import type { ErrorCode } from '@kith/contracts';
 const patienceMs = 5_000;
 
 /**
- * Rejects with `StartError` when another Kith is up at an address already. That any other program is there, the start
- * itself finds out.
+ * Rejects with `StartError` if another Kith is already up at an address. If any other program is there, the start itself finds out.
  */
 export async function refuseTakenPort({ HOST, PORT }: { HOST: string; PORT: number }): Promise<void> {
   if (PORT === 0) return;
@@ -14,7 +13,7 @@ export async function refuseTakenPort({ HOST, PORT }: { HOST: string; PORT: numb
   throw new StartError(`Another Kith is up at ${url}; stop it, or set PORT to another port.`);
 }
 
-/** Whether it says there what only this API says, whatever of its reference is shown. */
+/** Whether the address gives an answer that only this API gives, whatever part of its reference is shown. */
 async function isKith(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });

@@ -34,8 +34,8 @@ const { resolve } = createRequire(import.meta.url);
 const startMs = 30_000;
 
 /**
- * Starts a service's `main.ts` as a process and waits until it serves. Its log goes to `logFile`, its last words on
- * stderr into the `StartError` when it ends before it is ready. With `main` another file is run, of another version.
+ * Starts a service's `main.ts` as a process and waits until it serves. Its log goes to `logFile`. If it ends before it is ready,
+ * the `StartError` holds its last lines on stderr. `main` names another file to run, of another version.
  */
 export async function startServiceProcess(
   name: ProcessName,
@@ -68,7 +68,7 @@ export async function startServiceProcess(
   };
 }
 
-/** A service's `main` lies beside its `index`, as TypeScript in the repository and compiled where it is installed. */
+/** A service's `main` lies beside its `index`: as TypeScript in the repository, compiled in an installed package. */
 function mainOf(name: ProcessName): string {
   const index = resolve(`@kith/${name}`);
   return join(dirname(index), `main${extname(index)}`);

@@ -20,14 +20,14 @@ const running = z.object({
   /** The internal address of each service and of the gateway. */
   services: z.record(z.string(), z.url()),
 });
-/** What an installation that runs has recorded in its data folder. */
+/** What a running installation has recorded in its data folder. */
 export type Running = z.output<typeof running>;
-/** The part of it that a start knows. */
+/** The part of the record that a start has to supply. */
 export type Announcement = Pick<Running, 'form' | 'url' | 'adminUrl' | 'services'>;
 
 export const runningFile = 'running.json';
 
-/** The record of this process. */
+/** Makes the record of this process. */
 export function runningNow(what: Announcement): Running {
   const startedAt = new Date(performance.timeOrigin).toISOString();
   return { pid: process.pid, host: hostname(), version: about.version, startedAt, ...what };
@@ -40,8 +40,8 @@ export function readRunning(path: string): Running | undefined {
 }
 
 /**
- * The installation that runs on a data folder, or `undefined`. The lock of the folder ends with its process, so the record of one that
- * was killed does not count. Throws `StartError` if the process is on another machine or in another container.
+ * The installation that runs on a data folder, or `undefined`. The lock of the folder ends with its process, so the record of a
+ * killed process does not count. Throws `StartError` if the process is on another machine or in another container.
  */
 export function runningIn(path: string): Running | undefined {
   if (!isLocked(path)) return undefined;

@@ -1,4 +1,4 @@
-// What small programs need of this package: without log, metrics and traces.
+// The part of this package that small programs need, without log, metrics and traces.
 export { StartError } from '../errors.ts';
 export { isProcessAlive } from '../process-alive.ts';
 export { flag, readConfig, wholeNumber } from './read-config.ts';

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { StartError } from '../errors.ts';
 
 /**
- * Parses a service's environment. An empty variable counts as absent, `NAME_FILE` gives `NAME` from a file (secrets of containers), and
- * `KITH_SECRET_COMMAND` gives `KITH_SECRET` from what a program prints (of a key management service). Throws `StartError` that names the
- * variable, never its value.
+ * Parses a service's environment. An empty variable counts as absent. `NAME_FILE` names a file that contains the value of
+ * `NAME` (for container secrets), and `KITH_SECRET_COMMAND` a program that prints the value of `KITH_SECRET` (for a key
+ * management service). Throws a `StartError` that names the variable, never its value.
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
@@ -32,11 +32,11 @@ function readSecret(name: string, file: string | undefined): string | undefined 
   }
 }
 
-/** Those that a program may print. */
+/** The variables that a program may print. */
 const commanded: readonly string[] = ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'];
 const commandMs = 30_000;
 
-/** What a program prints, started without a shell. */
+/** Runs a program without a shell and returns what it prints. */
 function runCommand(name: string, env: NodeJS.ProcessEnv): string | undefined {
   const command = commanded.includes(name) ? env[`${name}_COMMAND`] : undefined;
   if (!command) return undefined;
@@ -51,7 +51,7 @@ function runCommand(name: string, env: NodeJS.ProcessEnv): string | undefined {
       stdio: ['ignore', 'pipe', 'inherit'],
     }).trim();
   } catch (error) {
-    // The error of a program that fails holds what it has printed.
+    // Does not pass on the error: it contains what the program has printed.
     const { status, code } = error as { status?: number | null; code?: string };
     const why = code ?? (status === null || status === undefined ? 'a signal' : `exit code ${status}`);
     throw new StartError(`${name}_COMMAND: ${program} gave no secret (${why}).`);

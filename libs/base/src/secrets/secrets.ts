@@ -12,27 +12,27 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const version = 's1';
 
-/** Sealed under a secret that this process does not have, changed since, or bound to something else. */
+/** A text was sealed under a secret that this process does not have, was changed since, or is bound to something else. */
 export class CannotOpen extends Error {
   override readonly name = 'CannotOpen';
 }
 
 /**
- * What is sealed, hashed and signed under KITH_SECRET (docs/adr/0048). Each purpose has a key of its own, derived from the secret with
- * HKDF-SHA-256, so that nothing that is made for one purpose counts for another.
+ * Seals, hashes and signs under KITH_SECRET (docs/adr/0048). Each purpose has a key of its own, derived from the secret with
+ * HKDF-SHA-256, so that a result for one purpose is never valid for another.
  */
 export class Secrets {
   readonly #roots: readonly [Root, ...Root[]];
   #hashRoot: Root;
 
-  /** `previous` are other secrets that open and verify, too, as long as a change of the secret is under way. */
+  /** `previous` are other secrets that also open and verify, while a change of the secret is under way. */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);
     this.#roots = [new Root(current), ...others.map((one) => new Root(one))];
     this.#hashRoot = this.#roots[0];
   }
 
-  /** The same, with keyed hashes under a key that stays when the secret changes. */
+  /** The same secrets, but with a key for keyed hashes that stays when the secret changes. */
   withHashKey(key: Uint8Array): Secrets {
     const [current, ...previous] = this.#roots.map(({ secret }) => secret) as [string, ...string[]];
     const secrets = new Secrets(current, previous);
@@ -40,12 +40,15 @@ export class Secrets {
     return secrets;
   }
 
-  /** Whether there are secrets beside the current one. */
+  /** Whether there are other secrets beside the current one. */
   get hasPrevious(): boolean {
     return this.#roots.length > 1;
   }
 
-  /** Seals with AES-256-GCM. `bound` is what it belongs to, such as a user's id: it does not open for anything else. */
+  /**
+   * Seals with AES-256-GCM. `bound` names what the text belongs to, such as a user's id: the text does not open with
+   * another `bound`.
+   */
   seal(purpose: string, plain: string | Uint8Array, bound = ''): string {
     const [root] = this.#roots;
     const nonce = randomBytes(nonceBytes);
@@ -56,7 +59,7 @@ export class Secrets {
     return `${version}.${root.id}.${text}`;
   }
 
-  /** What was sealed for this purpose, bound to the same. Throws `CannotOpen`. */
+  /** Opens what was sealed for the same purpose with the same `bound`. Throws `CannotOpen`. */
   open(purpose: string, sealed: string, bound = ''): Buffer {
     const [format, id, text = ''] = sealed.split('.');
     const root = this.#roots.find((one) => one.id === id);
@@ -82,12 +85,12 @@ export class Secrets {
     return sealed.startsWith(`${version}.${this.#roots[0].id}.`);
   }
 
-  /** A keyed hash (HMAC-SHA-256, 43 characters of base64url) of a text that must not be found by trying texts. */
+  /** A keyed hash (HMAC-SHA-256, 43 characters of base64url), for a text that nobody should be able to find by trying texts. */
   hash(purpose: string, text: string): string {
     return this.#hashRoot.mac('hash', purpose, text);
   }
 
-  /** Signs a text for a process that has one of these secrets: a signature by each, joined by `.`. */
+  /** Signs a text for a process that has one of these secrets: one signature per secret, joined by `.`. */
   sign(purpose: string, text: string): string {
     return this.#roots.map((root) => root.mac('sign', purpose, text)).join('.');
   }
@@ -102,12 +105,12 @@ export class Secrets {
   }
 }
 
-/** No change of the secret knows more at once. */
+/** No change of the secret uses more secrets at the same time. */
 const mostSignatures = 8;
 
 /** One secret, and the keys that are derived from it. */
 class Root {
-  /** Names the secret, and tells nothing of it. */
+  /** Identifies the secret without revealing it. */
   readonly id: string;
   readonly secret: string;
   readonly #keys = new Map<string, Buffer>();

@@ -10,13 +10,13 @@ export interface InternalServer {
 
 /**
  * Serves `/healthz` (the process runs), `/readyz` (it can do its work: 200, else 503 with what is missing) and
- * `/metrics` (Prometheus text). Not for the open network.
+ * `/metrics` (Prometheus text). It must not be reachable from the open network.
  */
 export async function startInternalServer(options: {
   host: string;
   port: number;
   metrics: Metrics;
-  /** What is missing for being ready; nothing when ready. */
+  /** What is missing to be ready; empty when ready. */
   notReady: () => readonly string[] | Promise<readonly string[]>;
 }): Promise<InternalServer> {
   const server = createServer(async (request, response) => {

@@ -5,7 +5,7 @@ type Read = () => number | undefined | Promise<number | undefined>;
 
 const patienceMs = 1_000;
 
-/** A gauge whose values are read when they are scraped. What cannot be read in a second is left out. */
+/** A gauge whose values are read when they are scraped. Values that cannot be read within a second are left out. */
 export class LiveGauge {
   readonly #watched = new Set<{ labels: Labels; read: Read }>();
 
@@ -19,7 +19,7 @@ export class LiveGauge {
           [...watched].map(async ({ labels, read }) => ({ labels, value: await readInTime(read) })),
         );
         this.reset();
-        // Several may watch the same: replicas of a part in one process. The largest counts.
+        // Several parts may watch the same value, such as replicas in one process. The largest counts.
         const largest = new Map<string, { labels: Labels; value: number }>();
         for (const { labels, value } of read) {
           const key = JSON.stringify(labels);
@@ -31,7 +31,7 @@ export class LiveGauge {
     });
   }
 
-  /** Reads a value at each scrape from now on; gives what ends that. */
+  /** Reads a value at each scrape from now on; returns a function that ends this. */
   watch(labels: Labels, read: Read): () => void {
     const one = { labels, read };
     this.#watched.add(one);

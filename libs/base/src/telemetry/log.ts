@@ -4,8 +4,8 @@ import { readableLine } from './readable-line.ts';
 export type { Logger } from 'pino';
 
 /**
- * Makes a process's logger: JSON lines on stdout, readable ones on a terminal. Requests' bodies, tokens and keys are never
- * handed to it; the redaction is for what an error object of a library may carry along.
+ * Makes a process's logger: it writes JSON lines to stdout, or readable lines on a terminal. It never gets bodies of
+ * requests, tokens or keys; the redaction is for fields that an error object of a library may contain.
  */
 export function createLogger(options: {
   name: string;
@@ -37,7 +37,7 @@ export function createLogger(options: {
   return pino(settings, { write: (line) => void process.stdout.write(readableLine(line)) });
 }
 
-/** Type, message, stack and code of an error and its causes: none of the other fields, which may hold inputs. */
+/** Gives type, message, stack and code of an error and its causes. Leaves out all other fields, which may hold inputs. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return stdSerializers.err(new Error(String(error)));
   const cause: unknown = error.cause;

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { TracingConfig } from './tracing-config.ts';
 
-/** The sampler that OTEL_TRACES_SAMPLER names; `parentbased_…` keeps what its parent keeps and drops what that drops. */
+/** The sampler that OTEL_TRACES_SAMPLER names; `parentbased_…` decides as the parent did. */
 export function samplerOf(config: TracingConfig): Sampler {
   const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share } = config;
   const root = rootOf(name.replace('parentbased_', ''), share);

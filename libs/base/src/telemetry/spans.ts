@@ -5,16 +5,16 @@ export type SpanAttributes = Record<string, string | number | boolean | undefine
 
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
-  /** `traceparent` of what caused it; null begins a trace. Not given, it is the active span. */
+  /** The `traceparent` of the cause; null begins a new trace. By default the active span is the parent. */
   parent?: string | null;
   attributes?: SpanAttributes;
 }
 
-/** One piece of work in a trace. No text of an error belongs into it, nor anything a client has sent. */
+/** One piece of work in a trace. It must not contain the text of an error, or anything that a client has sent. */
 export interface TraceSpan {
-  /** Its place in the trace, for what it causes elsewhere. */
+  /** Its place in the trace, for work that it causes elsewhere. */
   readonly traceparent: string;
-  /** Runs work in which this span is the active one, also after it has waited. */
+  /** Runs work with this span as the active one, even across `await`. */
   run<T>(work: () => T): T;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
@@ -24,13 +24,13 @@ export interface TraceSpan {
 
 /** The traces of this process. */
 export interface Tracing {
-  /** `traceparent` of the active span; undefined where there is none. */
+  /** `traceparent` of the active span; undefined if there is none. */
   active(): string | undefined;
   start(name: string, options: SpanOptions): TraceSpan;
-  /** Runs work that belongs to no trace, whoever has set it going. */
+  /** Runs work that belongs to no trace, whoever has started it. */
   detached<T>(work: () => T): T;
-  /** Tells where trouble with the collector is logged. */
+  /** Sets the logger for trouble with the collector. */
   logTo(log: Logger): void;
-  /** Sends what is there, for at most a second. */
+  /** Sends the spans that are left, which takes at most a second, and ends tracing. */
   stop(): Promise<void>;
 }

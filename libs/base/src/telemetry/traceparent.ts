@@ -4,26 +4,26 @@ const form = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$
 /** Name of the header, in HTTP and on the bus. */
 export const traceparentHeader = 'traceparent';
 
-/** What a `traceparent` says. */
+/** The content of a `traceparent`. */
 export interface TracePlace {
   traceId: string;
   spanId: string;
   flags: number;
 }
 
-/** Reads a `traceparent`; undefined for whatever is none. */
+/** Reads a `traceparent`; undefined for anything else. */
 export function readTraceparent(text: unknown): TracePlace | undefined {
   const [, traceId, spanId, flags] = (typeof text === 'string' && form.exec(text)) || [];
   if (!traceId || !spanId || !flags) return undefined;
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
-/** Writes a place in a trace; of the flags only the first is told on, whether the trace is kept. */
+/** Writes a place in a trace. It passes on only the first flag, which says whether the trace is kept. */
 export function writeTraceparent({ traceId, spanId, flags }: TracePlace): string {
   return `00-${traceId}-${spanId}-0${flags & 1}`;
 }
 
-/** The fields of a log line by which it is found from a trace (OpenTelemetry, trace context in non-OTLP log formats). */
+/** The fields of a log line that link it to a trace (OpenTelemetry, trace context in non-OTLP log formats). */
 export function traceFields(traceparent: unknown): { trace_id?: string; span_id?: string } {
   const place = readTraceparent(traceparent);
   return place ? { trace_id: place.traceId, span_id: place.spanId } : {};

@@ -5,7 +5,7 @@ const address = z.url({ protocol: /^https?$/, error: 'an address is needed, http
 const count = wholeNumber(1, 1_000_000).optional();
 const milliseconds = wholeNumber(0, 3_600_000).optional();
 
-/** OpenTelemetry's own variables, as far as they say something here. The text of each is the README's table. */
+/** OpenTelemetry's own variables, as far as Kith uses them. The README's table is made of their descriptions. */
 export const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: address.describe(
     'OTLP collector (HTTP, protobuf) that traces are sent to; without one nothing is traced',
@@ -55,7 +55,7 @@ export const tracingConfig = z.object({
 });
 export type TracingConfig = z.output<typeof tracingConfig>;
 
-/** Whether the variables ask for traces: an address does, or the exporter's name. */
+/** Whether the variables ask for traces, by an address or by the exporter's name. */
 export function wantsTracing(config: TracingConfig): boolean {
   if (config.OTEL_SDK_DISABLED || config.OTEL_TRACES_EXPORTER === 'none') return false;
   return [

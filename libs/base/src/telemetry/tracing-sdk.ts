@@ -33,7 +33,7 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 } as const;
 
-/** Sets OpenTelemetry up for this process, its global API included: handlers may use that for spans of their own. */
+/** Sets up OpenTelemetry for this process, including its global API, which handlers may use for spans of their own. */
 export function createTracing(name: string, config: TracingConfig): Tracing {
   const exporter = new WatchedExporter(
     new OTLPTraceExporter({ url: urlOf(config), headers: headersOf(config) }),
@@ -62,7 +62,7 @@ export function createTracing(name: string, config: TracingConfig): Tracing {
     detached: (work) => context.with(ROOT_CONTEXT, work),
     logTo: (log) => exporter.logTo(log),
     async stop() {
-      // A collector that is away would be waited for as long as an export may take.
+      // Without this limit, it would wait for a missing collector as long as an export may take.
       await atMost(provider.shutdown(), flushMs);
       trace.disable();
       context.disable();
@@ -97,7 +97,7 @@ function parentOf(parent: SpanOptions['parent']): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** Who the spans are from. No detector of processes: command lines hold what is nobody's business. */
+/** Describes the process that makes the spans. Uses no process detector, because command lines can contain private data. */
 function resourceOf(name: string, config: TracingConfig): Resource {
   const own: SpanAttributes = {
     'service.namespace': 'kith',
@@ -111,7 +111,7 @@ function resourceOf(name: string, config: TracingConfig): Resource {
   return defaultResource().merge(resourceFromAttributes({ ...own, ...given }));
 }
 
-/** An address without a path of its own gets that of the signal; without any, the exporter takes its default. */
+/** The address for traces: the general address gets the path for traces. Without any address, the exporter takes its default. */
 function urlOf(config: TracingConfig): string | undefined {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole, OTEL_EXPORTER_OTLP_ENDPOINT: base } = config;
   return whole ?? (base && `${base.replace(/\/$/, '')}/v1/traces`);

@@ -4,12 +4,12 @@ import { tracingConfig, wantsTracing } from './tracing-config.ts';
 
 let started: Tracing | undefined;
 
-/** The traces of this process; undefined while it is not traced, which is all that costs then (docs/adr/0017). */
+/** The traces of this process; undefined while it is not traced. Then this check is all that tracing costs (docs/adr/0017). */
 export function tracing(): Tracing | undefined {
   return started;
 }
 
-/** Starts tracing if OpenTelemetry's variables ask for it, before anything that is to be traced. Throws `StartError`. */
+/** Starts tracing if OpenTelemetry's variables ask for it. Call it before any work that is to be traced. Throws `StartError`. */
 export async function startTracing(name: string, env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(tracingConfig, env);
   if (!wantsTracing(config)) return;

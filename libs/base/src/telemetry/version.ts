@@ -1,4 +1,4 @@
 import about from '../../package.json' with { type: 'json' };
 
-/** The version of Kith that runs. */
+/** The version of the running Kith. */
 export const version: string = about.version;

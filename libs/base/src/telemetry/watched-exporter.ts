@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 type Done = Parameters<SpanExporter['export']>[1];
 
-/** An exporter that logs when the collector is away, and when it is there again: one line each, not one an export. */
+/** An exporter that logs when the collector goes away and when it is back: one line each time, not one per export. */
 export class WatchedExporter implements SpanExporter {
   readonly #inner: SpanExporter;
   #log: Logger | undefined;

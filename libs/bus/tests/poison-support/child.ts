@@ -1,9 +1,9 @@
 import { setInterval } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
-// Not the whole library: several of these are started.
+// Does not load the whole library, because several of these processes are started.
 import { EventLog } from '../../src/event-log.ts';
 
-/** What the child does: takes events from a log until the poison is a dead letter, and dies in its handler. */
+/** The child's work: it consumes events from a log until the poison is a dead letter, and dies when it handles the poison. */
 export interface PoisonWork {
   file: string;
   poison: string;

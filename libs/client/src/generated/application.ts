@@ -28,7 +28,7 @@ import type {
 
 export interface CryptoMethods {
   /**
-   * Signs a token for tests with the caller's own RSA key. The order of the keys is the order of the checks. `payload` keeps what it holds beside `id`.
+   * Signs a token for tests with the caller's own RSA key. The fields are checked in the order of the body's keys. Other fields of `payload` besides `id` are kept.
    *
    * Errors of its own: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
    */
@@ -52,7 +52,7 @@ export interface AuthMethods {
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
-   * Signs in who the project's own backend vouches for, by a JWT of the project's key.
+   * Signs in a user whom the project's own backend vouches for, with a JWT of the project's key.
    *
    * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -94,7 +94,7 @@ export interface AuthMethods {
    */
   listFactors(options?: CallOptions): Promise<FactorList>;
   /**
-   * Begins to enrol a second factor. It counts once it is confirmed, within 10 minutes. The secret is shown here alone.
+   * Begins to enrol a second factor. It counts only after it is confirmed, within 10 minutes. The secret is shown only here.
    *
    * Errors of its own: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -127,7 +127,7 @@ export interface AuthMethods {
    */
   renewRecoveryCodes(options?: CallOptions): Promise<{ recoveryCodes: Array<string> }>;
   /**
-   * Makes a challenge for a passkey of the caller's, for a step-up.
+   * Makes a challenge for the caller's passkeys, for a step-up.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -142,7 +142,7 @@ export interface AuthMethods {
     allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
   }>;
   /**
-   * Confirms a second factor with its first code, or with the passkey that was made. With the first factor come the recovery codes, which are shown here alone.
+   * Confirms a second factor with its first code, or with the new passkey. The first factor brings the recovery codes, which are shown only here.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/invalid-second-factor`, `auth/step-up-required`, `auth/too-many-factors`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -151,13 +151,13 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ factor: Factor; recoveryCodes: Array<string> | null }>;
   /**
-   * Removes a second factor. The recovery codes go with the last one.
+   * Removes a second factor. Removing the last one also removes the recovery codes.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
    */
   removeFactor(input: Methods['auth.removeFactor']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a challenge for a passkey to sign in with, for who knows the password: nobody else learns whether an account has second factors.
+   * Makes a challenge for signing in with a passkey. The caller must know the password: nobody else learns whether an account has second factors.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/factor-not-found`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -172,7 +172,7 @@ export interface AuthMethods {
     allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
   }>;
   /**
-   * Proves the caller again, for 5 minutes in the token's session, by one of the three.
+   * Proves the caller again by password, code or passkey. It counts for 5 minutes in the token's session.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -181,7 +181,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ success: true; expiresAt: string }>;
   /**
-   * Sends a mail with a token that sets a new password. Answers the same, and as quickly, whether there is such an account or not.
+   * Sends a mail with a token that sets a new password. The answer and its timing are the same whether or not there is such an account.
    *
    * Errors of its own: `project/not-found`, `auth/mail-unavailable`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -190,7 +190,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ success: true; message: string }>;
   /**
-   * Sets a new password by the token of a mail, once, and ends every session.
+   * Sets a new password with the token of a mail, which works once, and ends every session.
    *
    * Errors of its own: `auth/weak-password`, `auth/invalid-reset-token`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -199,7 +199,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ success: true; message: string }>;
   /**
-   * Sends the caller a mail that verifies the e-mail address, by a code or by a link.
+   * Sends the caller a mail that verifies the e-mail address, with a code or a link.
    *
    * Errors of its own: `auth/mail-unavailable`, `auth/invalid-redirect`, `auth/not-password-user`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -208,13 +208,13 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ success: true }>;
   /**
-   * Takes the token of a mail: verifies the address, makes a new address count, or undoes a change of address. A code of 6 digits is taken with its user's access token alone.
+   * Takes the token of a mail: verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is accepted only with its user's access token.
    *
    * Errors of its own: `auth/invalid-or-expired-token`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
   verifyEmail(input: Methods['auth.verifyEmail']['input'], options?: CallOptions): Promise<{ success: true }>;
   /**
-   * Sends a mail to a new address of the caller's. It counts once its token comes to `verify-email`; then the old address is told.
+   * Sends a mail to the caller's new address. The address counts once `verify-email` gets the mail's token; then the old address gets a mail about it.
    *
    * Errors of its own: `auth/mail-unavailable`, `auth/step-up-required`, `auth/not-password-user`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -232,7 +232,7 @@ export interface UsersMethods {
    */
   get(input: Methods['users.get']['input'], options?: CallOptions): Promise<OwnUser | PublicUser>;
   /**
-   * One user by username, without regard to case.
+   * Finds a user by username, without regard to case.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
    */
@@ -241,7 +241,7 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<OwnUser | PublicUser>;
   /**
-   * One user by the id of the project's own backend.
+   * Finds a user by the id in the project's own backend.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
    */
@@ -250,7 +250,7 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<OwnUser | PublicUser>;
   /**
-   * At most 5 users whose username or name contains the query, first those that begin with it: a bare array.
+   * At most 5 users whose username or name contains the query, those that begin with it first. The answer is a bare array.
    *
    * Errors of its own: `user/server-error`, `user/invalid-query`.
    */
@@ -265,19 +265,19 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<{ available: boolean }>;
   /**
-   * Changes the caller's own profile. A server key changes that of any user of its project, and `role` and `reputation`, too.
+   * Changes the caller's own profile. A server key can change the profile of any user of its project, and also `role` and `reputation`.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
    */
   update(input: Methods['users.update']['input'], options?: CallOptions): Promise<OwnUser>;
   /**
-   * Erases the caller's account and, by event, what every service holds of it.
+   * Erases the caller's account. An event makes every service erase what it holds of the user.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
    */
   delete(input: Methods['users.delete']['input'], options?: CallOptions): Promise<void>;
   /**
-   * All that the services hold of the caller, as one JSON document to be saved as a file. It is sent as it is read: a connection that ends before the document does means that it failed.
+   * All that the services hold of the caller, as one JSON document to be saved as a file. It is sent while it is read: if the connection ends before the document does, the export has failed.
    *
    * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
    */
@@ -347,7 +347,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<{ id: string; status: 'pending'; createdAt: string }>;
   /**
-   * How the caller and another user stand; a block does not show.
+   * The relation between the caller and another user; it does not show blocks.
    *
    * Errors of its own: `connection/self-check`, `connection/user-not-found`, `connection/server-error`.
    */
@@ -373,7 +373,7 @@ export interface ConnectionsMethods {
     | { id: string; status: 'declined'; respondedAt: string }
   >;
   /**
-   * A user's established connections, as anyone may see them, unless the project keeps them to its users; for a signed-in caller without whom it blocks or is blocked by, in rows and totals, and empty where that is the user asked for.
+   * A user's established connections. Anyone may see them, unless the project shows them only to its users. For a signed-in caller, rows and totals leave out users whom the caller blocks or is blocked by; if the user in the path is one of these, the list is empty.
    *
    * Errors of its own: `connection/user-not-found`, `connection/server-error`, `connection/invalid-query`.
    */
@@ -415,7 +415,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): List<ConnectionRequest>;
   /**
-   * Accepts a pending request; its receiver only.
+   * Accepts a pending request; only its receiver may.
    *
    * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
@@ -424,7 +424,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<{ id: string; status: 'accepted'; respondedAt: string }>;
   /**
-   * Declines a pending request; its receiver only.
+   * Declines a pending request; only its receiver may.
    *
    * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
@@ -439,31 +439,31 @@ export interface ConnectionsMethods {
    */
   delete(input: Methods['connections.delete']['input'], options?: CallOptions): Promise<{ message: string }>;
   /**
-   * Blocks a user: ends what is between the two, and neither appears to the other while it stands. A declined request has ended before and stays declined, so that blocking is no way to ask again.
+   * Blocks a user: ends the connection or request between the two, and hides each from the other while the block lasts. A declined request stays declined, so that blocking is no way to ask again.
    *
    * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
   block(input: Methods['connections.block']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Takes the caller's block of a user back.
+   * Takes back the caller's block of a user.
    *
    * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
   unblock(input: Methods['connections.unblock']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Whom the caller blocks, newest first.
+   * The users whom the caller blocks, newest block first.
    *
    * Errors of its own: `connection/server-error`, `connection/invalid-query`.
    */
   listBlocks(input?: Methods['connections.listBlocks']['input'], options?: CallOptions): List<StandingBlock>;
   /**
-   * Who may ask the caller to connect, and who gets the caller's list.
+   * Who may ask the caller to connect, and whether others see the caller's list.
    *
    * Errors of its own: `connection/server-error`.
    */
   getSettings(options?: CallOptions): Promise<ConnectionSettings>;
   /**
-   * Changes what is given of them.
+   * Changes the given settings; the others stay.
    *
    * Errors of its own: `connection/server-error`, `connection/invalid-body`.
    */
@@ -490,7 +490,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): Promise<Collection>;
   /**
-   * The children of a collection, oldest first: a bare array, the rest by `Link`.
+   * The children of a collection, oldest first, as a bare array. Further pages come by `Link`.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
    */
@@ -505,7 +505,7 @@ export interface CollectionsMethods {
    */
   rename(input: Methods['collections.rename']['input'], options?: CallOptions): Promise<Collection>;
   /**
-   * Deletes a collection with all below it, at once for every access; the root stays.
+   * Deletes a collection with all below it. All are gone immediately for every request; the root stays.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */
@@ -517,7 +517,7 @@ export interface CollectionsMethods {
    */
   listEntities(input: Methods['collections.listEntities']['input'], options?: CallOptions): List<SavedEntity>;
   /**
-   * Saves an entity in a collection. One that is saved already stays as it is, its first `metadata` too.
+   * Saves an entity in a collection. An entity that is already saved stays as it is, with its first `metadata`.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-body`.
    */
@@ -526,7 +526,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
-   * Takes an entity out of a collection; one that is not in it is no error.
+   * Takes an entity out of a collection. It is no error if the entity is not in it.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */
@@ -535,7 +535,7 @@ export interface CollectionsMethods {
     options?: CallOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
-   * In which of the caller's collections an entity is saved, the oldest collection first.
+   * The caller's collections in which an entity is saved, oldest collection first.
    *
    * Errors of its own: `collection/server-error`, `collection/invalid-query`.
    */
@@ -547,7 +547,7 @@ export interface CollectionsMethods {
 
 export interface NotificationsMethods {
   /**
-   * The caller's notifications, newest first; under an explicit `/api/v6` the bare array.
+   * The caller's notifications, newest first. Under an explicit `/api/v6` it is a bare array.
    *
    * Errors of its own: `app-notification/server-error`, `app-notification/invalid-query`.
    */
@@ -571,7 +571,7 @@ export interface NotificationsMethods {
     options?: CallOptions,
   ): Promise<KithNotification | OwnNotification>;
   /**
-   * Marks all that is unread, and tells how many that were.
+   * Marks all unread notifications as read, and answers how many there were.
    *
    * Errors of its own: `app-notification/server-error`.
    */
@@ -628,7 +628,7 @@ export interface StorageMethods {
    */
   getFileVariant(input: Methods['storage.getFileVariant']['input'], options?: CallOptions): Promise<Response>;
   /**
-   * Deletes a file of the caller's, at once for everybody.
+   * Deletes one of the caller's files. It is gone immediately for everybody.
    *
    * Errors of its own: `storage/not-found`, `auth/forbidden`, `storage/server-error`.
    */
@@ -637,7 +637,7 @@ export interface StorageMethods {
 
 export interface ProjectsMethods {
   /**
-   * What older client libraries read of a project before anybody has signed in.
+   * What older client libraries read about a project before anybody has signed in.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */

@@ -16,19 +16,19 @@ import type {
 
 export interface ProjectsMethods {
   /**
-   * Registers a project: one application, with users of its own.
+   * Registers a project: one application, with its own users.
    *
    * Errors of its own: `project/server-error`, `project/invalid-body`.
    */
   create(input: Methods['projects.create']['input'], options?: CallOptions): Promise<Project>;
   /**
-   * The projects there are, newest first.
+   * All projects, newest first.
    *
    * Errors of its own: `project/server-error`, `project/invalid-query`.
    */
   list(input?: Methods['projects.list']['input'], options?: CallOptions): List<Project>;
   /**
-   * Looks a project up; one that is being deleted, too, until all it had is erased.
+   * Looks up a project. A project that is being deleted is found until all its data is erased.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */
@@ -40,7 +40,7 @@ export interface ProjectsMethods {
    */
   update(input: Methods['projects.update']['input'], options?: CallOptions): Promise<Project>;
   /**
-   * Deletes a project for good: it answers no more, and then all it has is erased. `GET` tells how far that is. Repeating it changes nothing.
+   * Deletes a project for good: it answers no more, and then all its data is erased. `GET` shows the progress. Repeating it changes nothing.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */
@@ -55,7 +55,7 @@ export interface ProjectsMethods {
 
 export interface ConnectionsMethods {
   /**
-   * Copies a page of identity's users into connections' profiles; walk on with `next` until it is null.
+   * Copies a page of identity's users into connections' profiles; continue with `next` until it is null.
    *
    * Errors of its own: `connection/server-error`, `connection/invalid-body`.
    */
@@ -64,7 +64,7 @@ export interface ConnectionsMethods {
     options?: CallOptions,
   ): Promise<{ copied: number; next: string | null }>;
   /**
-   * Imports what is between users: connections, pending and declined requests. Nobody is notified (docs/import.md).
+   * Imports connections, pending requests and declined requests between users. Nobody is notified (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `connection/server-error`, `connection/invalid-body`.
    */
@@ -73,7 +73,7 @@ export interface ConnectionsMethods {
 
 export interface NotificationsMethods {
   /**
-   * Copies a page of identity's users into notifications' profiles; walk on with `next` until it is null.
+   * Copies a page of identity's users into notifications' profiles; continue with `next` until it is null.
    *
    * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
    */
@@ -85,7 +85,7 @@ export interface NotificationsMethods {
 
 export interface UsersMethods {
   /**
-   * Copies a page of connections' blocks into identity's; walk on with `next` until it is null.
+   * Copies a page of connections' blocks into identity's; continue with `next` until it is null.
    *
    * Errors of its own: `user/server-error`, `user/invalid-body`.
    */
@@ -100,7 +100,7 @@ export interface UsersMethods {
    */
   change(input: Methods['users.change']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Suspends a user: its tokens stop at once and its sessions end. The suspension ends by itself at `until`. Answers the user. Repeating it changes nothing; with another reason or time it sets those.
+   * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Answers the user. Repeating it changes nothing; a repeat with another reason or time sets those.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
@@ -112,7 +112,7 @@ export interface UsersMethods {
    */
   restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Imports users of another backend; a row of one who is there changes nothing (docs/import.md).
+   * Imports users of another backend; a row of a user who already exists changes nothing (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
    */
@@ -136,7 +136,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): List<{ id: string; createdAt: string; lastUsedAt: string; userAgent: string | null; ip: string | null }>;
   /**
-   * Ends all sessions of a user, whose access tokens stop at once.
+   * Ends all sessions of a user. Their access tokens stop immediately.
    *
    * Errors of its own: `user/not-found`, `auth/server-error`.
    */
@@ -148,13 +148,13 @@ export interface AuthMethods {
    */
   removeUserFactors(input: Methods['auth.removeUserFactors']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is answered as it is. Nothing that was signed before stops holding.
+   * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, it is the answer. Tokens that were signed before stay valid.
    *
    * Errors of its own: `auth/server-error`.
    */
   rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
   /**
-   * Takes a key out of use at once: no gateway takes a token of it any more, so that everybody signs in or refreshes anew. A key that signs is replaced in the same step. Repeating changes nothing.
+   * Takes a key out of use immediately: gateways accept its tokens no more, so users have to sign in or refresh again. If the key is the one that signs, it is replaced in the same step. Repeating changes nothing.
    *
    * Errors of its own: `auth/key-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -163,7 +163,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<{ keys: Array<SigningKey> }>;
   /**
-   * Makes an operator key. Its token is in this answer alone: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys.
+   * Makes an operator key. Only this answer has its token: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys.
    *
    * Errors of its own: `auth/server-error`, `auth/invalid-body`.
    */
@@ -193,7 +193,7 @@ export interface AuthMethods {
    */
   deleteOperator(input: Methods['auth.deleteOperator']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a server key of a project. The key is in this answer alone: Kith keeps a hash.
+   * Makes a server key of a project. Only this answer has the key: Kith keeps a hash.
    *
    * Errors of its own: `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -223,13 +223,13 @@ export interface AuthMethods {
 
 export interface CollectionsMethods {
   /**
-   * Imports users' collections; a parent comes before what is below it (docs/import.md).
+   * Imports users' collections; a parent must come before the collections below it (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `collection/server-error`, `collection/invalid-body`.
    */
   import(input: Methods['collections.import']['input'], options?: CallOptions): Promise<ImportResult>;
   /**
-   * Imports what is saved in collections (docs/import.md).
+   * Imports the saved entities of collections (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `collection/server-error`, `collection/invalid-body`.
    */
@@ -241,7 +241,7 @@ export interface CollectionsMethods {
 
 export interface StorageMethods {
   /**
-   * Imports a file of a user, one a request. The other fields of the form come before it (docs/import.md).
+   * Imports a file of a user, one per request. The other fields of the form come before the file (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `storage/no-file`, `storage/file-too-large`, `storage/server-error`, `storage/invalid-body`.
    */

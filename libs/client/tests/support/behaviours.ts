@@ -9,7 +9,7 @@ import {
 import type { Person, World } from './control.ts';
 import { settled } from './settled.ts';
 
-// What runs in Node and in a page alike: each behaviour tells what has come of it, as JSON.
+// Behaviours that run both in Node and in a page. Each returns its outcome as JSON.
 
 export type Behaviour = (world: World) => Promise<unknown>;
 
@@ -80,7 +80,7 @@ export const behaviours = {
   async refreshesOnceInTwoTabs(world) {
     const person = await world.control.person();
     const key = `two-tabs-${person.session.user.id}`;
-    // Where there is no localStorage, the three have one store object.
+    // Without localStorage, the three clients share one store object.
     const shared = { ...memorySession(), name: key };
     const storeOf = () => ('localStorage' in globalThis ? localStorageSession(key) : shared);
     storeOf().set(withBadToken(person));
@@ -141,7 +141,7 @@ export const behaviours = {
     const { name } = await kith.collections.createSubCollection({ collectionId, collectionName: 'Once' });
     const writes = (await world.control.seen()).length;
     const { items } = await kith.collections.listSubCollections({ collectionId });
-    // Signing in takes no key.
+    // Signing in takes no key, so it is not sent again.
     await world.control.seen();
     await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
     const lost = await settled(kith.auth.signIn({ email: 'nobody@example.org', password: 'correct horse' }));
@@ -164,7 +164,7 @@ export const behaviours = {
   async honoursRetryAfter(world) {
     const kith = clientOf(world);
     const again = () => kith.users.checkUsername({ username: 'ada.l' });
-    // Where a window ends in between, one more round comes to the limit.
+    // If a window of the limit ends in between, another round reaches the limit.
     for (;;) {
       await world.control.seen();
       for (let call = 0; call < 4; call++) await again();
@@ -336,7 +336,7 @@ export const behaviours = {
       const outcome = await settled(kith.storage.createFile({ file }).then(({ type }) => type));
       outcomes.push([outcome, (await world.control.seen()).length]);
     }
-    // The one whose answer was lost, and the one that was sent again.
+    // Two files: the one whose answer was lost, and the one that was sent again.
     const { total } = await kith.storage.listFiles();
     return { outcomes, total };
   },
@@ -404,7 +404,7 @@ export const behaviours = {
     await opened.promise;
     for (let turn = 1; turn <= total; turn++) {
       const other = await world.control.person(`Friend ${turn}`);
-      // The first one comes while the stream is open, each other one after a cut; the last after two in a row.
+      // The first notification comes while the stream is open, each other one after a cut, and the last after two cuts in a row.
       if (turn === total) await until(() => told.length === turn - 1);
       if (turn > 1) await world.control.cut();
       if (turn === total) {
@@ -460,7 +460,7 @@ function someBytes(length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(length).map((_, index) => index % 251);
 }
 
-/** Waits for a condition, where `waitFor` of Node's side is not to be had. */
+/** Waits for a condition. Pages cannot use `waitFor`, which is for Node. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }

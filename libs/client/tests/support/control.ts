@@ -8,19 +8,19 @@ export interface Person {
   session: Session;
 }
 
-/** What a behaviour can have done outside of the client: by the test's process, also from a page. */
+/** What a behaviour can make the test's process do outside of the client, also from a page. */
 export interface Control {
   person(name?: string): Promise<Person>;
   connect(from: Person, to: Person): Promise<void>;
-  /** Lets one ask the other to connect, on a way that nothing happens to. */
+  /** Makes one person ask the other to connect, over a connection without faults. */
   request(from: Person, to: Person): Promise<void>;
   suspend(person: Person): Promise<void>;
   fault(fault: Fault): Promise<void>;
-  /** Takes the way to the platform down for a time, in ms. */
+  /** Makes the platform unreachable for a time, in ms. */
   downFor(ms: number): Promise<void>;
   /** Ends every connection to the platform. */
   cut(): Promise<void>;
-  /** The requests that have come by since the last time it was asked. */
+  /** The requests that have passed since the last call of `seen`. */
   seen(): Promise<Seen[]>;
 }
 

@@ -1,4 +1,4 @@
-// What the page of the browser suite loads, bundled.
+// The script that the page of the browser suite loads, bundled.
 import { createClient, type KithClient, localStorageSession } from '../../src/index.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
 import type { Control } from './control.ts';
@@ -6,13 +6,13 @@ import type { Control } from './control.ts';
 type Place = { url: string; projectId: string };
 
 interface TestPage {
-  /** Reaches the test's process, which knows a way by its address. */
+  /** Calls the test's process, which finds the world by its address. */
   control(url: string, name: string, args: unknown[]): Promise<unknown>;
   run(name: BehaviourName, at: Place): Promise<unknown>;
   /** Makes `kith`, whose session all tabs share. */
   open(at: Place): void;
   kith: KithClient;
-  /** Why its session has changed, in their order. */
+  /** The reasons for the session's changes, in order. */
   reasons: string[];
 }
 

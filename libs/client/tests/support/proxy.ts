@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** What is to happen to the next `times` requests that match `METHOD /path`, a part of both. */
+/** What happens to the next `times` requests whose `METHOD /path` contains `match`. */
 export interface Fault {
   match: string;
   times: number;
   /**
-   * `lose`: never forwarded. `lose-answer`: worked on, and cut off before the answer. `hold`: never answered.
-   * `silence`: only the head of the answer comes. `late`: the answer comes 300 ms later than it could.
+   * `lose`: never forwarded. `lose-answer`: forwarded, but cut off before the answer. `hold`: never answered.
+   * `silence`: only the head of the answer comes. `late`: the answer comes 300 ms late.
    */
   how:
     | 'lose'
@@ -20,7 +20,7 @@ export interface Fault {
     | { status: number; headers?: Record<string, string>; body: string };
 }
 
-/** A request as it came by. */
+/** A request that passed the proxy. */
 export interface Seen {
   /** `METHOD /path?query`. */
   line: string;
@@ -31,7 +31,7 @@ export interface Seen {
   answeredAt?: number;
 }
 
-/** A real way to a platform on which things go wrong. */
+/** A real proxy in front of a platform. It causes faults. */
 export class FaultyProxy implements AsyncDisposable {
   readonly seen: Seen[] = [];
   readonly #server;
@@ -73,7 +73,7 @@ export class FaultyProxy implements AsyncDisposable {
     this.#isDown = false;
   }
 
-  /** Ends every connection there is. */
+  /** Ends every open connection. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -102,7 +102,7 @@ export class FaultyProxy implements AsyncDisposable {
         answer.once('end', () => incoming.socket.destroy());
         return;
       }
-      // A connection that was used before would be a browser's reason to send a lost request again on its own.
+      // On a connection that was used before, a browser would send a lost request again on its own.
       response.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       response.flushHeaders();
       answer.once('end', () => {

@@ -1,6 +1,6 @@
 import { KithError, KithNetworkError } from '../../src/index.ts';
 
-/** What comes of a call, as JSON: its answer, or the failure by its kind. */
+/** The outcome of a call as JSON: its answer, or the fields of its failure. */
 export async function settled(call: PromiseLike<unknown>): Promise<unknown> {
   try {
     return { answer: (await call) ?? null };

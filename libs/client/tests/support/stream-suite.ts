@@ -42,7 +42,7 @@ class Listening {
   }
 }
 
-/** Tests the streams of a platform, each test on a way of its own, at the same time. */
+/** Tests the streams of a platform. All tests run at the same time, each through its own proxy. */
 export function testStreams(platform: () => TestPlatform): void {
   describe.concurrent('streams', () => {
     it('are opened anew after a silence', async ({ expect }) => {

@@ -34,7 +34,7 @@ const expected: Record<BehaviourName, unknown> = {
   retriesWhatIsSafe: {
     count: 0,
     reads: 3,
-    // The second attempt is answered as the first was, and done once.
+    // The write is done once, and the second attempt gets the answer of the first.
     created: { name: 'Once', writes: 2, there: 1 },
     lost: { isTimeout: false, hasCause: true },
     signIns: 1,
@@ -129,17 +129,17 @@ const expected: Record<BehaviourName, unknown> = {
   streamsFromWhereItWas: [['2', 'Two'], ['3', 'Three'], { type: 'reset', id: '3' }],
 };
 
-/** How long a behaviour waits at the least, in ms. */
+/** The shortest time that a behaviour waits, in ms. */
 const leastWaits: Partial<Record<BehaviourName, number>> = {
   honoursRetryAfter: 500,
   waitsForAPlatformThatIsAway: 1_000,
 };
 
-/** Fifty calls at once each: beside others, a busy machine would answer some too late. */
+/** Behaviours with fifty calls at a time: beside others, a busy machine would answer some too late. */
 const crowds: BehaviourName[] = ['refreshesOnceForRefusedTokens', 'refreshesOnceBeforeExpiry'];
 const others = (Object.keys(expected) as BehaviourName[]).filter((name) => !crowds.includes(name));
 
-/** Expects of each behaviour what it tells, wherever it is run. Those that wait do so at the same time. */
+/** Checks the outcome of each behaviour, wherever it runs. Behaviours that wait do so at the same time. */
 export function testBehaviours(on: {
   platform: () => TestPlatform;
   run: (name: BehaviourName, world: ClientWorld) => Promise<unknown>;

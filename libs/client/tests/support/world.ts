@@ -5,23 +5,23 @@ import type { World } from './control.ts';
 import { FaultyProxy } from './proxy.ts';
 import { serveControl } from './serve-control.ts';
 
-/** No limit but one, which is soon reached and soon over. */
+/** There is only one limit, which is reached quickly and ends quickly. */
 const limits = {
   ...Object.fromEntries(operations.flatMap(({ name, auth }) => (auth === 'operator' ? [] : [[name, null]]))),
   'identity.check-username': { max: 3, windowSeconds: 2 },
 };
 
-/** A way to a platform on which things go wrong, of one test's own: others on the same platform do not notice. */
+/** One test's own faulty proxy to a platform: other tests on the same platform do not notice it. */
 export interface ClientWorld extends World, AsyncDisposable {
-  /** Signs someone up; gives a client of theirs. */
+  /** Signs someone up; returns a client of that user. */
   clientOf(name?: string): Promise<KithClient>;
 }
 
-/** Starts a platform with the limits that the behaviours are to meet. */
+/** Starts a platform with the limits that the behaviours need. */
 export const startLimited = (engine: EngineKind): Promise<TestPlatform> =>
   startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1', RATE_LIMITS: JSON.stringify(limits) } });
 
-/** Lays a way of the caller's own to a platform. */
+/** Starts the caller's own proxy to a platform. */
 export async function reach(platform: TestPlatform): Promise<ClientWorld> {
   const proxy = await FaultyProxy.start(platform.url);
   const { url } = proxy;

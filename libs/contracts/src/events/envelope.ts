@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { timestamp, uuid } from '../scalars.ts';
 
 /**
- * What stands on the bus of every event (spec#events-envelope). `aggregate.seq` counts from 1, without gaps.
- * `aggregate.epoch`, 0 where absent, counts how often the database that tells it was restored: it goes before `seq`
- * (docs/adr/0028).
+ * The fields of every event on the bus (spec#events-envelope). `aggregate.seq` counts from 1, without gaps.
+ * `aggregate.epoch`, 0 if absent, counts how often the database that publishes the event was restored. It takes precedence over
+ * `seq` (docs/adr/0028).
  */
 export interface EventEnvelope<Type extends string = string, Data = unknown> {
   id: string;
@@ -40,7 +40,7 @@ export function eventSchema<E extends EventSpec>(spec: E) {
     aggregate: z.object({
       type: z.string(),
       id: z.string(),
-      // Of an aggregate that was imported it is 0 until its first change.
+      // An imported aggregate has `seq` 0 until its first change.
       seq: z.int().nonnegative(),
       epoch: z.int().nonnegative().optional(),
     }),
@@ -50,7 +50,7 @@ export function eventSchema<E extends EventSpec>(spec: E) {
 
 export type EventOf<E extends EventSpec> = EventEnvelope<E['type'], z.output<E['data']>>;
 
-/** One number to compare what is told of an aggregate by: first its epoch, then its `seq`. In epoch 0 it is the `seq`. */
+/** A number that orders the events of an aggregate: by epoch, then by `seq`. In epoch 0 it is the `seq`. */
 export function eventOrder({ seq, epoch = 0 }: { seq: number; epoch?: number | undefined }): number {
   return epoch * 2 ** 32 + seq;
 }

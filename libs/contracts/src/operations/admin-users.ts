@@ -46,8 +46,8 @@ const suspending = {
 } as const;
 
 /**
- * Suspends a user: its tokens stop at once and its sessions end. The suspension ends by itself at `until`. Answers the
- * user. Repeating it changes nothing; with another reason or time it sets those (spec#admin-users-suspend).
+ * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Answers the
+ * user. Repeating it changes nothing; a repeat with another reason or time sets those (spec#admin-users-suspend).
  */
 export const suspendUser = operation({
   ...suspending,
@@ -56,7 +56,7 @@ export const suspendUser = operation({
   summary: 'Suspend a user',
   path: '/admin/projects/:projectId/users/:userId/suspend',
   body: z.object({
-    /** Shown to operators alone. */
+    /** Shown only to operators. */
     reason: clearableText(1000),
     until: tellableInstant.nullish(),
   }),
@@ -100,7 +100,7 @@ export const listUserSessions = operation({
   output: generalList(sessionInfo.omit({ current: true })),
 });
 
-/** Ends all sessions of a user, whose access tokens stop at once (spec#admin-users-end-sessions). */
+/** Ends all sessions of a user. Their access tokens stop immediately (spec#admin-users-end-sessions). */
 export const endUserSessions = operation({
   ...account,
   name: 'identity.end-user-sessions',

@@ -6,7 +6,7 @@ import { nothing } from './shared.ts';
 
 const scope = z.enum(operatorScopes);
 
-/** What an operator key may do, and until when. `projectIds` of null is every project. */
+/** What an operator key may do, and until when. If `projectIds` is null, it may act on every project. */
 const rights = {
   scopes: z.array(scope).max(operatorScopes.length),
   projectIds: z.array(uuid).max(100).nullable(),
@@ -19,7 +19,7 @@ export const operatorKey = z.object({
   name: shownText(200),
   ...rights,
   createdAt: timestamp,
-  /** To the minute; null for a key that was never used. */
+  /** Exact to the minute; null for a key that was never used. */
   lastUsedAt: timestamp.nullable(),
 });
 export type OperatorKey = z.output<typeof operatorKey>;
@@ -37,7 +37,7 @@ const common = {
 const unique = <T>(values: readonly T[]) => [...new Set(values)];
 
 /**
- * Makes an operator key. Its token is in this answer alone: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys
+ * Makes an operator key. Only this answer has its token: Kith keeps a hash. Only `OPERATOR_TOKEN` may make keys
  * (spec#operator-keys-endpoints).
  */
 export const createOperator = operation({
@@ -102,7 +102,7 @@ const ofProject = {
   invalid: { params: 'project/not-found' },
 } as const;
 
-/** Makes a server key of a project. The key is in this answer alone: Kith keeps a hash (spec#server-keys-endpoints). */
+/** Makes a server key of a project. Only this answer has the key: Kith keeps a hash (spec#server-keys-endpoints). */
 export const createServerKey = operation({
   ...ofProject,
   name: 'identity.create-server-key',
@@ -138,14 +138,14 @@ export const deleteServerKey = operation({
   invalid: { params: 'auth/key-not-found' },
 });
 
-/** What a gateway knows of a key. It finds the key by the hash of what was sent. */
+/** What a gateway knows about a key. It finds the key by the hash of the sent token. */
 export const apiKey = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('operator'), id: uuid, ...rights }),
   z.object({ kind: z.literal('server'), id: uuid, projectId: uuid }),
 ]);
 export type ApiKey = z.output<typeof apiKey>;
 
-/** All keys, for gateways, a page at a time (docs/adr/0053). */
+/** Gives gateways all keys, a page at a time (docs/adr/0053). */
 export const getApiKeys = internalOperation({
   name: 'identity.api-keys',
   feature: 'auth',
@@ -160,7 +160,7 @@ export const getApiKeys = internalOperation({
   errors: [],
 });
 
-/** Tells identity when keys were used last. */
+/** Tells identity when keys were last used. */
 export const noteKeyUses = internalOperation({
   name: 'identity.note-key-uses',
   feature: 'auth',

@@ -4,38 +4,38 @@ import { operation } from '../operation.ts';
 import { instant, shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing } from './shared.ts';
 
-/** Who has done what, when and from where. It holds ids, and no names or addresses of e-mail (spec#audit-ids). */
+/** Who has done what, when and from where. A row holds ids, but no names or e-mail addresses (spec#audit-ids). */
 export const auditRow = z.object({
   id: uuid,
-  /** Of failures that are counted together, the beginning of their minute. */
+  /** For failures that are counted together: the beginning of their minute. */
   at: timestamp,
   /**
-   * `operator` (`OPERATOR_TOKEN`), `operator-key:<id>`, `server-key:<id>`, `user:<id>`, or of somebody who is no user
-   * `unknown:<keyed hash>`; of somebody who was erased `erased:<keyed hash>`.
+   * `operator` (`OPERATOR_TOKEN`), `operator-key:<id>`, `server-key:<id>`, `user:<id>`, `unknown:<keyed hash>` for somebody who is
+   * not a user, or `erased:<keyed hash>` for a user who was erased.
    */
   actor: shownText(200),
   /** The name of the operation. */
   action: shownText(100),
   projectId: uuid.nullable(),
-  /** What it was done to, by kind and id; null where that is the actor. */
+  /** What the action was done to, by kind and id; null if that is the actor. */
   target: shownText(300).nullable(),
-  /** Of somebody who was erased it is a keyed hash. */
+  /** A keyed hash if the user was erased. */
   ip: shownText(100),
   requestId: shownText(200),
   /** `success`, or the code of the error. */
   outcome: shownText(100),
-  /** How many failures alike there were in the minute (spec#audit-repeated). */
+  /** How many alike failures there were in the minute (spec#audit-repeated). */
   count: wholeNumber.min(1),
 });
 export type AuditRow = z.output<typeof auditRow>;
 
-/** The user that a row is about, whom it is erased with: who has acted, or else who it was done to. */
+/** The user whom a row is about and is erased with: the user who acted, or else the user who was acted on. */
 export function auditedUser({ actor, target }: Pick<AuditRow, 'actor' | 'target'>): string | null {
   const about = [actor, target].find((one) => one?.startsWith('user:'));
   return about?.slice('user:'.length) ?? null;
 }
 
-/** What may stand in a row as an actor or an action. */
+/** A text that can be an actor or an action of a row. */
 const wanted = z
   .string()
   .max(200)

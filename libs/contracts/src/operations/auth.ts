@@ -9,7 +9,7 @@ import { secondFactor } from './second-factor.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 import { ownUser, profileFields } from './users.ts';
 
-/** What signing in answers (spec#accounts-session). */
+/** The answer to signing in (spec#accounts-session). */
 export const session = z.object({
   success: z.literal(true),
   accessToken: shownText(4096),
@@ -18,7 +18,7 @@ export const session = z.object({
 });
 export type Session = z.output<typeof session>;
 
-/** What signing up answers; without tokens where the address has to be verified first (spec#accounts-unverified-sign-up). */
+/** The answer to signing up; without tokens if the address has to be verified first (spec#accounts-unverified-sign-up). */
 export const signedUp = session.extend({
   accessToken: session.shape.accessToken.nullable(),
   refreshToken: session.shape.refreshToken.nullable(),
@@ -46,7 +46,7 @@ export const signUp = operation({
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
-  // Checked on the whole object, which zod does last: a malformed field answers before a weak password
+  // The password is checked on the whole object, which zod does last: so a malformed field answers before a weak password
   // (spec#conventions-check-order).
   body: z.object({ email, password, ...profileFields }).refine(strongEnough, {
     path: ['password'],
@@ -91,14 +91,14 @@ export const signIn = operation({
   ],
 });
 
-/** A refresh token of a client that may have none. */
+/** The refresh token of a client; it may be absent. */
 const perhapsToken = z.string().max(512).nullish();
-/** What a client that is signed out is told when it asks for a new token (spec#existing-clients-refresh). */
+/** The answer to a signed-out client that asks for a new token (spec#existing-clients-refresh). */
 const signedOut = z.object({ user: z.null(), accessToken: z.null() });
 
 /**
- * Ends the session of a refresh token, whole family. Answers the same for a token it does not know, and without one
- * (spec#accounts-sign-out, spec#accounts-sign-out-always).
+ * Ends the session of a refresh token, with the token's whole family. The answer is the same for an unknown token and without a
+ * token (spec#accounts-sign-out, spec#accounts-sign-out-always).
  */
 export const signOut = operation({
   ...common,
@@ -117,7 +117,7 @@ export const signOut = operation({
 });
 
 /**
- * Exchanges a refresh token for a new session's tokens; the presented one is used up (spec#accounts-refresh). Without one it says
+ * Exchanges a refresh token for new tokens; the presented token is used up (spec#accounts-refresh). Without a token, it answers
  * that nobody is signed in.
  */
 export const requestNewAccessToken = operation({
@@ -136,7 +136,7 @@ export const requestNewAccessToken = operation({
   errors: ['auth/unauthorized', 'auth/token-reuse-detected', 'auth/suspended'],
 });
 
-/** Signs in who the project's own backend vouches for, by a JWT of the project's key (spec#accounts-verify-external). */
+/** Signs in a user whom the project's own backend vouches for, with a JWT of the project's key (spec#accounts-verify-external). */
 export const verifyExternalUser = operation({
   ...common,
   name: 'identity.verify-external-user',
@@ -188,7 +188,7 @@ export const changePassword = operation({
   ],
 });
 
-/** One of the caller's sessions; `current` is the one the access token belongs to. */
+/** One of the caller's sessions; `current` is true for the session of the access token. */
 export const sessionInfo = z.object({
   id: uuid,
   createdAt: timestamp,
@@ -259,7 +259,7 @@ export const getJwks = operation({
   errors: [],
 });
 
-/** A key of access tokens: in the key set before it signs, and until the last token it signed is gone. */
+/** A key for access tokens. It is in the key set before it signs, and until the last token that it signed has expired. */
 export const signingKey = z.object({
   kid: shownText(128),
   state: z.enum(['published', 'signing', 'verifying']),
@@ -268,8 +268,8 @@ export const signingKey = z.object({
 });
 
 /**
- * Makes a new key for access tokens, which signs once every verifier can know it; one that waits for that already is
- * answered as it is. Nothing that was signed before stops holding (spec#accounts-jwks).
+ * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, it is the answer.
+ * Tokens that were signed before stay valid (spec#accounts-jwks).
  */
 export const rotateKeys = operation({
   name: 'identity.rotate-keys',
@@ -290,8 +290,8 @@ export const rotateKeys = operation({
 });
 
 /**
- * Takes a key out of use at once: no gateway takes a token of it any more, so that everybody signs in or refreshes anew. A
- * key that signs is replaced in the same step. Repeating changes nothing (spec#signing-keys-revoke).
+ * Takes a key out of use immediately: gateways accept its tokens no more, so users have to sign in or refresh again. If the key is
+ * the one that signs, it is replaced in the same step. Repeating changes nothing (spec#signing-keys-revoke).
  */
 export const revokeKey = operation({
   name: 'identity.revoke-key',
@@ -311,7 +311,7 @@ export const revokeKey = operation({
   errors: ['auth/key-not-found'],
 });
 
-/** What was revoked since a moment, for gateways that were not there to hear of it (docs/adr/0007). */
+/** What is revoked, for gateways that were not running when they would have been told (docs/adr/0007). */
 export const getRevocations = internalOperation({
   name: 'identity.revocations',
   feature: 'auth',

@@ -20,8 +20,8 @@ const block = {
 } as const;
 
 /**
- * Blocks a user: ends what is between the two, and neither appears to the other while it stands (spec#blocks-ends-pair,
- * spec#blocks-hides). A declined request has ended before and stays declined, so that blocking is no way to ask again.
+ * Blocks a user: ends the connection or request between the two, and hides each from the other while the block lasts
+ * (spec#blocks-ends-pair, spec#blocks-hides). A declined request stays declined, so that blocking is no way to ask again.
  */
 export const blockUser = operation({
   ...block,
@@ -30,7 +30,7 @@ export const blockUser = operation({
   method: 'POST',
 });
 
-/** Takes the caller's block of a user back (spec#blocks-unblock). */
+/** Takes back the caller's block of a user (spec#blocks-unblock). */
 export const unblockUser = operation({
   ...block,
   name: 'connections.unblock',
@@ -38,10 +38,10 @@ export const unblockUser = operation({
   method: 'DELETE',
 });
 
-/** A block of the caller's: `user` is who is blocked. */
+/** A block that the caller has made: `user` is the blocked user. */
 export const standingBlock = z.object({ id: uuid, user: publicUser, createdAt: timestamp });
 
-/** Whom the caller blocks, newest first (spec#blocks-list). */
+/** The users whom the caller blocks, newest block first (spec#blocks-list). */
 export const listBlocks = operation({
   ...common,
   name: 'connections.list-blocks',

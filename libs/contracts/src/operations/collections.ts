@@ -4,7 +4,7 @@ import { internalOperation, operation } from '../operation.ts';
 import { clampedInteger, jsonObject, shownText, text, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** `updatedAt` moves with the name and with what is saved, not with what changes in sub-collections. */
+/** `updatedAt` changes with the name and with the saved entities, not with changes in sub-collections. */
 export const collection = z.object({
   id: uuid,
   projectId: uuid,
@@ -55,7 +55,7 @@ export const createSubCollection = operation({
   invalid: { params: 'collection/invalid-parent', 'body.collectionName': 'collection/invalid-name' },
 });
 
-/** The children of a collection, oldest first: a bare array, the rest by `Link` (spec#collections-list-sub). */
+/** The children of a collection, oldest first, as a bare array. Further pages come by `Link` (spec#collections-list-sub). */
 export const listSubCollections = operation({
   ...common,
   name: 'collections.list-sub-collections',
@@ -92,7 +92,7 @@ export const renameCollection = operation({
   invalid: { params: 'collection/not-found', 'body.name': 'collection/invalid-name' },
 });
 
-/** Deletes a collection with all below it, at once for every access; the root stays (spec#collections-delete). */
+/** Deletes a collection with all below it. All are gone immediately for every request; the root stays (spec#collections-delete). */
 export const deleteCollection = operation({
   ...common,
   name: 'collections.delete',
@@ -111,7 +111,7 @@ export const deleteCollection = operation({
 
 const entityId = text({ min: 1, max: 200 });
 
-/** An entity as a collection holds it: `id` is the entity's, `metadata` what it was saved with, null for none. */
+/** An entity in a collection: `id` is the entity's id, `metadata` what it was saved with, or null. */
 export const savedEntity = z.object({
   id: shownText(200),
   isSaved: z.literal(true),
@@ -143,7 +143,7 @@ const counted = z.object({
 });
 
 /**
- * Saves an entity in a collection. One that is saved already stays as it is, its first `metadata` too
+ * Saves an entity in a collection. An entity that is already saved stays as it is, with its first `metadata`
  * (spec#collections-add-entity).
  */
 export const addEntity = operation({
@@ -162,7 +162,7 @@ export const addEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** Takes an entity out of a collection; one that is not in it is no error (spec#collections-remove-entity). */
+/** Takes an entity out of a collection. It is no error if the entity is not in it (spec#collections-remove-entity). */
 export const removeEntity = operation({
   ...common,
   name: 'collections.remove-entity',
@@ -179,7 +179,7 @@ export const removeEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** In which of the caller's collections an entity is saved, the oldest collection first (spec#collections-is-saved). */
+/** The caller's collections in which an entity is saved, oldest collection first (spec#collections-is-saved). */
 export const isEntitySaved = operation({
   ...common,
   name: 'collections.is-entity-saved',
@@ -199,8 +199,8 @@ export const isEntitySaved = operation({
 });
 
 /**
- * A collection of a user's with the ids of what is saved in it: of the 1,000 saved last, in the order in which they were saved.
- * Null where it is not there (spec#existing-clients-list).
+ * A user's collection with the ids of the entities in it: the 1,000 that were saved last, in the order in which they were saved.
+ * Null if there is no such collection (spec#existing-clients-list).
  */
 export const collectionWithEntities = internalOperation({
   name: 'collections.with-entities',

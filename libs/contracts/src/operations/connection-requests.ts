@@ -6,7 +6,7 @@ import { byConnection, common, declined, peopleQuery } from './connection-shared
 import { nothing, perFiveMinutes } from './shared.ts';
 import { publicUser } from './users.ts';
 
-/** Accepts a pending request; its receiver only (spec#connections-accept). */
+/** Accepts a pending request; only its receiver may (spec#connections-accept). */
 export const acceptConnection = operation({
   ...common,
   name: 'connections.accept',
@@ -23,7 +23,7 @@ export const acceptConnection = operation({
   invalid: { params: 'connection/not-found' },
 });
 
-/** Declines a pending request; its receiver only (spec#connections-decline). */
+/** Declines a pending request; only its receiver may (spec#connections-decline). */
 export const declineConnection = operation({
   ...common,
   name: 'connections.decline',

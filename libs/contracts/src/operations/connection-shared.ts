@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { listQuery } from '../lists.ts';
 import { text, timestamp, uuid } from '../scalars.ts';
 
-/** What every operation of connections has. */
+/** The fields that all operations of connections share. */
 export const common = { feature: 'connection', scope: 'project', auth: 'user', shortForm: true } as const;
 
 export const byUser = z.object({ userId: uuid });
 export const byConnection = z.object({ connectionId: uuid });
-/** A list of people can be searched: `query` in `searchFields` (username, name; both by default), folded. */
+/** Lists of people can be searched: for `query`, without regard to case, in `searchFields` (username, name; both by default). */
 export const peopleQuery = listQuery({ limit: 20, max: 100 }).extend({
   query: text({ max: 100 }).optional().describe('A part of the username or the name, in any case.'),
   searchFields: z.enum(['username', 'name']).optional().describe('Where alone `query` is looked for.'),
 });
 
-/** A request as it is once it was declined. */
+/** A declined request. */
 export const declined = z.object({ id: uuid, status: z.literal('declined'), respondedAt: timestamp });

@@ -57,7 +57,7 @@ export const listConnections = operation({
   errors: [],
 });
 
-/** How the caller and another user stand; a block does not show (spec#connections-status). */
+/** The relation between the caller and another user; it does not show blocks (spec#connections-status). */
 export const getConnectionStatus = operation({
   ...common,
   name: 'connections.get-status',
@@ -146,9 +146,9 @@ const ofUser = {
 } as const;
 
 /**
- * A user's established connections, as anyone may see them, unless the project keeps them to its users
- * (spec#projects-public-connections); for a signed-in caller without whom it blocks or is blocked by, in rows and totals,
- * and empty where that is the user asked for (spec#blocks-hides).
+ * A user's established connections. Anyone may see them, unless the project shows them only to its users
+ * (spec#projects-public-connections). For a signed-in caller, rows and totals leave out users whom the caller blocks or is blocked
+ * by; if the user in the path is one of these, the list is empty (spec#blocks-hides).
  */
 export const listUserConnections = operation({
   ...ofUser,

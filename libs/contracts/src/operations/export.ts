@@ -15,12 +15,12 @@ import { storedFile, storedImage } from './storage.ts';
 import { connectionSettings, notificationSettings } from './user-settings.ts';
 import { ownUser } from './users.ts';
 
-/** Most items of a page. A page is also at most about `exportPageBytes`, of which one item may be more. */
+/** The largest number of items in a page. A page also has at most about `exportPageBytes`, unless a single item is larger. */
 export const exportPageItems = 200;
-/** Far below what the bus carries in a message, and what a gateway holds of an export. */
+/** About the largest size of a page, in bytes: far below what the bus carries in a message and what a gateway holds of an export. */
 export const exportPageBytes = 256 * 1024;
 
-/** Whose data, where the last page ended (null is the first), and how many items at most. */
+/** The user, where the last page ended (null for the first page), and the largest number of items. */
 const range = z.object({
   projectId: uuid,
   userId: uuid,
@@ -28,7 +28,7 @@ const range = z.object({
   limit: z.int().min(1).max(exportPageItems),
 });
 
-/** Declares a list of what a service holds of a user. What comes or goes meanwhile may be in it or not. */
+/** Declares a list of what a service holds of a user. Items that are added or removed during the export may be in it or not. */
 function section<const Name extends `${string}.export-${string}`, Item extends z.ZodType>(
   name: Name,
   feature: Feature,
@@ -38,20 +38,20 @@ function section<const Name extends `${string}.export-${string}`, Item extends z
   return internalOperation({ name, feature, body: range, output, errors: [] });
 }
 
-/** A request that was declined: the user's own, or one the user has declined. */
+/** A declined request: one that the user has sent, or one that the user has declined. */
 const declinedRequest = connectionRequest.extend({ respondedAt: timestamp });
 
-/** A saved entity by its collection; `id` is the entity's. */
+/** A saved entity with its collection's id; `id` is the entity's. */
 const exportedEntity = savedEntity.omit({ isSaved: true }).extend({ collectionId: uuid });
 
-/** The user's sessions that are not over, newest first, without anything that opens one. */
+/** The user's current sessions, newest first, without any token. */
 export const exportSessions = section(
   'identity.export-sessions',
   'auth',
   sessionInfo.omit({ current: true }).extend({ expiresAt: timestamp }),
 );
 
-/** Mails that were asked for, each with the address it goes to, while its token holds; without anything that opens one. */
+/** Requested mails whose tokens are still valid, each with the address that it goes to, but without the token. */
 export const exportMails = section(
   'identity.export-mails',
   'auth',
@@ -73,17 +73,17 @@ export const exportDeclinedRequests = section('connections.export-declined', 'co
 /** Blocks that the user has made, newest first. */
 export const exportBlocks = section('connections.export-blocks', 'connection', standingBlock);
 
-/** What the user has decided about requests and the own list; nothing where it is as it was. */
+/** The user's settings for requests and the list of connections; empty if the user has changed nothing. */
 export const exportConnectionSettings = section(
   'connections.export-settings',
   'connection',
   connectionSettings,
 );
 
-/** All collections, flat: `parentId` makes the tree of them. In no order. */
+/** All collections as a flat list, in no order: `parentId` gives the tree. */
 export const exportCollections = section('collections.export-collections', 'collection', collection);
 
-/** What is saved in all collections; what is saved in several is there as often. */
+/** The saved entities of all collections. An entity that is saved in several collections is listed for each. */
 export const exportEntities = section('collections.export-entities', 'collection', exportedEntity);
 
 /** Notifications that are kept, newest first. */
@@ -93,7 +93,7 @@ export const exportNotifications = section(
   appNotification,
 );
 
-/** Which notifications the user has turned off; nothing where none. */
+/** The types of notifications that the user has turned off; empty if there are none. */
 export const exportNotificationSettings = section(
   'notifications.export-settings',
   'app-notification',
@@ -121,8 +121,8 @@ const sections = {
 } as const;
 
 /**
- * All that the services hold of the caller, as one JSON document to be saved as a file (spec#users-export). It is sent as it
- * is read: a connection that ends before the document does means that it failed (docs/adr/0012).
+ * All that the services hold of the caller, as one JSON document to be saved as a file (spec#users-export). It is sent while it is
+ * read: if the connection ends before the document does, the export has failed (docs/adr/0012).
  */
 export const exportUser = operation({
   name: 'identity.export-user',

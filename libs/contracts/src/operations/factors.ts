@@ -7,9 +7,9 @@ import { password } from './password.ts';
 import { secondFactor } from './second-factor.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** Most second factors of a user. */
+/** How many second factors a user may have. */
 export const mostFactors = 10;
-/** Codes of a set of recovery codes. */
+/** How many codes a set of recovery codes has. */
 export const recoveryCodeCount = 10;
 
 const type = z.enum(['totp', 'passkey']);
@@ -24,7 +24,7 @@ export const factor = z.object({
 });
 export type Factor = z.output<typeof factor>;
 
-/** What a user has: its second factors, oldest first, and how many recovery codes are left. */
+/** A user's second factors, oldest first, and how many recovery codes are left. */
 export const factorList = z.object({
   factors: z.array(factor).max(mostFactors),
   recoveryCodesLeft: wholeNumber,
@@ -58,7 +58,7 @@ export const listFactors = operation({
 const begun = { id: uuid, name: shownText(60).nullable(), expiresAt: timestamp };
 
 /**
- * Begins to enrol a second factor. It counts once it is confirmed, within 10 minutes. The secret is shown here alone
+ * Begins to enrol a second factor. It counts only after it is confirmed, within 10 minutes. The secret is shown only here
  * (spec#accounts-factors-enrol).
  */
 export const enrolFactor = operation({
@@ -71,7 +71,7 @@ export const enrolFactor = operation({
   body: z.object({
     type,
     name: optionalText(60),
-    /** Of a passkey: the page's host, or a domain above it. */
+    /** For a passkey: the page's host, or a domain above it. */
     rpId: rpId.optional(),
   }),
   output: z.union([
@@ -89,8 +89,8 @@ export const enrolFactor = operation({
 });
 
 /**
- * Confirms a second factor with its first code, or with the passkey that was made. With the first factor come the recovery
- * codes, which are shown here alone (spec#accounts-factors-confirm).
+ * Confirms a second factor with its first code, or with the new passkey. The first factor brings the recovery codes, which are
+ * shown only here (spec#accounts-factors-confirm).
  */
 export const confirmFactor = operation({
   ...common,
@@ -112,7 +112,7 @@ export const confirmFactor = operation({
   invalid: { params: 'auth/factor-not-found' },
 });
 
-/** Removes a second factor. The recovery codes go with the last one (spec#accounts-factors-remove). */
+/** Removes a second factor. Removing the last one also removes the recovery codes (spec#accounts-factors-remove). */
 export const removeFactor = operation({
   ...common,
   name: 'identity.remove-factor',
@@ -150,7 +150,7 @@ const challenge = {
   output: passkeyRequest,
 } as const;
 
-/** Makes a challenge for a passkey of the caller's, for a step-up (spec#accounts-factors-challenge). */
+/** Makes a challenge for the caller's passkeys, for a step-up (spec#accounts-factors-challenge). */
 export const challengePasskey = operation({
   ...challenge,
   name: 'identity.challenge-passkey',
@@ -161,7 +161,7 @@ export const challengePasskey = operation({
 });
 
 /**
- * Makes a challenge for a passkey to sign in with, for who knows the password: nobody else learns whether an account has
+ * Makes a challenge for signing in with a passkey. The caller must know the password: nobody else learns whether an account has
  * second factors (spec#accounts-factors-sign-in-challenge).
  */
 export const challengeSignIn = operation({
@@ -181,7 +181,7 @@ export const challengeSignIn = operation({
   ],
 });
 
-/** Proves the caller again by password, code or passkey; this holds for 5 minutes in the token's session (spec#accounts-step-up). */
+/** Proves the caller again by password, code or passkey. It counts for 5 minutes in the token's session (spec#accounts-step-up). */
 export const stepUp = operation({
   ...common,
   name: 'identity.step-up',

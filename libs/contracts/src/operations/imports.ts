@@ -7,17 +7,17 @@ import { nothing } from './shared.ts';
 import { fileUpload, longestEdge, maxVariants, qualityText, sizesText, variantName } from './storage.ts';
 import { profileFields } from './users.ts';
 
-/** Most rows of one request; a request is also at most as large as any body (spec#requests-too-large). */
+/** The largest number of rows in a request. The size limit of all bodies applies too (spec#requests-too-large). */
 export const importRows = 1_000;
 
-/** An instant of another backend: ISO 8601 with any offset, from 1970 on; kept as UTC with milliseconds. */
+/** An instant from another backend: ISO 8601 with any offset, from 1970 on. It is stored as UTC with milliseconds. */
 const foreignInstant = instant
   .refine((value) => {
     const ms = Date.parse(value);
     return ms >= 0 && ms < 9_999_999_999_999;
   }, 'must be a time from 1970 to 2286.')
   .transform((value) => new Date(value).toISOString());
-/** An id as the other backend has it. */
+/** An id from the other backend. */
 const foreignId = text({ min: 1, max: 512 });
 const ofUser = { userId: uuid.optional(), userForeignId: foreignId.optional() };
 const namesUser = (row: { userId?: string | undefined; userForeignId?: string | undefined }) =>
@@ -25,8 +25,8 @@ const namesUser = (row: { userId?: string | undefined; userForeignId?: string | 
 const userMissing = { path: ['userId'], error: 'Give userId or userForeignId.' };
 
 /**
- * A user to import. Its id is `id`, or follows from the project and `foreignId`: the same row is always the same user. A
- * field that there is not is refused: a hash under another name would make a user who cannot sign in.
+ * A user to import. The user's id is `id`, or is derived from the project and `foreignId`: the same row is always the same user.
+ * Unknown fields are refused: a hash under another name would make a user who cannot sign in.
  */
 export const importedUser = z
   .strictObject({
@@ -51,7 +51,7 @@ const isRequester = (row: { requesterId?: string | undefined; requesterForeignId
 const isReceiver = (row: { receiverId?: string | undefined; receiverForeignId?: string | undefined }) =>
   row.receiverId !== undefined || row.receiverForeignId !== undefined;
 
-/** What is between two users. `connectedAt` is when it was accepted or declined; by default that is `requestedAt`. */
+/** A connection or request between two users. `connectedAt` is when it was accepted or declined; by default it is `requestedAt`. */
 export const importedConnection = z
   .strictObject({
     id: uuid.optional(),
@@ -69,8 +69,8 @@ export const importedConnection = z
 export type ImportedConnection = z.output<typeof importedConnection>;
 
 /**
- * A collection of a user, below the root or below that of another row. It gets an id that follows from the user and
- * `id`, the one it had: rows name it by that.
+ * A collection of a user, below the root or below the collection of another row. `id` is its id in the other backend, by which
+ * rows name it. Its new id is derived from the user and `id`.
  */
 export const importedCollection = z
   .strictObject({
@@ -83,7 +83,7 @@ export const importedCollection = z
   .refine(namesUser, userMissing);
 export type ImportedCollection = z.output<typeof importedCollection>;
 
-/** What is saved in a collection: of `importedCollection`'s `id`, or in the root without one. */
+/** A saved entity. `collectionId` is the `id` of an `importedCollection`; without it, the entity is in the root. */
 export const importedEntity = z
   .strictObject({
     ...ofUser,
@@ -103,8 +103,8 @@ const ofFile = {
 };
 
 /**
- * A file of a user, whose bytes are at `path`, below the folder of the line's own file. Whoever knows `id` can read it, so it is
- * no number of the other backend's, nor made from one.
+ * A file of a user. Its bytes are at `path`, relative to the folder of the file that has this line. Anyone who knows `id` can read
+ * the file, so `id` is not a number of the other backend, nor made from one.
  */
 export const importedFile = z
   .strictObject({
@@ -142,8 +142,8 @@ export const importReasons = [
 export type ImportReason = (typeof importReasons)[number];
 
 /**
- * What became of the rows: new ones, those of which all that they give is stored already, and those that cannot be, by
- * their index. `conflict` is a row of what is there and is not like it; `fields` names what differs.
+ * The outcome of the rows: how many are new, how many are already stored exactly as given, and which cannot be imported, by their
+ * index. `conflict` is a row of something that is already stored, but differently; `fields` names what differs.
  */
 export const importResult = z.object({
   imported: wholeNumber,
@@ -175,7 +175,7 @@ const common = {
 } as const;
 const rowsOf = <Row extends z.ZodType>(row: Row) => z.object({ rows: z.array(row).min(1).max(importRows) });
 
-/** Imports users of another backend; a row of one who is there changes nothing (docs/import.md). */
+/** Imports users of another backend; a row of a user who already exists changes nothing (docs/import.md). */
 export const importUsers = operation({
   ...common,
   name: 'identity.import-users',
@@ -185,7 +185,7 @@ export const importUsers = operation({
   body: rowsOf(importedUser),
 });
 
-/** Imports what is between users: connections, pending and declined requests. Nobody is notified (docs/import.md). */
+/** Imports connections, pending requests and declined requests between users. Nobody is notified (docs/import.md). */
 export const importConnections = operation({
   ...common,
   name: 'connections.import',
@@ -195,7 +195,7 @@ export const importConnections = operation({
   body: rowsOf(importedConnection),
 });
 
-/** Imports users' collections; a parent comes before what is below it (docs/import.md). */
+/** Imports users' collections; a parent must come before the collections below it (docs/import.md). */
 export const importCollections = operation({
   ...common,
   name: 'collections.import',
@@ -205,7 +205,7 @@ export const importCollections = operation({
   body: rowsOf(importedCollection),
 });
 
-/** Imports what is saved in collections (docs/import.md). */
+/** Imports the saved entities of collections (docs/import.md). */
 export const importEntities = operation({
   ...common,
   name: 'collections.import-entities',
@@ -215,7 +215,7 @@ export const importEntities = operation({
   body: rowsOf(importedEntity),
 });
 
-/** Imports a file of a user, one a request. The other fields of the form come before it (docs/import.md). */
+/** Imports a file of a user, one per request. The other fields of the form come before the file (docs/import.md). */
 export const importFile = operation({
   ...common,
   name: 'storage.import-file',
@@ -230,7 +230,7 @@ export const importFile = operation({
   errors: ['project/not-found', 'storage/no-file', 'storage/file-too-large'],
 });
 
-/** Which of these users there are, for rows that name users. */
+/** Which of these users exist, for rows that name users. */
 export const knownUsers = internalOperation({
   name: 'identity.known-users',
   feature: 'user',

@@ -72,7 +72,7 @@ const all = [
   ...auditOperations,
 ] as const;
 
-/** One of them, with its exact types. */
+/** Any operation of the HTTP API, with its exact types. */
 export type Operation = (typeof all)[number];
 
 /** Every operation of the HTTP API, subject by subject. */

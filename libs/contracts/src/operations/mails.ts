@@ -9,14 +9,14 @@ import { nothing, perFiveMinutes } from './shared.ts';
 const common = { feature: 'auth', scope: 'project', params: nothing, status: 200 } as const;
 const done = z.object({ success: z.literal(true) });
 const told = z.object({ success: z.literal(true), message: shownText(200) });
-/** A token of a mail, or a code; longer ones are never made. */
+/** The token or code of a mail. Longer ones are never made. */
 const token = z.string().min(1).max(200);
-/** Where a page is to lead to. Whether it may is the project’s to say. */
+/** The address that a page leads to. The project decides whether it is allowed. */
 const address = text({ min: 1, max: 2_048 });
 
 /**
- * Sends a mail with a token that sets a new password. Answers the same, and as quickly, whether there is such an account or not
- * (spec#accounts-request-reset).
+ * Sends a mail with a token that sets a new password. The answer and its timing are the same whether or not there is such an
+ * account (spec#accounts-request-reset).
  */
 export const requestPasswordReset = operation({
   ...common,
@@ -32,7 +32,7 @@ export const requestPasswordReset = operation({
   errors: ['project/not-found', 'auth/mail-unavailable'],
 });
 
-/** Sets a new password by the token of a mail, once, and ends every session (spec#accounts-reset). */
+/** Sets a new password with the token of a mail, which works once, and ends every session (spec#accounts-reset). */
 export const resetPassword = operation({
   ...common,
   name: 'identity.reset-password',
@@ -54,7 +54,7 @@ export const resetPassword = operation({
   errors: ['auth/weak-password', 'auth/invalid-reset-token'],
 });
 
-/** Sends the caller a mail that verifies the e-mail address, by a code or by a link (spec#accounts-send-verification). */
+/** Sends the caller a mail that verifies the e-mail address, with a code or a link (spec#accounts-send-verification). */
 export const sendVerificationEmail = operation({
   ...common,
   name: 'identity.send-verification-email',
@@ -70,8 +70,8 @@ export const sendVerificationEmail = operation({
 });
 
 /**
- * Takes the token of a mail: verifies the address, makes a new address count, or undoes a change of address. A code of 6 digits is
- * taken with its user's access token alone (spec#accounts-verify-email).
+ * Takes the token of a mail: verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is
+ * accepted only with its user's access token (spec#accounts-verify-email).
  */
 export const verifyEmail = operation({
   ...common,
@@ -105,8 +105,8 @@ export const verifyEmailLink = operation({
 });
 
 /**
- * Sends a mail to a new address of the caller's. It counts once its token comes to `verify-email`; then the old address is told
- * (spec#accounts-change-email).
+ * Sends a mail to the caller's new address. The address counts once `verify-email` gets the mail's token; then the old address
+ * gets a mail about it (spec#accounts-change-email).
  */
 export const changeEmail = operation({
   ...common,

@@ -11,7 +11,7 @@ const of = { id: uuid, projectId: uuid, userId: uuid };
 const isRead = z.boolean();
 const times = { createdAt: timestamp, updatedAt: timestamp };
 
-/** What Kith tells a user of; what `metadata` says of the initiator is as it was then (spec#notifications-snapshot). */
+/** A notification from Kith. What `metadata` says about the initiator is the state at that time (spec#notifications-snapshot). */
 export const kithNotification = z.object({
   ...of,
   type: z.enum(kithNotificationTypes),
@@ -28,7 +28,7 @@ export const kithNotification = z.object({
 });
 export type KithNotification = z.output<typeof kithNotification>;
 
-/** What an application tells a user of, in words of its own (spec#notifications-own). */
+/** A notification from an application, in its own words (spec#notifications-own). */
 export const ownNotification = z.object({
   ...of,
   type: shownText(64),
@@ -38,13 +38,13 @@ export const ownNotification = z.object({
   ...times,
 });
 
-/** Something a user is told of. */
+/** Any notification to a user. */
 export const appNotification = z.union([kithNotification, ownNotification]);
 export type AppNotification = z.output<typeof appNotification>;
 
 const common = { feature: 'app-notification', scope: 'project', auth: 'user' } as const;
 
-/** The caller's notifications, newest first; under an explicit `/api/v6` the bare array (spec#notifications-list-v6). */
+/** The caller's notifications, newest first. Under an explicit `/api/v6` it is a bare array (spec#notifications-list-v6). */
 export const listNotifications = operation({
   ...common,
   name: 'notifications.list',
@@ -93,7 +93,7 @@ export const markNotificationAsRead = operation({
   invalid: { params: 'app-notification/not-found' },
 });
 
-/** Marks all that is unread, and tells how many that were (spec#notifications-mark-all). */
+/** Marks all unread notifications as read, and answers how many there were (spec#notifications-mark-all). */
 export const markAllNotificationsAsRead = operation({
   ...common,
   name: 'notifications.mark-all-as-read',
@@ -110,10 +110,10 @@ export const markAllNotificationsAsRead = operation({
 });
 
 /**
- * The caller's notifications as they come, as Server-Sent Events: `event: notification`, `data` an item, `id` the
- * feed sequence, from which `Last-Event-ID` resumes. `reset` says that it cannot, `evicted` that five newer streams
- * of the same user are open (spec#notifications-stream-resume, spec#notifications-stream-reset,
- * spec#notifications-stream-places). The gateway serves it; `output` is what one event carries.
+ * The caller's notifications as they come, as Server-Sent Events: `event: notification`, with an item as `data` and the feed
+ * sequence as `id`, from which `Last-Event-ID` resumes. `reset` says that the stream cannot resume, `evicted` that five newer
+ * streams of the same user are open (spec#notifications-stream-resume, spec#notifications-stream-reset,
+ * spec#notifications-stream-places). The gateway serves it; `output` is the data of one event.
  */
 export const streamNotifications = operation({
   ...common,
@@ -132,8 +132,9 @@ export const streamNotifications = operation({
 });
 
 /**
- * Tells users of something, by the application's own back end: in the same lists, counts and streams as what Kith tells.
- * Ids of nobody, and users who have turned the type off, are skipped; answers how many were told (spec#notifications-create, spec#notifications-own).
+ * Notifies users on behalf of the application's own back end, in the same lists, counts and streams as Kith's notifications.
+ * Ids of no user, and users who have turned the type off, are skipped; answers how many users were notified
+ * (spec#notifications-create, spec#notifications-own).
  */
 export const createNotifications = operation({
   ...common,
@@ -167,7 +168,7 @@ const internal = { feature: 'app-notification', errors: [] } as const;
 const stream = { projectId: uuid, userId: uuid, streamId: uuid };
 const sequence = z.int().min(0);
 
-/** Gives a stream one of the user's five places, the oldest one's when all are taken, and tells where the feed stands. */
+/** Gives a stream one of the user's five places, or the oldest stream's place if all are taken, and answers the feed's position. */
 export const openFeed = internalOperation({
   ...internal,
   name: 'notifications.feed-open',
@@ -176,9 +177,9 @@ export const openFeed = internalOperation({
 });
 
 /**
- * What follows a feed sequence, oldest first. `seq` is how far the answer reaches, also where what was there has been
- * taken back. `reset`: `after` is ahead of the feed, or what followed it is not kept any more; `seq` is the feed's
- * end then. `evicted`: the stream's place was given to another.
+ * The items after a feed sequence, oldest first. `seq` is how far the answer reaches, even if the items there have been
+ * taken back. `reset`: `after` is ahead of the feed, or the items after it are not kept any more; `seq` is then the feed's
+ * end. `evicted`: the stream's place was given to another stream.
  */
 export const feedAfter = internalOperation({
   ...internal,

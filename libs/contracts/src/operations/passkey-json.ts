@@ -20,7 +20,7 @@ export const host = z
   .regex(/^[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*$/i, 'must be a host name, such as example.com.')
   .transform((name) => name.toLowerCase());
 
-/** What a browser makes of a new passkey: `RegistrationResponseJSON` of WebAuthn Level 3. */
+/** A browser's answer for a new passkey: `RegistrationResponseJSON` of WebAuthn Level 3. */
 export const passkeyRegistration = z.object({
   id: credentialId,
   type,
@@ -33,7 +33,7 @@ export const passkeyRegistration = z.object({
   }),
 });
 
-/** What a browser answers for a passkey: `AuthenticationResponseJSON` of WebAuthn Level 3. */
+/** A browser's answer for a passkey that was used: `AuthenticationResponseJSON` of WebAuthn Level 3. */
 export const passkeyAssertion = z.object({
   id: credentialId,
   type,
@@ -43,7 +43,7 @@ export const passkeyAssertion = z.object({
 const descriptor = z.object({ type, id: shownText(1364), transports: z.array(shownText(32)).max(10) });
 const algorithm = z.object({ type, alg: z.int() });
 
-/** What a page makes a passkey by: `PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3. */
+/** What a page needs to make a passkey: `PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3. */
 export const passkeyCreation = z.object({
   rp: z.object({ id: shownText(253), name: shownText(200) }),
   user: z.object({ id: shownText(64), name: shownText(320), displayName: shownText(320) }),
@@ -58,7 +58,7 @@ export const passkeyCreation = z.object({
   attestation: z.literal('none'),
 });
 
-/** What a page asks for a passkey by: `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3. */
+/** What a page needs to ask for a passkey: `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3. */
 export const passkeyRequest = z.object({
   challenge: shownText(64),
   rpId: shownText(253),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The forms that are taken: argon2id and scrypt as PHC strings, bcrypt as `$2a$`, `$2b$` or `$2y$`. What says the kind and
- * cost of a hash stands in front; hashes of one kind take equally long to verify.
+ * The accepted forms: argon2id and scrypt as PHC strings, bcrypt as `$2a$`, `$2b$` or `$2y$`. A hash begins with its kind and
+ * cost; hashes of one kind take equally long to verify.
  */
 const forms = [
   {
@@ -18,7 +18,7 @@ const forms = [
 
 type Costs = Readonly<Record<string, string | undefined>>;
 
-/** The kind in front of a hash, what it says of its cost, and what follows it; nothing for a form that is not taken. */
+/** The kind at the start of a hash, its costs, and whether the rest is well-formed; undefined for a form that is not accepted. */
 function read(hash: string): { kind: string; costs: Costs; isWhole: boolean } | undefined {
   for (const form of forms) {
     const found = form.kind.exec(hash);
@@ -29,14 +29,14 @@ function read(hash: string): { kind: string; costs: Costs; isWhole: boolean } | 
   return undefined;
 }
 
-/** The kind and cost of a password hash, its text up to the salt; null for a form that is not taken. */
+/** The kind and cost of a password hash, which is its text up to the salt; null for a form that is not accepted. */
 export function passwordHashKind(hash: string): string | null {
   const found = read(hash);
-  // The letter of bcrypt's version tells which old mistake was mended, not how it is verified.
+  // The letter in bcrypt's version says which old bug was fixed, not how the hash is verified.
   return found?.isWhole ? found.kind.replace(/^\$2[aby]\$/, '$2b$') : null;
 }
 
-/** What verifying a hash of a kind takes, as a share of the most that is taken: about a second of one core. */
+/** The cost of verifying a hash of a kind, as a share of the highest accepted cost: about a second of one core. */
 export function passwordHashCost(kind: string): number {
   return costOf(read(kind)?.costs ?? {});
 }
@@ -49,8 +49,8 @@ function costOf({ memory, passes, log, block, parallel, rounds }: Costs): number
 }
 
 /**
- * Costs within which a sign-in can be answered, beside others: 256 MiB, and about a second of one core. scrypt's `N` must
- * be below 2^(16·r) (RFC 7914).
+ * Whether a sign-in with this hash can be answered beside others: at most 256 MiB, and about a second of one core. scrypt's `N`
+ * must be below 2^(16·r) (RFC 7914).
  */
 function isBearable(hash: string): boolean {
   const of = read(hash)?.costs ?? {};
@@ -73,7 +73,7 @@ function isBearable(hash: string): boolean {
   );
 }
 
-/** A password hash of another backend. Refusals do not quote it. */
+/** A password hash from another backend. Refusals do not quote it. */
 export const passwordHash = z
   .string()
   .max(300)

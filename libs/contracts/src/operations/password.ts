@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { codePoints } from '../scalars.ts';
 
 /**
- * Longest password, in code points (spec#accounts-long-password). Checked before anything else is done with one: to
- * normalize Unicode takes time that grows with the square of a run of combining marks.
+ * The longest password, in code points (spec#accounts-long-password). This is checked before anything else is done with a
+ * password: the time to normalize Unicode grows with the square of the length of a run of combining marks.
  */
 const longestPassword = 256;
-/** A password as it is given. */
+/** A password as the caller gives it. */
 export const password = z
   .string()
   .refine(

@@ -9,7 +9,7 @@ const common = {
 } as const;
 
 /**
- * Erases what a service still has of a deleted project whose users identity has erased: `isDone` when nothing is left, or was
+ * Erases what a service still has of a deleted project, after identity has erased the users. `isDone` is true when nothing is left
  * (docs/adr/0044). Repeatable.
  */
 export const eraseProjectConnections = internalOperation({
@@ -17,26 +17,26 @@ export const eraseProjectConnections = internalOperation({
   name: 'connections.erase-project',
   feature: 'connection',
 });
-/** The same of collections. */
+/** The same for collections. */
 export const eraseProjectCollections = internalOperation({
   ...common,
   name: 'collections.erase-project',
   feature: 'collection',
 });
-/** The same of files. */
+/** The same for files. */
 export const eraseProjectFiles = internalOperation({
   ...common,
   name: 'storage.erase-project',
   feature: 'storage',
 });
-/** The same of notifications. */
+/** The same for notifications. */
 export const eraseProjectNotifications = internalOperation({
   ...common,
   name: 'notifications.erase-project',
   feature: 'app-notification',
 });
 
-/** All of them: identity asks each. */
+/** All of these operations: identity asks each one. */
 export const projectErasures = [
   eraseProjectConnections,
   eraseProjectCollections,

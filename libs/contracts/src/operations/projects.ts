@@ -15,7 +15,7 @@ const limit = z.object({
     .max(7 * 24 * 3600),
 });
 
-/** Less than the whole profile, all of it, or nothing. */
+/** What strangers see of a profile: a part (`card`), all of it, or nothing. */
 const publicProfiles = z.enum(['card', 'all', 'none']);
 export type PublicProfiles = z.output<typeof publicProfiles>;
 
@@ -23,22 +23,22 @@ export type PublicProfiles = z.output<typeof publicProfiles>;
 export const project = z.object({
   id: uuid,
   name: shownText(200),
-  /** What verifies the JWTs of the project's own backend: SPKI as PEM. */
+  /** The key that verifies the JWTs of the project's own backend: SPKI as PEM. */
   publicKey: shownText(16 * 1024).nullable(),
   /**
-   * Limits of operations in this project, in place of the contract's and the configuration's; null is none
+   * Limits of operations in this project, which replace those of the contract and the configuration; null is no limit
    * (spec#projects-limits).
    */
   limits: z.record(z.string(), limit.nullable()),
-  /** Web origins that may call under addresses that name this project; with none it is those of `CORS_ORIGINS`. */
+  /** Web origins that may call under addresses that name this project. If it is empty, those of `CORS_ORIGINS` may. */
   webOrigins: z.array(shownText(300)).max(100),
-  /** What those who are not signed in see of profiles (spec#users-strangers). */
+  /** What callers who are not signed in see of profiles (spec#users-strangers). */
   publicProfiles,
-  /** Whether anybody may see connection lists; they show profiles, so they are as little public as these. */
+  /** Whether anybody may see connection lists. They show profiles, so they are never more public than profiles. */
   publicConnections: z.boolean(),
-  /** Most MiB of files that the project may store; null is what the configuration says (spec#storage-quota). */
+  /** How many MiB of files the project may store; null is the value of the configuration (spec#storage-quota). */
   storageMib: wholeNumber.nullable(),
-  /** Longest life of the JWTs of the project's own backend, in seconds (spec#accounts-external-max-age). */
+  /** The longest lifetime of the JWTs of the project's own backend, in seconds (spec#accounts-external-max-age). */
   externalTokenMaxAge: wholeNumber,
   /** Whether anybody may sign up (spec#accounts-sign-up-closed). */
   signUp: z.enum(['open', 'closed']),
@@ -46,34 +46,34 @@ export const project = z.object({
   requireVerifiedEmail: z.boolean(),
   /** The page of the application that links in mails lead to; null is the first of `webOrigins` (spec#accounts-mail-texts). */
   mailLinkBase: shownText(2048).nullable(),
-  /** Subjects and texts of mails in place of the usual ones, by kind (spec#accounts-mail-texts). */
+  /** Subjects and texts of mails that replace the usual ones, by kind (spec#accounts-mail-texts). */
   mailTexts: mailTexts,
   createdAt: timestamp,
   updatedAt: timestamp,
-  /** Of a project that is being deleted: since when, and how many users are still there; else null. */
+  /** For a project that is being deleted: since when, and how many users are still there. Otherwise null. */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
 export type Project = z.output<typeof project>;
 
-/** What gateways go by of a project; `publicConnections` is false also where `publicProfiles` is `none`. */
+/** The settings of a project that gateways use. `publicConnections` is also false if `publicProfiles` is `none`. */
 export const gatewaySettings = project
   .pick({ limits: true, webOrigins: true, publicConnections: true })
   .extend({
     projectId: uuid,
-    /** Absent where identity is of a version that does not tell it. */
+    /** Absent if identity has a version that does not send it. */
     publicProfiles: publicProfiles.default('card'),
     storageMib: wholeNumber.optional(),
-    /** Of a deleted project, for good: nothing is answered for it but what `answersDeleted` (spec#projects-deleting). */
+    /** Set for good once the project is deleted: only operations with `answersDeleted` answer for it (spec#projects-deleting). */
     isDeleted: z.literal(true).optional(),
   });
 export type GatewaySettings = z.output<typeof gatewaySettings>;
 
-/** Older ways to say it (spec#users-strangers-boolean). */
+/** The older, boolean values of `publicProfiles` (spec#users-strangers-boolean). */
 const booleans = { true: 'all', false: 'none' } as const;
 
 const name = text({ min: 1, max: 200 });
 
-/** What an operator may set of a project. Absent leaves it as it is (PATCH) or at its default. */
+/** What an operator may set on a project. An absent field stays as it is (PATCH) or gets its default. */
 const settings = {
   publicKey: z
     .union([z.string().max(16 * 1024), jsonObject(16 * 1024)], 'must be a public key as PEM or JWK.')
@@ -121,7 +121,7 @@ const one = {
   invalid: { params: 'project/not-found' },
 } as const;
 
-/** Registers a project: one application, with users of its own (spec#projects-create). */
+/** Registers a project: one application, with its own users (spec#projects-create). */
 export const createProject = operation({
   ...common,
   name: 'identity.create-project',
@@ -137,7 +137,7 @@ export const createProject = operation({
   errors: [],
 });
 
-/** The projects there are, newest first (spec#projects-list). */
+/** All projects, newest first (spec#projects-list). */
 export const listProjects = operation({
   ...common,
   name: 'identity.list-projects',
@@ -154,7 +154,7 @@ export const listProjects = operation({
   errors: [],
 });
 
-/** Looks a project up; one that is being deleted, too, until all it had is erased (spec#projects-get). */
+/** Looks up a project. A project that is being deleted is found until all its data is erased (spec#projects-get). */
 export const getProject = operation({
   ...one,
   name: 'identity.get-project',
@@ -165,12 +165,12 @@ export const getProject = operation({
   answersDeleted: true,
 });
 
-/** What deleting a project answers: it goes on in the background. */
+/** The answer to deleting a project, which continues in the background. */
 export const deletedProject = z.object({ id: uuid, status: z.literal('deleting') });
 export type DeletedProject = z.output<typeof deletedProject>;
 
 /**
- * Deletes a project for good: it answers no more, and then all it has is erased. `GET` tells how far that is. Repeating it
+ * Deletes a project for good: it answers no more, and then all its data is erased. `GET` shows the progress. Repeating it
  * changes nothing (spec#projects-delete).
  */
 export const deleteProject = operation({
@@ -195,7 +195,7 @@ export const updateProject = operation({
   body: z.object({ name: name.optional(), ...settings }),
 });
 
-/** The settings of all projects where they are not the defaults, for gateways (docs/adr/0013). */
+/** Gives gateways the settings of all projects that do not have the defaults (docs/adr/0013). */
 export const getProjectSettings = internalOperation({
   name: 'identity.project-settings',
   feature: 'project',
@@ -220,7 +220,7 @@ export const listProjectUsers = operation({
   output: generalList(projectUser),
 });
 
-/** What older client libraries read of a project before anybody has signed in (spec#existing-clients-lean). */
+/** What older client libraries read about a project before anybody has signed in (spec#existing-clients-lean). */
 export const getProjectLean = operation({
   name: 'identity.get-project-lean',
   summary: 'Get what a client may know of a project',

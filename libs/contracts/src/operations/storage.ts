@@ -4,10 +4,10 @@ import { internalOperation, operation } from '../operation.ts';
 import { shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** Most bytes of an uploaded file or image (spec#storage-too-large). */
+/** The largest size of an uploaded file or image, in bytes (spec#storage-too-large). */
 export const maxFileBytes = 50 * 1024 * 1024;
 
-/** What a variant of an image may be called. */
+/** The allowed names for variants of an image. */
 export const variantName = /^[a-z0-9-]{1,32}$/;
 export const maxVariants = 5;
 export const longestEdge = 4096;
@@ -28,7 +28,7 @@ const variant = z.object({
 
 const common = { fileId: uuid, originalPath: address, originalSize: wholeNumber };
 
-/** An image as it is stored: upright, without metadata. Sizes are bytes, widths and heights pixels. */
+/** An image as it is stored: upright and without metadata. Sizes are in bytes, widths and heights in pixels. */
 export const storedImage = z.object({
   ...common,
   type: z.literal('image'),
@@ -41,7 +41,7 @@ export const storedImage = z.object({
 });
 export type StoredImage = z.output<typeof storedImage>;
 
-/** A file as it is stored: the bytes that were sent. `contentType` is read from them. */
+/** A file as it is stored: the bytes that were sent. `contentType` is determined from the bytes. */
 export const storedFile = z.object({
   ...common,
   type: z.literal('file'),
@@ -51,7 +51,7 @@ export const storedFile = z.object({
 });
 export type StoredFile = z.output<typeof storedFile>;
 
-/** `{"small": 200}`: what a JSON text says of sizes. */
+/** Sizes as a JSON text, such as `{"small": 200}`. */
 export const sizesText = z
   .string()
   .transform((text, context): Record<string, number> => {
@@ -100,7 +100,7 @@ export const qualityText = z
   });
 
 const ofFiles = { feature: 'storage', scope: 'project' } as const;
-/** What every upload of a file brings. */
+/** The rules for every upload of a file. */
 export const fileUpload = {
   part: 'file',
   maxBytes: maxFileBytes,
@@ -196,7 +196,7 @@ export const getFileVariant = operation({
   params: byId.extend({ variant: z.string().regex(variantName).meta({ maxLength: 32 }) }),
 });
 
-/** Deletes a file of the caller's, at once for everybody (spec#storage-delete). */
+/** Deletes one of the caller's files. It is gone immediately for everybody (spec#storage-delete). */
 export const deleteFile = operation({
   ...ofFiles,
   name: 'storage.delete-file',
@@ -214,7 +214,7 @@ export const deleteFile = operation({
   invalid: { params: 'storage/not-found' },
 });
 
-/** Which of some ids are images of a user's own, each with its address. */
+/** Which of the given ids are images of the user, each with its address. */
 export const ownImages = internalOperation({
   name: 'storage.own-images',
   feature: 'storage',

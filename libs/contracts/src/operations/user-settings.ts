@@ -4,21 +4,21 @@ import { sized } from '../scalars.ts';
 import { common } from './connection-shared.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
-/** What a user decides about requests and the own list (spec#connections-settings). */
+/** A user's settings for requests and the list of connections (spec#connections-settings). */
 export const connectionSettings = z.object({
   /** Who may ask the user to connect: everyone, people with a connection in common, or nobody. */
   requestsFrom: z.enum(['everyone', 'common', 'nobody']),
-  /** Whether others get the user's list of connections, and their count. */
+  /** Whether others can see the user's list of connections and their count. */
   showsConnections: z.boolean(),
 });
 export type ConnectionSettings = z.output<typeof connectionSettings>;
 
-/** Most types of notifications that a user may turn off. */
+/** How many types of notifications a user may turn off. */
 export const maxTypesOff = 100;
 
 /**
- * By type, whether a user gets notifications of it (spec#notifications-settings): Kith's own types, and others that the user has
- * turned off.
+ * For each type, whether a user gets its notifications (spec#notifications-settings). It lists Kith's own types, and other types
+ * that the user has turned off.
  */
 export const notificationSettings = z.object({
   types: z.record(z.string().regex(/^[a-z0-9-]{1,64}$/), z.boolean()),
@@ -37,7 +37,7 @@ const ofNotifications = {
 const get = { method: 'GET', limit: perFiveMinutes(100), body: nothing, status: 200, errors: [] } as const;
 const update = { method: 'PATCH', limit: perFiveMinutes(50), status: 200, errors: [] } as const;
 
-/** Who may ask the caller to connect, and who gets the caller's list (spec#connections-settings). */
+/** Who may ask the caller to connect, and whether others see the caller's list (spec#connections-settings). */
 export const getConnectionSettings = operation({
   ...ofConnections,
   ...get,
@@ -46,7 +46,7 @@ export const getConnectionSettings = operation({
   output: connectionSettings,
 });
 
-/** Changes what is given of them (spec#connections-settings). */
+/** Changes the given settings; the others stay (spec#connections-settings). */
 export const updateConnectionSettings = operation({
   ...ofConnections,
   ...update,

@@ -24,7 +24,7 @@ export const publicUser = z.object({
 });
 export type PublicUser = z.output<typeof publicUser>;
 
-/** What a user's own answers carry beside the public part (spec#users-own). */
+/** A user as the user sees it: the public part and more (spec#users-own). */
 export const ownUser = publicUser.extend({
   email: shownText(254).meta({ format: 'email', maxLength: 254 }).nullable(),
   isVerified: z.boolean(),
@@ -51,7 +51,7 @@ export const username = z
   )
   .meta({ pattern: '^[A-Za-z0-9._]{3,30}$', maxLength: 30 });
 
-/** The profile fields a user may set. Absent leaves a field as it is (PATCH) or empty (sign-up); null empties it. */
+/** The profile fields that a user may set. An absent field stays as it is (PATCH) or empty (sign-up); null empties it. */
 export const profileFields = {
   username: username.nullish(),
   name: nameText(100),
@@ -91,8 +91,8 @@ export const getUser = operation({
 const updatedFields = { ...profileFields, avatarFileId: uuid.nullish(), bannerFileId: uuid.nullish() };
 
 /**
- * Changes the caller's own profile (spec#users-update). A server key changes that of any user of its project, and `role` and
- * `reputation`, too (spec#users-role-server-keys).
+ * Changes the caller's own profile (spec#users-update). A server key can change the profile of any user of its project, and also
+ * `role` and `reputation` (spec#users-role-server-keys).
  */
 export const updateUser = operation({
   ...common,
@@ -135,7 +135,7 @@ const lookUp = {
   errors: ['user/not-found'],
 } as const;
 
-/** One user by username, without regard to case (spec#users-by-username). */
+/** Finds a user by username, without regard to case (spec#users-by-username). */
 export const getUserByUsername = operation({
   ...lookUp,
   name: 'identity.get-user-by-username',
@@ -145,7 +145,7 @@ export const getUserByUsername = operation({
   query: z.object({ username: z.string().meta({ maxLength: 30 }) }),
 });
 
-/** One user by the id of the project's own backend (spec#users-by-foreign-id). */
+/** Finds a user by the id in the project's own backend (spec#users-by-foreign-id). */
 export const getUserByForeignId = operation({
   ...lookUp,
   name: 'identity.get-user-by-foreign-id',
@@ -156,7 +156,7 @@ export const getUserByForeignId = operation({
 });
 
 /**
- * At most 5 users whose username or name contains the query, first those that begin with it: a bare array
+ * At most 5 users whose username or name contains the query, those that begin with it first. The answer is a bare array
  * (spec#users-suggestions).
  */
 export const suggestUsers = operation({
@@ -181,7 +181,7 @@ export const checkUsername = operation({
   errors: [],
 });
 
-/** Erases the caller's account and, by event, what every service holds of it (spec#users-erasure). */
+/** Erases the caller's account. An event makes every service erase what it holds of the user (spec#users-erasure). */
 export const deleteUser = operation({
   ...common,
   name: 'identity.delete-user',
@@ -201,7 +201,7 @@ export const deleteUser = operation({
   invalid: { params: 'user/not-found' },
 });
 
-/** The project of a user, by the user's id alone; null when there is none (spec#short-forms-project). */
+/** The project of a user, found by the user's id only; null if there is no such user (spec#short-forms-project). */
 export const projectOfUser = internalOperation({
   name: 'identity.project-of-user',
   feature: 'user',
@@ -210,7 +210,7 @@ export const projectOfUser = internalOperation({
   errors: [],
 });
 
-/** The user that a server key acts for; null for one who is not there, or is suspended (spec#server-keys-forbidden). */
+/** The user whom a server key acts for; null if the user does not exist or is suspended (spec#server-keys-forbidden). */
 export const actingUser = internalOperation({
   name: 'identity.acting-user',
   feature: 'user',

@@ -2,7 +2,7 @@ import { within } from '@kith/base';
 import type { Logger } from 'pino';
 import { Sweeper } from './sweeper.ts';
 
-/** Times of looking after a store, in ms. */
+/** How often, and for how long, a store is checked, in ms. */
 export interface StoreTimes {
   everyMs: number;
   /** How long a check may take. */
@@ -14,9 +14,9 @@ export interface StoreTimes {
 const defaultTimes: StoreTimes = { everyMs: 1_000, checkMs: 3_000, endAfterMs: 120_000 };
 
 /**
- * Looks again and again whether a service's store answers. While it does not, consumers wait (`subscribe`), so that an outage of
- * any length costs no event its attempts. A store that stays away ends the process: orchestrators restart what
- * ends, and not what is unhealthy (docs/adr/0029).
+ * Checks again and again whether a service's store answers. While it does not, consumers wait (`subscribe`), so that an outage
+ * of any length does not use up an event's attempts. If the store stays away, the process ends: orchestrators restart a process
+ * that ends, but not one that is unhealthy (docs/adr/0029).
  */
 export class StoreWatch {
   /** Resolves when the store has been away for so long that the process is to end. */
@@ -45,7 +45,10 @@ export class StoreWatch {
     return this.#awaySince !== undefined;
   }
 
-  /** Looks now. Where the store does not answer, waits until it does and gives `true`; at the end of the service `false`. */
+  /**
+   * Checks now. Resolves with `false` if the store answers. If not, waits until it does and resolves with `true`, or with `false`
+   * if the service stops first.
+   */
   async waitedForIt(): Promise<boolean> {
     await this.#look();
     if (!this.isAway || this.#stopped) return false;
@@ -53,7 +56,7 @@ export class StoreWatch {
     return !this.#stopped;
   }
 
-  /** Looks no more, and lets go of who waits. */
+  /** Ends the checks, and releases everything that waits for the store. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#back.resolve();

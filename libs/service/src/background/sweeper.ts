@@ -1,7 +1,7 @@
 import { afterChange } from '@kith/store';
 import type { Logger } from 'pino';
 
-/** Runs a piece of work again and again, `everyMs` after the last run has ended, and at once when it is asked for. */
+/** Runs a piece of work again and again: `everyMs` after the last run has ended, or immediately when asked to. */
 export class Sweeper {
   readonly #work: () => Promise<void>;
   readonly #everyMs: number;
@@ -18,7 +18,7 @@ export class Sweeper {
     this.#schedule();
   }
 
-  /** Runs it at once, or once more where it is running; within a change that is held, once that is made. */
+  /** Runs the work now, or once more if it is running. Within a change that is held, it runs after that change is made. */
   kick(): void {
     afterChange(() => this.#kick());
   }

@@ -3,7 +3,7 @@ import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
 
-/** What every process reads from its environment. The text of each is the README's table. */
+/** What every process reads from its environment. The descriptions make up the README's table. */
 export const commonConfig = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
@@ -35,7 +35,7 @@ export const commonConfig = z.object({
     ),
 });
 
-/** What access tokens say of who made them and for whom: the same for identity, the gateway and backups. */
+/** The issuer and the audience of access tokens: the same for identity, the gateway and backups. */
 export const tokenConfig = z.object({
   TOKEN_ISSUER: z.string().default('kith').describe('`iss` of access tokens'),
   TOKEN_AUDIENCE: z.string().default('kith.dev').describe('`aud` of access tokens: the own domain'),
@@ -75,7 +75,7 @@ const secret = z
   .min(32, 'at least 32 characters are needed')
   .regex(/^[^,\n]*$/, 'it must not contain a comma');
 
-/** What a process needs that seals, signs or verifies under the secret of the installation (docs/adr/0048). */
+/** What a process needs to seal, sign or verify with the secret of the installation (docs/adr/0048). */
 export const secretConfig = z.object({
   KITH_SECRET: secret.describe(
     'secret of the installation, of at least 32 characters, which seals signing keys and by which services know the gateways; `KITH_SECRET_COMMAND` is a program that prints it. Outside of production `npm start` makes one in the data folder',
@@ -95,7 +95,7 @@ export const secretConfig = z.object({
     ),
 });
 
-/** What a service needs that takes or gives bytes over HTTP. */
+/** What a service needs to take or give bytes over HTTP. */
 export const httpConfig = z.object({
   HTTP_PORT: wholeNumber(0, 65535)
     .default(9091)

@@ -1,2 +1,2 @@
-// What processes read from their environment, for who needs no more of this package: without databases, bus and telemetry.
+// What processes read from their environment. For code that needs nothing else of this package: no database, bus or telemetry.
 export { commonConfig, mongoConfig, natsConfig, secretConfig, storeOf, tokenConfig } from './common.ts';

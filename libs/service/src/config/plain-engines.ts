@@ -1,6 +1,6 @@
 import { StartError } from '@kith/base/config';
 
-/** What of a process's environment says how it reaches engines. */
+/** The part of a process's environment that says how it reaches engines. */
 export interface EngineAddresses {
   NODE_ENV: string;
   ALLOW_PLAIN_ENGINES: boolean;
@@ -11,15 +11,15 @@ export interface EngineAddresses {
 }
 
 /**
- * Refuses engines that are reached over a network in production without encryption or without credentials (docs/adr/0055). What is
- * on this machine's loopback, nobody else reads. Throws `StartError`.
+ * In production, refuses engines that are reached over a network without encryption or without credentials (docs/adr/0055).
+ * Engines on this machine's loopback are allowed: nobody else can read that traffic. Throws `StartError`.
  */
 export function refusePlainEngines(config: EngineAddresses): void {
   if (config.NODE_ENV !== 'production' || config.ALLOW_PLAIN_ENGINES) return;
   const { NATS_URL = '', NATS_NKEY, MONGODB_URL = '', REDIS_URL = '' } = config;
   const nats = NATS_URL.split(',').map((one) => one.trim());
   const isEncrypted = {
-    // With TLS for one of them the client takes no other connection.
+    // If one of the addresses has TLS, the client makes only TLS connections.
     NATS_URL: nats.some((one) => one.startsWith('tls://')) || nats.every(isLocal),
     MONGODB_URL: isLocal(MONGODB_URL) || /^mongodb\+srv:|[?&](tls|ssl)=true(&|$)/i.test(MONGODB_URL),
     REDIS_URL: isLocal(REDIS_URL) || REDIS_URL.startsWith('rediss://'),
@@ -38,7 +38,7 @@ export function refusePlainEngines(config: EngineAddresses): void {
   }
 }
 
-/** The parts of an address before its path, which may name several hosts. */
+/** The part of an address before its path; it may name several hosts. */
 function authority(url: string): string {
   return url.replace(/^[a-z+]+:\/\//i, '').replace(/[/?].*$/s, '');
 }

@@ -97,7 +97,7 @@ test('the secret of the installation comes from a variable, a file or a program,
     KITH_SECRET_PREVIOUS: ['y'.repeat(32), 'z'.repeat(40)],
   });
   expect(read({ KITH_SECRET_FILE: file(`${secret}\n`) }).KITH_SECRET).toBe(secret);
-  // Words in quotes stay together, and there is no shell that would expand the others.
+  // Words in quotes stay together. No shell runs, so nothing is expanded.
   const printing = `${process.execPath} -e "console.log('$HOME'.padEnd(32, '-'))"`;
   expect(read({ KITH_SECRET_COMMAND: printing }).KITH_SECRET).toBe('$HOME'.padEnd(32, '-'));
   expect(() => read({})).toThrow('KITH_SECRET: a secret of at least 32 characters is needed');
@@ -113,6 +113,6 @@ test('a program that gives no secret is named, without what it has printed', () 
   expect(() => readConfig(secretConfig, { KITH_SECRET_COMMAND: '/nowhere/kms get' })).toThrow(
     new StartError('KITH_SECRET_COMMAND: /nowhere/kms gave no secret (ENOENT).'),
   );
-  // Only of settings that are secrets.
+  // Only settings that are secrets can come from a command.
   expect(readConfig(schema, { SECRET_COMMAND: `${process.execPath} -v` }).SECRET).toBeUndefined();
 });

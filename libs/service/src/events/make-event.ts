@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventEnvelope, EventOf, EventSpec } from '@kith/contracts';
 
-/** Makes an event of its contract type, to be stored with the change it tells of. */
+/** Makes an event of its contract type. The event is stored together with the change that it announces. */
 export function makeEvent<E extends EventSpec>(
   spec: E,
   of: {

@@ -12,31 +12,31 @@ interface Failure extends StoredEvent {
 }
 
 const batch = 100;
-/** Within this time of being stored, well under the brokers' two minutes, publishing twice leaves one copy. */
+/** An event published twice within this time after it was stored has one copy: the brokers drop repeats for two minutes. */
 const oneCopyMs = 60_000;
 
 /**
- * Publishes what stands in an outbox: at once when a handler kicks it, and every `sweepMs` for what a process left
- * when it died. Publishing twice is harmless: consumers go by `seq` and by the event's id.
+ * Publishes the events of an outbox: immediately when a handler kicks it, and every `sweepMs`, for events that a process left
+ * behind when it died. Publishing twice is harmless: consumers go by `seq` and by the event's id.
  */
 export class Relay {
   readonly #options: { bus: Bus; outbox: Outbox; log: Logger; metrics: Metrics };
   readonly #timer: NodeJS.Timeout;
   readonly #checks: NodeJS.Timeout;
-  /** Runs while a kick waits for more. */
+  /** The timer that runs while a kick waits for more events. */
   #gathering: NodeJS.Timeout | undefined;
-  /** Whether the marks are to be compared with the log before anything else is published. */
+  /** Whether the marks have to be compared with the log before anything else is published. */
   #isCheckDue = true;
   /** Counts the times the connection was lost. */
   #connections = 0;
-  /** That of the database; goes out with every event. */
+  /** The epoch of the database. It goes out with every event. */
   #epoch = 0;
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
-  /** What this sweep could not publish. */
+  /** The events that this sweep could not publish. */
   #past: Past | undefined;
-  /** When the oldest event that is known not to be out came about, Unix ms. */
+  /** When the oldest event that is known to be unpublished occurred, Unix ms. */
   #oldest: number | undefined;
   readonly #unwatch: () => void;
 
@@ -46,12 +46,12 @@ export class Relay {
     log: Logger;
     metrics: Metrics;
     sweepMs?: number;
-    /** How often the marks are compared with the log, beside at start and when the connection was lost. */
+    /** How often the marks are compared with the log. It also happens at the start and after a lost connection. */
     checkMs?: number;
   }) {
     this.#options = options;
     this.#timer = setInterval(() => {
-      // A run that is under way comes to its end first: started again each time, it might never get past slow failures.
+      // A run that is under way ends first: if each sweep started it over, it might never get past slow failures.
       if (!this.#running) this.#past = undefined;
       this.kick();
     }, options.sweepMs ?? 2_000);
@@ -73,8 +73,8 @@ export class Relay {
   }
 
   /**
-   * Publishes soon; does not wait and does not throw. With `within`, so many ms later, in one go with what comes meanwhile: for events
-   * that nobody waits for.
+   * Publishes soon; does not wait and does not throw. With `within`, publishes that many ms later, together with the events that
+   * come meanwhile. This is for events that nobody waits for.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {
@@ -88,7 +88,7 @@ export class Relay {
     this.#gathering = undefined;
     if (this.#stopped) return;
     this.#again = true;
-    // It publishes what others have stored, too: what it does belongs to no trace, each event has its own.
+    // A run also publishes what other requests have stored. So the run belongs to no trace: each event has its own.
     const run = () => this.#run();
     this.#running ??= (tracing()?.detached(run) ?? run()).finally(() => {
       this.#running = undefined;
@@ -96,7 +96,7 @@ export class Relay {
     });
   }
 
-  /** Publishes what is there, then ends. What fails stays for the next start. */
+  /** Publishes what is stored, then ends. Events that fail stay for the next start. */
   async stop(): Promise<void> {
     if (this.#stopped) return;
     clearInterval(this.#timer);
@@ -105,7 +105,7 @@ export class Relay {
     this.#unwatch();
     this.#stopped = true;
     await this.#running;
-    // What was stored while the last run was ending; nothing else starts one now.
+    // Publishes what was stored while the last run was ending; nothing else starts a run now.
     this.#past = undefined;
     this.#again = true;
     await this.#run();
@@ -125,9 +125,9 @@ export class Relay {
         this.#again ||= events.length === batch;
         const [first] = failures;
         if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
-        // Nothing behind them can be published either.
+        // Without a connection, later events cannot be published either.
         if (first && !bus.isConnected()) this.#again = false;
-        // In the embedded form nothing above waits: requests get their turn between two batches.
+        // In the embedded form nothing above gives up the event loop: requests get their turn between two batches.
         await nextTurn();
       }
     } catch (error) {
@@ -137,7 +137,7 @@ export class Relay {
     }
   }
 
-  /** Takes marks back of what the log has lost. */
+  /** Takes back the marks of events that the log has lost. */
   async #check(): Promise<void> {
     this.#isCheckDue = false;
     try {
@@ -150,7 +150,7 @@ export class Relay {
     }
   }
 
-  /** Publishes events and marks those that are out; gives the others. */
+  /** Publishes events and marks the published ones; returns those that failed. */
   async #publish(events: readonly StoredEvent[]): Promise<Failure[]> {
     const { bus, outbox, log, metrics } = this.#options;
     const connections = this.#connections;
@@ -164,7 +164,7 @@ export class Relay {
         }),
       ),
     );
-    // Perhaps the broker came back without the first of them, and the position of the last would hide that.
+    // The broker may have come back without the first events, and the position of the last one would hide that.
     if (connections !== this.#connections) return [];
     const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
@@ -175,7 +175,7 @@ export class Relay {
       if (stored.conflict)
         log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
     }
-    // A process that died before it had marked the event may have left an earlier copy, anywhere.
+    // A process that died before it marked the event may have left an earlier copy at any position.
     for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
       const inOrder = some.toSorted((one, other) => one.position - other.position);
       const last = inOrder.at(-1) as (typeof done)[number];
@@ -186,7 +186,7 @@ export class Relay {
     }
     metrics.eventsPublished.inc(done.length);
     metrics.eventsNotPublished.inc(failures.length);
-    // A log that is gone takes no events.
+    // The log may be gone: then it takes no events.
     if (failures.length > 0) this.#isCheckDue = true;
     return failures;
   }
@@ -196,7 +196,7 @@ export class Relay {
     return { ...event, aggregate: { ...event.aggregate, epoch: this.#epoch } };
   }
 
-  /** Goes on behind what could not be published, which is tried again by the next sweep: it must not stop what follows. */
+  /** Skips the events that could not be published, so that they do not hold up later ones. The next sweep tries them again. */
   #pass(events: readonly StoredEvent[], failures: readonly Failure[]): void {
     const oldest = oldestOf(failures);
     if (!this.#past) this.#oldest = oldest;

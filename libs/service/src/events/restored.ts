@@ -2,8 +2,8 @@ import type { Bus } from '@kith/bus';
 import type { Outbox } from '@kith/store';
 
 /**
- * Takes up what follows from a restore: what the service had taken in since its backup is delivered once more. `finish` is to be
- * called once the rest is done.
+ * After a restore, makes the bus deliver once more the events that the service had taken in since its backup. Returns `undefined`
+ * if nothing was restored. Call `finish` when all other steps are done.
  */
 export async function startOverIfRestored(
   { bus, outbox }: { bus: Bus; outbox: Outbox },

@@ -4,16 +4,17 @@ import { type EventOf, type EventSpec, eventFilter, eventSchema } from '@kith/co
 import type { Progress } from '@kith/store';
 import type { StoreWatch } from '../background/store-watch.ts';
 
-/** What a service does with the events it takes in, in one durable consumer. */
+/** What a service does with the events of one durable consumer. */
 export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   /** `<service>-<purpose>`. */
   durable: string;
   events: readonly E[];
-  /** Applies one event. It may come again, late or out of turn: apply by `aggregate.seq` or under the event's id. */
+  /** Applies one event. It may come again, late or out of order: apply it by `aggregate.seq` or under the event's id. */
   apply(event: EventOf<E>, app: App): Promise<void>;
   /**
-   * As many a process applies at once, as that many replicas would: one mostly waits for its database. With 1 what they
-   * make is usually in their order. In the embedded form, whose databases do not let wait, they come one by one always.
+   * How many events a process applies at the same time, as that many replicas would: applying one is mostly waiting for the
+   * database. With 1, results usually have the order of the events. In the embedded form, whose databases answer without
+   * waiting, events always come one by one.
    */
   atOnce?: number;
 }
@@ -25,12 +26,12 @@ export function subscription<App, E extends EventSpec>(
   return options as unknown as EventSubscription<App>;
 }
 
-/** What is applied at once where a subscription does not say. */
+/** How many events are applied at the same time if a subscription does not say. */
 const someAtOnce = 4;
 
 /**
  * Starts a subscription: each event is parsed by its schema before it is applied. While the store does not answer, the events
- * being worked on are held and no further ones are begun.
+ * that are being applied are held, and no further ones are begun.
  */
 export async function subscribe<App>(
   subscribed: EventSubscription<App>,
@@ -62,7 +63,7 @@ export async function subscribe<App>(
   const subjects = subscribed.events.map((spec) => eventFilter(bus.prefix, spec));
   const intake = await bus.consume({ durable, subjects, atOnce, progress }, handle);
   let asked: Promise<Backlog> | undefined;
-  // Both are asked for at one scrape.
+  // One scrape asks for both numbers.
   const backlog = () => {
     asked ??= bus.backlog(durable).finally(() => {
       asked = undefined;
@@ -81,7 +82,7 @@ export async function subscribe<App>(
   };
 }
 
-/** Applies an event; where that fails because the store is away, again when it is back. */
+/** Applies an event. If that fails because the store is away, applies it again when the store is back. */
 async function applied(apply: () => Promise<void>, store: StoreWatch | undefined): Promise<void> {
   for (;;) {
     try {

@@ -7,12 +7,12 @@ interface Parts {
   outbox: Outbox;
 }
 
-/** Positions that are looked through, or taken back, at once. */
+/** How many positions are searched, or taken back, in one step. */
 const window = 1_000;
 
 /**
- * Compares the marks of published events with the log they were published to, and takes those back whose events the log has
- * lost: all of them if it is another log, else those above the last one that is still there (docs/adr/0027).
+ * Compares the marks of published events with the log that they were published to, and takes back the marks of events that the
+ * log has lost: all marks if it is another log, otherwise those above the last event that is still there (docs/adr/0027).
  * @returns The position above which marks were taken back; `undefined` when nothing was lost.
  */
 export async function takeBackLost(parts: Parts): Promise<number | undefined> {
@@ -27,18 +27,18 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
     if (!marked || top !== highest) await outbox.noteFact('log', { created, highest: top });
     return undefined;
   }
-  // Noted before it is begun: what is published meanwhile would hide what is left to be taken back.
+  // The loss is noted before the work begins: events published meanwhile would hide what is still to be taken back.
   await outbox.noteFact('log', { created, highest: top, lostAfter });
   for (let after = lostAfter; after < top; after += window) {
     await outbox.unpublish(after, Math.min(after + window, top));
-    // In the embedded form nothing above waits.
+    // In the embedded form nothing above gives up the event loop.
     await nextTurn();
   }
   await outbox.noteFact('log', { created, highest: lostAfter });
   return lostAfter;
 }
 
-/** Finds the highest marked position, `from` or below, that the log still has, if it has lost any above that. */
+/** Finds the highest marked position, `from` or below, that the log still has; `undefined` if it has lost none above that. */
 async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
   let isLost = false;
   for (let below = from + 1, width = window; below > 1; ) {
@@ -62,10 +62,10 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       isLost = true;
       below = last + 1;
     } else if (position < first) {
-      // It has expired, and so have those below it.
+      // This event has expired, and so have those below it.
       return isLost ? position : undefined;
     }
-    // Else it was withdrawn, which tells nothing.
+    // Otherwise the event was withdrawn, which says nothing about a loss.
   }
   return isLost ? 0 : undefined;
 }

@@ -4,7 +4,7 @@ import type { EventRange, Outbox, PublishedEvent } from '@kith/store';
 
 const batch = 100;
 
-/** Takes published events out of the bus, wherever copies of them are; what the outbox keeps of them stays. */
+/** Removes all copies of published events from the bus. The outbox keeps what it has of them. */
 export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Promise<void> {
   return bus.withdraw(
     events.map(({ event, span }) => ({ subject: eventSubject(bus.prefix, event), id: event.id, span })),
@@ -12,8 +12,8 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases the published events of a range: out of the bus those that `withdraw` picks, then out of the outbox all but
- * those of `keep`. Dying in between changes nothing: what the outbox still has is withdrawn again.
+ * Erases the published events of a range: first those that `withdraw` picks from the bus, then all but those of `keep` from the
+ * outbox. It is safe to die in between: the next run withdraws again what the outbox still has.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },

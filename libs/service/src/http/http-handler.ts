@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { OperationSpec, OutputOf } from '@kith/contracts';
 import type { OperationRequest } from '../operations/handler.ts';
 
-/** A request whose body, or answer, is bytes. Nothing of the body is validated yet. */
+/** A request whose body or answer is bytes. The body is not validated yet. */
 export type HttpRequest<O extends OperationSpec> = Omit<
   OperationRequest<O>,
   'body' | 'setHeader' | 'linkNext' | 'deadline'
 > & {
   incoming: IncomingMessage;
-  /** Validates the other fields of a form. Throws the contract's code. */
+  /** Validates the fields of a form other than its file. Throws the contract's code. */
   fields(given: Record<string, unknown>): OperationRequest<O>['body'];
-  /** Most MiB that the project may store, where the project says so. */
+  /** How many MiB the project may store, if it has a limit. */
   storageMib: number | undefined;
-  /** Aborted when the client is gone, or the process is to end. */
+  /** Aborted when the client is gone or the process has to end. */
   signal: AbortSignal;
 };
 
@@ -20,11 +20,11 @@ export type HttpRequest<O extends OperationSpec> = Omit<
 export interface BytesAnswer {
   status: 200 | 206 | 304;
   headers: Record<string, string>;
-  /** Read at the client's pace, each chunk once the one before is written; absent where the answer has none. */
+  /** Read at the client's pace: each chunk after the previous one is written. Absent if the answer has no body. */
   body?: AsyncIterable<Uint8Array>;
 }
 
-/** An operation whose bytes a service takes or gives over HTTP, with what does so. */
+/** An operation whose bytes a service takes or gives over HTTP, with its handler. */
 export interface HttpHandler<App, O extends OperationSpec = OperationSpec> {
   spec: O;
   handle(request: HttpRequest<OperationSpec>, app: App): Promise<unknown>;

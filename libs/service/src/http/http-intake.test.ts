@@ -27,7 +27,7 @@ describe('a download', () => {
     await intake.drain(0);
   });
 
-  /** The bytes of a download over a connection that stays, and whether they are all. */
+  /** Downloads over a connection that stays open; returns the bytes and whether they are complete. */
   async function download(): Promise<{ body: string; isWhole: boolean }> {
     const path = canonicalPath(getFile, context);
     const signed = signContext(secrets, { method: 'GET', path, operation: getFile.name }, context);

@@ -27,7 +27,7 @@ import { canonicalPath, verifiedContext } from './signed-context.ts';
 /** Where a service takes requests over HTTP, and the secrets by which it recognises those that a gateway sent. */
 export interface HttpIntakeConfig {
   host: string;
-  /** 0 is a free one. */
+  /** 0 picks a free port. */
   port: number;
   secrets: Secrets;
 }
@@ -47,29 +47,29 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
 export interface HttpIntake {
   /** `http://host:port` */
   readonly url: string;
-  /** Takes no more, and waits for what is under way, for at most `ms`; what is left then is broken off. */
+  /** Takes no more requests, and waits at most `ms` for those under way; then breaks off the rest. */
   drain(ms: number): Promise<void>;
 }
 
 /** The header that names the operation. */
 export const operationHeader = 'kith-operation';
 
-/** How long the rest of a body that was refused is read and dropped, in ms: so long its sender may take to see the answer. */
+/** How long the rest of a refused body is read and dropped, in ms: its sender has that long to see the answer. */
 const dropMs = 5_000;
 const keepAliveMs = 65_000;
 
 /**
- * Serves operations whose bodies or answers are bytes. It trusts what the gateway has signed and nothing else. What it refuses, or fails
- * at, it answers like an operation on the bus, with status and code in the same headers (docs/adr/0045).
+ * Serves operations whose bodies or answers are bytes. It trusts what the gateway has signed and nothing else. It answers refusals
+ * and failures as an operation on the bus does, with status and code in the same headers (docs/adr/0045).
  */
 export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<HttpIntake> {
   const { host, port, log } = options;
   const byName = new Map(options.handlers.map((one) => [one.spec.name as string, one]));
   const open = new Set<{ abort(): void; done: Promise<void> }>();
-  // The gateway has checked heads, and how long bodies take.
+  // The gateway has already checked the head, and limits how long a body takes.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
-    // The context holds the query, which may be as long as a client's head may, and is longer by half as base64.
+    // The context holds the query. That may be as long as a client's whole head, and base64 makes it longer.
     maxHeaderSize: 64 * 1024,
   });
   const take = (request: IncomingMessage, response: ServerResponse) => {
@@ -81,8 +81,8 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
     open.add(one);
     one.done = answer(byName, options, { request, response, gone }).finally(() => open.delete(one));
   };
-  // A body of unknown length ends with its connection. Closed with bytes of it unread, that would be reset, and the gateway could lose
-  // the answer: so it is ended, and closed once the gateway has seen that.
+  // A body of unknown length ends with its connection. Closing the connection while bytes are unread would reset it, and the gateway
+  // could lose the answer. So our side is ended first, and the connection is closed after the gateway has had time to see that.
   server.on('connection', (socket) => {
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
@@ -160,7 +160,7 @@ async function answer<App>(
   try {
     await (span ? span.run(work) : work());
   } catch (error) {
-    // Nobody is there to be answered.
+    // If the client is gone, there is nobody to answer.
     if (!gone.signal.aborted) {
       const known = error instanceof ApiError && isListed(spec, error.code) ? error : undefined;
       if (!known) log.error({ err: error }, 'operation failed');
@@ -220,7 +220,7 @@ function requestOf(
   } as unknown as HttpRequest<OperationSpec>;
 }
 
-/** Writes an answer that is held whole, and reads and drops what is left of the body. */
+/** Writes an answer that is complete in memory, and reads and drops the rest of the request's body. */
 function write(request: IncomingMessage, response: ServerResponse, { headers, body }: Message): void {
   const { [statusHeader]: status, ...rest } = headers;
   const isRest = !request.complete;
@@ -237,7 +237,7 @@ function write(request: IncomingMessage, response: ServerResponse, { headers, bo
   request.once('close', () => clearTimeout(late));
 }
 
-/** Throws where the bytes end before their length: on a connection that stays, whoever reads them would wait for the rest. */
+/** Throws if there are fewer bytes than announced: on a connection that stays open, the reader would wait for the rest. */
 async function writeBytes(
   response: ServerResponse,
   { status, headers, body }: BytesAnswer,
@@ -246,7 +246,7 @@ async function writeBytes(
   response.writeHead(status, { ...headers, [statusHeader]: String(status) });
   if (!body) return void response.end();
   let left = Number(headers['Content-Length']);
-  // Else a store that hangs would be waited for after the client has gone.
+  // Without this, the process would go on waiting for a hanging store after the client has gone.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
     for await (const chunk of body) {

@@ -7,7 +7,7 @@ const secrets = new Secrets(old);
 const signed = { method: 'GET', path: '/a/b', operation: 'storage.get-file' };
 const context = { requestId: 'r', projectId: 'p', params: { a: 'b' } };
 
-/** Signs by a clock that stands. */
+/** Signs with the clock stopped at `now`. */
 function signAt(now: number): { headers: Record<string, string>; end: number } {
   const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
   try {

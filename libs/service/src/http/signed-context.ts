@@ -1,20 +1,20 @@
 import { type Secrets, traceparentHeader } from '@kith/base';
 import { decodeContext, encodeContext, type RequestContext } from '../operations/context.ts';
 
-/** Headers of a request between the gateway and a service: what is known of it, and the proof that the gateway says so. */
+/** Headers of a request from the gateway to a service: the request's context, and the proof that it comes from the gateway. */
 export const signedContextHeader = 'kith-signed-context';
 export const signatureHeader = 'kith-signature';
 
-/** What signatures of contexts are made for. */
+/** The purpose that the signatures of contexts name. */
 const purpose = 'context of a request';
-/** How long after it was made a signature begins nothing any more, in ms. */
+/** How long a signature can begin a request after it was made, in ms. */
 const lifeMs = 30_000;
-/** A signature that claims a later end was not made by a gateway. Clocks may differ by what is between the two. */
+/** A signature with a later end was not made by a gateway. Clocks may differ by the difference between this and `lifeMs`. */
 export const longestLifeMs = 60_000;
 
-/** What a signature is bound to beside the context: nothing of it can be sent again for another address. */
+/** What a signature is bound to besides the context, so that it cannot be sent again for another address. */
 export interface Signed {
-  /** As the client sent it. */
+  /** The method that the client sent. */
   method: string;
   /** The path by which the gateway asks the service. */
   path: string;
@@ -22,7 +22,7 @@ export interface Signed {
   operation: string;
 }
 
-/** The headers by which a service trusts a request: context and signature (docs/adr/0045). */
+/** The headers that make a service trust a request: context and signature (docs/adr/0045). */
 export function signContext(
   secrets: Secrets,
   signed: Signed,
@@ -38,7 +38,7 @@ export function signContext(
   };
 }
 
-/** The context of a request, or `undefined` where no gateway with one of these secrets has signed it for this address, or too long ago. */
+/** The context of a request; `undefined` if no gateway with one of these secrets signed it for this address, or too long ago. */
 export function verifiedContext(
   secrets: Secrets,
   signed: Signed,
@@ -60,7 +60,7 @@ function textOf({ method, path, operation }: Signed, told: string, end: number):
   return [method, path, operation, end, told].join('\n');
 }
 
-/** The canonical path of an operation's address: one for all forms, lower-cased ids, without the query. */
+/** The canonical path of an operation's address: the same for all address forms, with lower-case ids and without the query. */
 export function canonicalPath(
   operation: { path: string },
   { projectId, params }: Pick<RequestContext, 'projectId' | 'params'>,

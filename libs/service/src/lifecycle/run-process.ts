@@ -1,18 +1,18 @@
 import { createLogger, StartError, startTracing, stopTracing, tracing } from '@kith/base';
 import type { Logger } from 'pino';
 
-/** What a process is for, once it runs. `ready` is told to the launcher that started it, if there is one. */
+/** What a process runs. `ready` is sent to the launcher that started the process, if there is one. */
 export interface RunningProcess {
   stop(): Promise<void>;
-  /** What comes before that on a SIGTERM: serving on while balancers learn that it is to end. */
+  /** Called before `stop` on a SIGTERM: the process keeps serving while load balancers learn that it will end. */
   drain?(): Promise<void>;
   log?: Logger;
-  /** Resolves when it cannot go on: the process then ends in order, with exit code 1. */
+  /** Resolves when the process cannot go on: it then stops in order, with exit code 1. */
   failed?: Promise<Error>;
   ready?: { internalPort: number; url?: string; httpUrl?: string; adminUrl?: string };
 }
 
-/** As {@link startProcess}; a `StartError` becomes one sentence on stderr and exit code 1. For entry points alone. */
+/** Like {@link startProcess}, but a `StartError` becomes one sentence on stderr and exit code 1. Only for entry points. */
 export async function runProcess(...args: Parameters<typeof startProcess>): Promise<void> {
   try {
     await startProcess(...args);
@@ -24,11 +24,10 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
 }
 
 /**
- * Makes this process one that runs: starts what it is for, then waits for SIGINT or SIGTERM and stops it in order, on SIGTERM after
- * it has drained; a signal that comes while it starts is heeded once it has. Resolves when it has started, and rejects as `start`
- * does.
- * @param options.stopMs How long stopping may take before the process ends all the same. What is in flight has 10 s, and so
- * have relays and sweeps.
+ * Calls `start`, then waits for SIGINT or SIGTERM and stops what runs in order; on SIGTERM it drains first. A signal that comes
+ * during the start takes effect after it. Resolves when the start is done, and rejects as `start` does.
+ * @param options.stopMs How long stopping may take before the process ends anyway. Work in flight has 10 s, and so have relays
+ * and sweeps.
  */
 export async function startProcess(
   name: string,
@@ -40,7 +39,7 @@ export async function startProcess(
   const running = await start(process.env);
   const log = running.log ?? createLogger({ name, level: 'info' });
   tracing()?.logTo(log);
-  // Left to itself Node ends the process in the middle of other requests; logged and ended in order instead.
+  // By default Node would end the process in the middle of other requests. Instead, log the error and stop in order.
   const ends = { running, log, stopMs };
   process.on('uncaughtException', (error) => end(ends, 1, error));
   process.on('unhandledRejection', (error) => end(ends, 1, error));
@@ -55,8 +54,8 @@ export async function startProcess(
 }
 
 /**
- * Tells when the process is to end: `asked` by a signal, or because the launcher that started it is gone; `atOnce` by all
- * of these but SIGTERM. A second SIGTERM changes nothing: launchers and process groups hand on the same one twice.
+ * Tells when the process has to end. `asked` resolves on a signal, or when the launcher that started the process is gone; `atOnce`
+ * resolves on all of these but SIGTERM. A second SIGTERM changes nothing: launchers and process groups pass on the same one twice.
  */
 function askedToEnd(): { asked: Promise<void>; atOnce: Promise<void> } {
   const atOnce = new Promise<void>((resolve) => {
@@ -83,7 +82,7 @@ function end({ running, log, stopMs }: Ends, code: number, error?: unknown): voi
   if (error) log.fatal({ err: error }, 'unexpected failure');
   if (ending) return;
   ending = true;
-  // What hangs must not keep a process that serves nothing any more: whoever watches it starts another.
+  // A stop that hangs must not keep alive a process that serves nothing any more: its supervisor starts another.
   setTimeout(() => {
     log.error('did not stop in time');
     process.exit(1);

@@ -8,7 +8,7 @@ import { type ServiceManifest, startByManifest } from '../manifest/manifest.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { runProcess } from './run-process.ts';
 
-/** Runs a service as a process of its own. For `main.ts` files alone. */
+/** Runs a service as a process of its own. Only for `main.ts` files. */
 export function runServiceMain(manifest: ServiceManifest): Promise<void> {
   const { name, config: schema, stores } = manifest;
   return runOnBus(name, schema, (runtime, config) => {
@@ -20,7 +20,7 @@ export function runServiceMain(manifest: ServiceManifest): Promise<void> {
   });
 }
 
-/** Runs a process on the bus: config, log, bus, internal port, signals. For `main.ts` files alone. */
+/** Runs a process on the bus: config, log, bus, internal port, signals. Only for `main.ts` files. */
 export function runOnBus<Schema extends typeof serviceConfig>(
   name: string,
   schema: Schema,

@@ -12,24 +12,27 @@ import { Admission } from '../operations/admission.ts';
 import type { AuditLog } from '../operations/audited.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 
-/** What of its manifest a service is started with. */
+/** The parts of its manifest that a service is started with. */
 type Manifest<App> = Pick<
   ServiceManifest<App>,
   'name' | 'operations' | 'streams' | 'internal' | 'emits' | 'subscriptions'
 >;
 
-/** What a service has made to work with. */
+/** What a service has opened or created for its work. */
 export interface ServiceParts<App> {
   app: App;
-  /** The events of its store, which also knows how far its subscriptions have got, and whether that was restored from a backup (docs/adr/0028). */
+  /**
+   * The outbox of its store. It also knows how far its subscriptions have got, and whether the store was restored from a backup
+   * (docs/adr/0028).
+   */
   outbox?: Outbox;
-  /** Where answers to requests with a key are kept; a service without it takes none. */
+  /** Where answers to requests with a key are kept; a service without it takes no keys. */
   replies?: Replies | undefined;
-  /** Where it keeps the audit log, if it does. */
+  /** Where the service keeps the audit log, if it keeps one. */
   auditLog?: AuditLog | undefined;
-  /** What else follows from a restore, before anything is served. Repeatable. */
+  /** Further steps after a restore, before anything is served. Repeatable. */
   restored?: () => Promise<void>;
-  /** Runs until stopped, after intake has ended: relays, sweeps. */
+  /** Relays and sweeps. They run until they are stopped, which happens after intake has ended. */
   background?: readonly { stop(): Promise<void> }[];
   /** Throws or rejects when the store cannot be used. */
   checkStore?: () => Promise<void>;
@@ -41,7 +44,7 @@ export interface ServiceParts<App> {
 const drainMs = 10_000;
 
 /**
- * Starts a service: subscriptions first, so that the first request finds what events have brought. Throws where what it serves needs
+ * Starts a service: subscriptions first, so that the first request finds what events have brought. Throws if the service needs
  * parts that it was not given (`refuseIncomplete`).
  */
 export async function startService<App>(
@@ -78,7 +81,7 @@ export async function startService<App>(
     intakes.push(await serveOperation(one, { ...options, admission }));
   }
   const { streams } = manifest;
-  // Where nobody is served, while a folder is restored or moved, there is no address.
+  // There is no address while a folder is restored or moved, because nobody is served then.
   const http =
     streams && parts.http
       ? await serveHttp({

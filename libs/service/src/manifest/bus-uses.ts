@@ -9,7 +9,7 @@ export interface BusUses {
   readonly internal?: readonly { readonly spec: InternalOperationSpec }[];
   /** What it asks other services. */
   readonly asks?: readonly InternalOperationSpec[];
-  /** The features whose events it publishes, and withdraws. */
+  /** The features whose events it publishes and withdraws. */
   readonly emits?: readonly EventFeature[];
   /** The events it consumes, each in a durable consumer of its own. */
   readonly subscriptions?: readonly { readonly durable: string }[];

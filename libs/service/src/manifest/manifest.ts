@@ -10,21 +10,21 @@ import type { BusUses } from './bus-uses.ts';
 import { PermittedBus } from './permitted-bus.ts';
 import type { RunningService, ServiceRuntime } from './runtime.ts';
 
-/** What a form gives to a service that it starts. */
+/** What a form of deployment gives to a service that it starts. */
 export interface Given<Config = object, Store = StoreConfig | undefined> {
   /** What the process has read from its environment. */
   config: Config;
-  /** Where to store, for a service that has `stores`. */
+  /** Where to store data, for a service that has `stores`. */
   store: Store;
-  /** A folder for files beside the store, where the form has one. */
+  /** A folder for files beside the store, if the form has one. */
   folder?: string | undefined;
-  /** Whether nothing may be sent outside: the data is a backup that was not adopted (docs/adr/0038), or on its way elsewhere. */
+  /** Whether nothing may be sent outside: the data is a backup that was not adopted (docs/adr/0038), or is being moved elsewhere. */
   isSilent?: boolean;
   /** Where to take and give bytes, for a service that has `streams`. */
   http?: HttpIntakeConfig | undefined;
 }
 
-/** All that is known of a service outside of it (docs/adr/0042). */
+/** All that other code knows about a service (docs/adr/0042). */
 export interface ServiceManifest<App = never> extends BusUses {
   /** The environment of the service as a process of its own. */
   readonly config: typeof serviceConfig;
@@ -33,18 +33,18 @@ export interface ServiceManifest<App = never> extends BusUses {
   readonly streams?: Readonly<Record<string, HttpHandler<App>>>;
   readonly internal?: readonly InternalHandler<App>[];
   readonly subscriptions?: readonly EventSubscription<App>[];
-  /** What it stores, and what a backup has to know of that. A service without it has no store. */
+  /** What it stores, and what a backup has to know about that. A service without `stores` has no store. */
   readonly stores?: ServiceBackup | undefined;
   start(runtime: ServiceRuntime, given: Given): Promise<RunningService>;
 }
 
-/** The operations that a service serves. The gateway serves streams itself. */
+/** The operations that a service serves over the bus. The gateway serves streams itself. */
 type OperationOf<Service extends string> = Exclude<
   Extract<Operation, { name: `${Service}.${string}` }>,
   { kind: 'stream' | 'upload' | 'download' }
 >;
 
-/** The operations whose bytes it takes or gives itself. */
+/** The operations whose bytes a service takes or gives itself. */
 type StreamedOf<Service extends string> = Extract<
   Operation,
   { name: `${Service}.${string}`; kind: 'upload' | 'download' }
@@ -62,7 +62,7 @@ type HttpHandlersOf<Service extends string, App> = {
     : never]: HttpHandler<App, O>;
 };
 
-/** What engines are reached by. A service does not read it: its form has done so. */
+/** The settings for reaching engines. A service does not read them: its form has done so. */
 type EngineKeys = keyof (typeof natsConfig)['shape'] | keyof (typeof mongoConfig)['shape'];
 
 interface Declared<
@@ -77,7 +77,7 @@ interface Declared<
   /** Exactly the operations of the contracts, each with its own handler. */
   readonly operations: Handlers &
     Readonly<Record<Exclude<keyof Handlers, keyof HandlersOf<Name, App>>, never>>;
-  /** The same of those whose bytes go over HTTP; a service without any leaves it out. */
+  /** The same for operations whose bytes go over HTTP; a service without any leaves it out. */
   readonly streams?: [StreamedOf<Name>] extends [never] ? undefined : HttpHandlersOf<Name, App>;
   readonly stores?: Stores;
   start(
@@ -98,7 +98,7 @@ export function serviceManifest<App>() {
   ) => declared as unknown as ServiceManifest & { readonly name: Name; readonly config: Config };
 }
 
-/** Starts a service by its manifest, in either form: its bus lets it do what the manifest lists. */
+/** Starts a service by its manifest, in either form. Its bus allows only what the manifest lists. */
 export function startByManifest(
   manifest: ServiceManifest,
   runtime: ServiceRuntime,

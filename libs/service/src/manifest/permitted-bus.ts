@@ -16,9 +16,9 @@ import { internalSubject, type NoticeSpec, noticeFilter, rpcSubject } from '@kit
 import type { BusUses } from './bus-uses.ts';
 
 /**
- * Refuses what the manifest of a service does not list, in either form. On NATS the rights of its user refuse the same
- * (docs/adr/0003). A refusal is thrown at once, because some callers ignore a promise that rejects. Only events are refused by
- * rejecting: one that an older version may not publish must not hold up the others.
+ * Refuses what the manifest of a service does not list, in either form. On NATS the rights of the service's user refuse the same
+ * (docs/adr/0003). A refusal is thrown synchronously, because some callers ignore a promise that rejects. Only events are refused
+ * by rejecting: an event that an older version may not publish must not hold up the others.
  */
 export class PermittedBus extends BusWrapper {
   readonly #name: string;

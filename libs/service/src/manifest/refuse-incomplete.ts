@@ -3,8 +3,8 @@ import type { Outbox, Replies } from '@kith/store';
 import type { ServiceManifest } from './manifest.ts';
 
 /**
- * Refuses a service that stores, and would not keep its answers to requests with a key, or would leave out of the audit log what it
- * changes: neither is seen in what it answers. Throws `Error`, with the line that is missing.
+ * Refuses a service with a store that would not keep its answers to requests with a key, or would leave its changes out of the
+ * audit log: its answers would show neither. Throws `Error`, with the line that is missing.
  */
 export function refuseIncomplete(
   {
@@ -31,7 +31,7 @@ export function refuseIncomplete(
   }
 }
 
-/** Whether a request of this operation may leave a row in the audit log, whoever asks (spec#audit-what). */
+/** Whether a request of this operation by any caller may leave a row in the audit log (spec#audit-what). */
 function mayBeAudited(spec: OperationSpec): boolean {
   if (spec.audit !== undefined) return true;
   if (methodsOf(spec).includes('GET')) return false;

@@ -3,18 +3,18 @@ import type { Bus } from '@kith/bus';
 import type { Logger } from 'pino';
 import type { StoreTimes } from '../background/store-watch.ts';
 
-/** A service that runs. Ending it twice is ending it once. */
+/** A running service. Stopping it twice is the same as stopping it once. */
 export interface RunningService extends AsyncDisposable {
   readonly name: string;
-  /** What is missing for being ready; nothing when ready. */
+  /** What is still missing before the service is ready; empty when it is ready. */
   notReady(): Promise<readonly string[]>;
   /** Resolves when the store has been away for so long that only a new process can help. */
   readonly failed?: Promise<Error>;
   /** Where it takes and gives bytes, for gateways. */
   readonly httpUrl?: string;
-  /** Of a gateway whose operators' endpoints have a port of their own: where they are. */
+  /** The address of the operators' endpoints, for a gateway that serves them on a port of their own. */
   readonly adminUrl?: string;
-  /** Stop intake, wait for what is in flight (bounded), then let go of the stores. The bus stays. */
+  /** Stops intake, waits for work in flight (bounded), then closes the stores. The bus stays open. */
   stop(): Promise<void>;
 }
 
@@ -26,6 +26,6 @@ export interface ServiceRuntime {
   nodeEnv: 'production' | 'development' | 'test';
   /** `OPERATIONS_AT_ONCE` */
   operationsAtOnce?: number;
-  /** Times of looking after the store, where they are to differ. */
+  /** How often and how long to check the store, where that differs from the default. */
   storeTimes?: Partial<StoreTimes>;
 }

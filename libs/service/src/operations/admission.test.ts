@@ -6,7 +6,7 @@ describe('admission', () => {
   afterEach(() => void vi.useRealTimers());
 
   const in5s = () => Date.now() + 5_000;
-  /** All places of it are taken, and work has taken so long lately. */
+  /** An admission whose places are all taken, and whose recent work took `workMs`. */
   const taken = async (atOnce: number, workMs: number) => {
     const admission = new Admission(atOnce);
     for (let i = 0; i < 500; i++) {
@@ -21,7 +21,7 @@ describe('admission', () => {
     vi.advanceTimersByTime(25);
     admission.leave(100);
   };
-  /** How many more are let in to wait. */
+  /** Counts how many more may wait. */
   const waiting = (admission: Admission, deadline: number) => {
     for (let count = 0; ; count++) if (admission.enter(deadline) === false) return count;
   };
@@ -42,13 +42,13 @@ describe('admission', () => {
     admission.leave();
     await Promise.all(others);
     expect(order).toEqual(['third', 'fourth', 'fifth']);
-    // Two are in now; one leaves, and its place is free.
+    // Two are in now. When one leaves, its place is free.
     admission.leave(1);
     expect(admission.enter(in5s())).toBe(true);
   });
 
   it('lets a burst wait for half of its time', async () => {
-    // Four at once for 100 ms each: 40 a second, so 2.5 s are enough for those at work and about 96 more.
+    // Four at a time, 100 ms each, is 40 a second: 2.5 s are enough for those at work and about 96 more.
     const admission = await taken(4, 100);
     const count = waiting(admission, in5s());
     expect(count).toBeGreaterThan(60);

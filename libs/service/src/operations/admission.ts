@@ -1,33 +1,33 @@
-/** How many operations a service works on at once, unless told otherwise: enough to keep a database busy (bench/README.md). */
+/** How many operations a service works on at the same time by default: enough to keep a database busy (bench/README.md). */
 export const operationsAtOnce = 64;
-/** When a service turns work away, as shares of what is left until the asker's deadline. */
+/** A service turns work away if it is expected to take more than this share of the time left until the caller's deadline. */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;
-/** How long all places may be taken before what waits is a standing queue and no burst any more, in ms. */
+/** How long all places may be taken before the queue counts as standing and no longer as a burst, in ms. */
 const burstMs = 1_000;
-/** How long a place has to be free for a burst to be over, in ms: under overload one is free now and then, but not for long. */
+/** How long a place has to be free for a burst to be over, in ms: under overload a place is free now and then, but not for long. */
 const pauseMs = 100;
-/** As many times what is worked on at once may wait, however fast it goes: what waits is held in memory. */
+/** At most this many times the number of places may wait, however fast the work is: what waits is held in memory. */
 const longestQueue = 16;
-/** The share of the latest in what is the mean of times lately. */
+/** The weight of the latest time in the moving mean of recent times. */
 const weight = 1 / 32;
 
 /**
- * Admission control: how many operations a service works on at once, and how many may wait for that. Work begun without a
- * bound gets slower the more there is of it, until all of it is given up by those who asked (docs/adr/0036). Begins in the
- * order asked; tells at once where waiting would be in vain.
+ * Admission control: limits how many operations a service works on at the same time, and how many may wait. Without a limit, work
+ * gets slower the more of it there is, until all callers have given up (docs/adr/0036). Operations begin in the order in which
+ * they came. One that would wait in vain is turned away immediately.
  */
 export class Admission {
   readonly #atOnce: number;
   #atWork = 0;
-  /** Those who wait, oldest first: each is begun by its call. */
+  /** The operations that wait, oldest first. Calling one begins it. */
   readonly #waiting = new Set<() => void>();
-  /** How long work takes lately, in ms. */
+  /** How long recent work took on average, in ms. */
   #workMs = 0;
-  /** How long it takes from one end of work to the next while all places are taken, in ms; nothing is known at first. */
+  /** The average time between two ends of work while all places are taken, in ms; unknown at first. */
   #apartMs: number | undefined;
   #endedAt = 0;
-  /** Since when all places are taken, and since when one is free, on the process's own clock. */
+  /** Since when all places have been taken, and since when one has been free, on the process's own clock. */
   #fullSince = 0;
   #freeSince = Number.NEGATIVE_INFINITY;
 
@@ -36,8 +36,8 @@ export class Admission {
   }
 
   /**
-   * Takes a place: at once, or, if all are taken, as soon as one is free. `false` where it would not be done in good time before
-   * the deadline (Unix time in ms). Whoever has a place gives it back with `leave`.
+   * Takes a place: immediately, or, if all are taken, as soon as one is free. `false` if the work would not be done in good time
+   * before the deadline (Unix time in ms). The caller gives its place back with `leave`.
    */
   enter(deadline: number): boolean | Promise<true> {
     if (this.#atWork < this.#atOnce) {
@@ -51,7 +51,7 @@ export class Admission {
     return new Promise((begin) => this.#waiting.add(() => begin(true)));
   }
 
-  /** Gives a place back, to whoever has waited longest. `tookMs` is how long the work took, where there was any. */
+  /** Gives a place back, to the operation that has waited longest. `tookMs` is how long the work took, if any was done. */
   leave(tookMs?: number): void {
     if (tookMs !== undefined) this.#learn(tookMs);
     const [next] = this.#waiting;

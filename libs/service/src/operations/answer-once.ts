@@ -12,14 +12,14 @@ export interface Answer {
   reply: Message;
 }
 
-/** How long a request with a key may run where it has no deadline, in ms. */
+/** How long a request with a key may run if it has no deadline, in ms. */
 const usualMs = 10_000;
-/** Requests of one process that have lost a target to each other go on one after the other. */
+/** Requests of one process that conflicted over a target continue one after the other. */
 const turns = new Turns();
 
 /**
- * Answers a request with a key: as it was answered before, or by `answer`, whose changes are stored in one write with what it has
- * answered (docs/adr/0046). `answer` runs again when a change that it asked for is refused. Throws `request/in-progress`,
+ * Answers a request with a key: with the answer it got before, or by `answer`, whose changes and answer are stored in one write
+ * (docs/adr/0046). `answer` runs again when a change that it asked for is refused. Throws `request/in-progress`,
  * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws; nothing is stored then.
  */
 export async function answerOnce(
@@ -40,7 +40,7 @@ export async function answerOnce(
     const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer);
     if (held.changes.length === 0) return { result: reply };
-    // What a server key has changed as itself goes with the user that it was about.
+    // If a server key acts as itself, the answer belongs to the user whom the change was about, and is erased with that user.
     const { userId: about } = context.serverKey ? context.params : {};
     const userId =
       context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? about?.toLowerCase() ?? '';
@@ -57,7 +57,7 @@ export async function answerOnce(
       return undefined;
     }
     isKept = true;
-    // It is done, and a sweep finishes what cannot be done now.
+    // The change is made; a sweep finishes the steps that cannot be done now.
     await held.follow().catch((error) => log().warn({ err: error }, 'what follows from a change is late'));
     return { result: reply };
   };
@@ -66,7 +66,7 @@ export async function answerOnce(
     return await untilMade(attempt, { deadline, inTurn });
   } finally {
     if (!isKept) {
-      // Its claim ends by itself.
+      // If this fails, the claim on the key expires by itself.
       await replies.release(begun).catch((error) => log().warn({ err: error }, 'a key is not free yet'));
     }
   }

@@ -26,7 +26,7 @@ export async function ask<O extends InternalOperationSpec>(
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,
-    // What services ask of each other only reads.
+    // Questions between services only read.
     { repeatable: true },
   );
   const code = reply.headers[codeHeader];

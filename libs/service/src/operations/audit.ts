@@ -12,9 +12,9 @@ import {
 import { makeEvent } from '../events/make-event.ts';
 import type { RequestContext } from './context.ts';
 
-/** What a handler knows of who asks for what, beyond what the context says. */
+/** What a handler knows about the actor, target and outcome of a request, beyond what the context says. */
 export interface Told {
-  /** As in a row; without one a request of nobody known is not told of. */
+  /** As in a row of the audit log. Without an actor, a request of an unknown caller leaves no row. */
   actor?: string;
   target?: string;
   outcome?: ErrorCode;
@@ -22,15 +22,15 @@ export interface Told {
 
 const minuteMs = 60_000;
 
-/** What the audit log is to tell of one request (spec#audit-what). */
+/** What the audit log records of one request (spec#audit-what). */
 export class Audit {
   readonly #spec: OperationSpec;
   readonly #context: RequestContext;
-  /** Made with the first row: most requests leave none. */
+  /** Made with the first row: most requests leave no row. */
   #id: string | undefined;
   readonly #at = new Date();
   #told: Told = {};
-  /** Whether there is something to be told, as far as is known. */
+  /** Whether the request leaves a row, as far as is known so far. */
   #isWanted: boolean;
 
   constructor(spec: OperationSpec, context: RequestContext) {
@@ -41,28 +41,28 @@ export class Audit {
     this.#isWanted = spec.audit === 'always' || (!isRead && (operator ?? serverKey) !== undefined);
   }
 
-  /** Whether anything may come of it. */
+  /** Whether the request may leave a row. */
   get isPossible(): boolean {
     return this.#isWanted || this.#spec.audit !== undefined;
   }
 
-  /** Whether it is told of also where nothing was changed that carries an event: what an operator has asked for. */
+  /** Whether the request leaves a row even if it changed nothing that carries an event: requests of operators do. */
   get isOfOperator(): boolean {
     return this.#isWanted && this.#context.operator !== undefined;
   }
 
-  /** Whether failures are told of. */
+  /** Whether failures are recorded. */
   get hasFailures(): boolean {
     return this.#spec.audit === 'always' && this.#actor !== undefined;
   }
 
-  /** Says more of the request. From now on there is something to be told. */
+  /** Adds to what is known of the request. From now on it leaves a row. */
   tell(told: Told): void {
     this.#told = { ...this.#told, ...told };
     this.#isWanted = true;
   }
 
-  /** Takes back that there is something to be told. */
+  /** Takes back what was told: the request leaves no row. */
   untell(): void {
     this.#told = {};
     this.#isWanted = false;
@@ -79,16 +79,16 @@ export class Audit {
   get #target(): string | null {
     const { serverKey, caller, params } = this.#context;
     if (this.#told.target !== undefined) return this.#told.target;
-    // A server key that acts for a user does something to that one, whatever else it names.
+    // If a server key acts for a user, that user is the target, whatever else the request names.
     if (serverKey && caller) return `user:${caller.userId}`;
     const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
     if (name === undefined || value === undefined) return null;
     const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
-    // Users do nothing to another one that is told here: at most they try. A row is about one user, and goes with that one.
+    // No recorded action of a user changes another user: at most it is tried. A row is about one user and is erased with that user.
     return target.startsWith('user:') && this.#actor?.startsWith('user:') ? null : target;
   }
 
-  /** The event of what was done; nothing, where there is nothing to be told of or nobody who has done it. */
+  /** The event of what was done; `undefined` if the request leaves no row or has no known actor. */
   event(): EventEnvelope | undefined {
     const row = this.row();
     return row && eventOf(row);
@@ -113,7 +113,7 @@ export class Audit {
     };
   }
 
-  /** The row of a failure, without its id, and what says which failures are alike within its minute (spec#audit-repeated). */
+  /** The row of a failure, without its id, and a key that is the same for alike failures of one minute (spec#audit-repeated). */
   failure(code: ErrorCode): { row: Omit<AuditRow, 'id'>; alike: string } | undefined {
     const made = this.row();
     if (!made) return undefined;
@@ -125,7 +125,7 @@ export class Audit {
   }
 }
 
-/** The event that tells of a row. */
+/** The event that announces a row. */
 export function eventOf(row: AuditRow): EventEnvelope {
   const user = auditedUser(row);
   return makeEvent(auditRecorded, {
@@ -139,6 +139,6 @@ export function eventOf(row: AuditRow): EventEnvelope {
 
 /** The keys that the events of the audit log about a user lie between. */
 export function auditEventsOf({ projectId, userId }: { projectId: string; userId: string }) {
-  // The character after the colon.
+  // `;` is the character after `:`.
   return { from: `${projectId}|audit|${userId}:`, to: `${projectId}|audit|${userId};` };
 }

@@ -4,16 +4,16 @@ import { afterChange, apart, CarriedEvent, HeldChanges, type Outbox } from '@kit
 import type { Logger } from 'pino';
 import type { Audit } from './audit.ts';
 
-/** Where rows of the audit log come to stand. */
+/** Where rows of the audit log are stored. */
 export interface AuditLog {
-  /** Stores a row, unless it is there. */
+  /** Stores a row, unless it is already there. */
   add(row: AuditRow): Promise<void>;
-  /** Counts a failure, in the row of those that are alike. */
+  /** Counts a failure in the row that alike failures share. */
   fail(row: Omit<AuditRow, 'id'>, alike: string): Promise<void>;
 }
 
 export interface AuditParts {
-  /** That of the service's store; a service without one changes nothing. */
+  /** The outbox of the service's store. A service without one changes nothing. */
   outbox?: Outbox | undefined;
   /** Where the service keeps the log itself, so that a row is there with the answer. */
   auditLog?: AuditLog | undefined;
@@ -21,8 +21,8 @@ export interface AuditParts {
 }
 
 /**
- * Does the work of a request that the audit log is to tell of: with the first change goes the event of the row, in one write
- * (docs/adr/0060). Failures change nothing; they are counted by whoever keeps the log.
+ * Does the work of a request that the audit log may record. The event of the row is stored with the first change, in one write
+ * (docs/adr/0060). Failures change nothing; the service that keeps the log counts them.
  */
 export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Promise<T>): Promise<T> {
   const { outbox, auditLog, log } = parts;
@@ -30,7 +30,7 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
   const carried = new CarriedEvent(outbox, () => audit.event());
   const show = async () => {
     const row = audit.row();
-    // The event brings it, too.
+    // If this fails, the event still brings the row.
     if (row)
       await auditLog?.add(row).catch((error) => log().warn({ err: error }, 'a row of the audit log is late'));
   };
@@ -41,7 +41,7 @@ export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Pr
     if (event || carried.isStored) await afterChange(show);
     return result;
   } catch (error) {
-    // What is held is not stored, as the request fails.
+    // Held changes are not stored, because the request fails.
     const isStored = carried.isStored && !HeldChanges.current();
     if (isStored) await show();
     const failed = error instanceof ApiError && audit.hasFailures ? audit.failure(error.code) : undefined;

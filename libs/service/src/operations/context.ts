@@ -12,7 +12,7 @@ export interface Caller {
 export interface OperatorCaller {
   /** Null is `OPERATOR_TOKEN`. */
   keyId: string | null;
-  /** The only projects that the key is for; null is all. */
+  /** The projects that the key is limited to; null is all. */
   projectIds: readonly string[] | null;
 }
 
@@ -22,16 +22,16 @@ export interface ServerKeyCaller {
 }
 
 /**
- * What the gateway says of a request, in headers only it may set (docs/adr/0003). `wireVersion` and `form` are the
- * address form (spec#addresses-forms): `form` is the explicit version prefix, `/api/v6`, or empty.
+ * What the gateway says about a request, in headers that only the gateway may set (docs/adr/0003). `wireVersion` and `form` are
+ * the address form (spec#addresses-forms): `form` is the explicit version prefix, `/api/v6`, or empty.
  */
 export interface RequestContext {
   requestId: string;
   projectId: string | null;
   caller: Caller | null;
-  /** Of an operators' operation. */
+  /** Set for an operators' operation. */
   operator?: OperatorCaller | undefined;
-  /** Where an application's own back end calls: without a caller as itself (spec#server-keys). */
+  /** Set if an application's own back end calls. Without a caller, it acts as itself (spec#server-keys). */
   serverKey?: ServerKeyCaller | undefined;
   clientIp: string;
   userAgent: string;
@@ -43,25 +43,25 @@ export interface RequestContext {
    */
   isShort?: true;
   /**
-   * Unix time in ms, by this machine's clock, after which nobody waits for the answer. What travels is the time left: the
-   * clocks of two machines may differ by more than a request takes.
+   * Unix time in ms, by this machine's clock, after which nobody waits for the answer. The header carries the time left instead:
+   * the clocks of two machines may differ by more than a request takes.
    */
   deadline: number;
   params: Record<string, string>;
   /** The raw query string, without the question mark. */
   query: string;
   traceparent: string | null;
-  /** The key under which the answer is kept, where the operation takes one (spec#idempotency-key). */
+  /** The key under which the answer is kept, if the operation takes one (spec#idempotency-key). */
   idempotencyKey?: string;
-  /** That the project shows whole profiles to whoever asks without a token (spec#users-strangers-all). */
+  /** Set if the project shows whole profiles to callers without a token (spec#users-strangers-all). */
   seesAll?: true;
-  /** Of an upload: most MiB that the project may store, where the project says so (spec#projects-storage-quota). */
+  /** For an upload: how many MiB the project may store, if it has a limit (spec#projects-storage-quota). */
   storageMib?: number | undefined;
 }
 
 /**
- * The header of all but the place in a trace. One line of JSON: ten lines of their own cost whoever reads them four times
- * as much (bench/README.md). JSON escapes line breaks, so that no client's text makes a line.
+ * The header that holds everything but the place in a trace. It is one line of JSON: reading ten separate headers costs four
+ * times as much (bench/README.md). JSON escapes line breaks, so that no client's text can add a header.
  */
 const contextHeader = 'Kith-Context';
 
@@ -81,21 +81,21 @@ const nothing: RequestContext = {
 
 type Told = Partial<Record<keyof RequestContext | 'timeLeftMs', unknown>>;
 
-/** Writes a context as header lines; what is left out of it is read as nothing. */
+/** Writes a context as header lines. Fields that are left out get their empty values when it is read. */
 export function encodeContext(context: Partial<RequestContext>): Message['headers'] {
   const { traceparent, userAgent, deadline } = context;
-  // JSON leaves out what is undefined. Taken out of the object it would cost more than all the rest here.
-  // A version before this one goes by the deadline itself, while both run.
+  // JSON leaves out what is undefined. Removing the field from the object would cost more than all the rest here.
+  // The deadline itself stays in it for the previous version, which reads that while both versions run.
   const told: Told = { ...context, traceparent: undefined };
   if (deadline !== undefined) told.timeLeftMs = deadline - Date.now();
-  // Half of a surrogate pair is no text, and databases refuse it.
+  // Half of a surrogate pair is not valid text, and databases refuse it.
   if (userAgent) told.userAgent = userAgent.toWellFormed();
   const headers: Record<string, string> = { [contextHeader]: JSON.stringify(told) };
   if (traceparent) headers[traceparentHeader] = traceparent;
   return headers;
 }
 
-/** Reads a context back from header lines; its deadline counts from `at`, Unix ms: now, or when they may have come in. */
+/** Reads a context from header lines. Its deadline counts from `at`, Unix ms: now, or when the lines may have come in. */
 export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {
   const text = headers[contextHeader];
   const traceparent = headers[traceparentHeader] ?? null;

@@ -1,8 +1,8 @@
 import { exportPageBytes } from '@kith/contracts';
 
 /**
- * Makes a page of an export: as many rows as are allowed and fit, at least one, and where the next page goes on.
- * `found` are `limit` rows and one more, which tells that more follow.
+ * Makes a page of an export: as many rows as are allowed and fit, but at least one, and the position of the next page.
+ * `found` has up to `limit` rows and one more, which shows that more follow.
  */
 export function exportPage<Row, Item>(
   found: readonly Row[],

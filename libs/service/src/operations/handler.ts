@@ -28,35 +28,36 @@ export interface OperationRequest<O extends OperationSpec>
   caller: CallerFor<O>;
   projectId: ProjectFor<O>;
   log: Logger;
-  /** What the audit log is to tell of the request. */
+  /** Sets what the audit log records of the request. */
   audit: Pick<Audit, 'tell' | 'untell'>;
   /** Sets a header of the HTTP answer. */
   setHeader(name: string, value: string): void;
-  /** Sets `Link` to the next page: the cursor replaces the one asked with, other parameters stay (spec#lists-link). */
+  /** Sets `Link` to the next page: the cursor replaces the request's cursor, other parameters stay (spec#lists-link). */
   linkNext(cursor: string): void;
 }
 
-/** An operation with what serves it, as a service registers it. */
+/** An operation with its handler, as a service registers it. */
 export interface OperationHandler<App, O extends OperationSpec = OperationSpec> {
   spec: O;
   handle(request: OperationRequest<OperationSpec>, app: App): Promise<unknown>;
-  /** With whom it shares the places of those that are worked on (docs/adr/0036). */
+  /** Which operations it shares its places with (docs/adr/0036). */
   places: Places;
 }
 
 /**
- * `shared`: with all operations of its service. `own`: with none, as it waits for something narrower than the store, a thread that
- * hashes: waiting there it would keep a place from the others. `none`: it is answered from memory, and always.
+ * `shared`: it shares places with all operations of its service. `own`: it shares with none, because it waits for a hashing
+ * thread, which is scarcer than the store: meanwhile it would keep a place from the others. `none`: it needs no place, because it
+ * is always answered from memory.
  */
 export type Places = 'shared' | 'own' | 'none';
 
-/** An internal operation with what serves it. */
+/** An internal operation with its handler. */
 export interface InternalHandler<App> {
   spec: InternalOperationSpec;
   handle(body: never, app: App, context: InternalContext): Promise<unknown>;
 }
 
-/** What goes along with a question between services, and on with those that its answer needs. */
+/** What is passed along with a question between services, and with the further questions that its answer needs. */
 export type InternalContext = Pick<RequestContext, 'requestId' | 'deadline'> &
   Partial<Pick<RequestContext, 'traceparent'>>;
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@kith/contracts';
 
-/** What of a contract entry says which codes it may answer with. */
+/** The parts of a contract entry that say which codes it may answer with. */
 export interface Listing {
   feature: string;
   errors: readonly ErrorCode[];
@@ -8,7 +8,7 @@ export interface Listing {
   upload?: unknown;
 }
 
-/** An upload may come too slowly, and outlive the account of its user. */
+/** An upload may be too slow, and its user's account may end while it runs. */
 const ofUploads: ReadonlySet<ErrorCode> = new Set(['request/timeout', 'auth/unauthorized']);
 
 /** Whether a code may leave a service as the answer of an operation. */

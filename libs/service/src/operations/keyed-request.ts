@@ -10,8 +10,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * What is known of a request with an Idempotency-Key. Neither key nor body is stored. From the key are derived: the id under which
- * the answer is kept, the MAC that tells another request under the same key, and the key that seals the answer
+ * A request with an Idempotency-Key. Neither the key nor the body is stored. Three values are derived from the key: the id under
+ * which the answer is kept, the MAC that shows if another request uses the same key, and the key that seals the answer
  * (spec#idempotency-secrets).
  */
 export class KeyedRequest {
@@ -22,10 +22,10 @@ export class KeyedRequest {
   constructor(of: { spec: OperationSpec; context: RequestContext; body: Uint8Array }) {
     const { spec, context, body } = of;
     const { idempotencyKey = '', projectId, caller, serverKey, params, query } = context;
-    // Keys of one caller, or of one project, are no one else's.
+    // A key counts for its caller or its project only: others may use the same one.
     const who = [caller?.userId ?? '-', ...(serverKey ? [serverKey.keyId] : [])].join('~');
     const scope = `${projectId}|${who}|${spec.name}`;
-    // The target is part of what is asked: the same body for another one is another request.
+    // The target is part of the request: the same body for another target is another request.
     const asked = [scope, JSON.stringify(Object.entries(params).sort()), query];
     const derived = (purpose: string, parts: readonly (string | Uint8Array)[]) => {
       const hmac = createHmac('sha256', idempotencyKey);

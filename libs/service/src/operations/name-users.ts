@@ -10,8 +10,8 @@ export interface UserName {
 }
 
 /**
- * Asks identity which users rows name, and gives what finds each one's id; nothing where there is no such user. Throws
- * `project/not-found`, and whatever asking throws.
+ * Asks identity which users the rows name. Returns a function that gives the id for a name, or `undefined` if there is no such
+ * user. Throws `project/not-found`, and what `ask` throws.
  */
 export async function nameUsers(
   bus: Bus,

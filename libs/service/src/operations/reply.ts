@@ -50,7 +50,7 @@ export function errorReply(
   };
 }
 
-/** The reply to a request that is turned away unread. */
+/** The reply to a request that is turned away without being read. */
 export function shedReply(): Message {
   const { headers, body } = errorReply('gateway/unavailable');
   return { headers: { ...headers, [shedHeader]: '1' }, body };

@@ -27,24 +27,24 @@ export interface ServeOptions<App> {
   log: Logger;
   metrics: Metrics;
   app: App;
-  /** Whether answers are checked against the contract; outside production, so that no test lets a drift pass. */
+  /** Whether answers are checked against the contract: outside production, so that every test notices a difference. */
   checkOutput: boolean;
-  /** Whether a warning names keys of a body that nothing reads: while developing. */
+  /** Whether a warning names keys of a body that nothing reads. This is for development. */
   namesUnread?: boolean;
   /**
-   * How many are worked on at once. Of operations alone: what services ask of each other is bounded by those, and turned away
-   * it would fail an operation that has made its change already.
+   * Limits how many operations are worked on at the same time. Questions between services have no limit of their own: operations
+   * ask them, so the limit of operations bounds them. Turning one away could fail an operation that has already made its change.
    */
   admission?: Admission | undefined;
   /** Where answers to requests with a key are kept. */
   replies?: Replies | undefined;
-  /** The events of its store. */
+  /** The outbox of the service's store. */
   outbox?: Outbox | undefined;
-  /** Where it keeps the audit log, if it does. */
+  /** Where the service keeps the audit log, if it keeps one. */
   auditLog?: AuditLog | undefined;
 }
 
-/** Bytes from which on the check of a body takes milliseconds. */
+/** The size in bytes from which checking a body takes milliseconds. */
 const largeBody = 64 * 1024;
 
 /** Serves an operation of the HTTP API: reads context and payload, validates, awaits the handler, replies, measures. */
@@ -85,7 +85,7 @@ export function serveOperation<App>(
       if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
       return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
     };
-    // The check has held the loop, and in the embedded form nothing else waits.
+    // The check has blocked the event loop, and in the embedded form nothing else gives it up.
     if (message.body.length > largeBody) await nextTurn();
     const { replies } = options;
     if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;
@@ -118,7 +118,7 @@ interface Named extends Listing {
 
 interface Asked {
   context: RequestContext;
-  /** Writes lines with the request's id; made with the first of them, as most requests have none. */
+  /** The logger that adds the request's id. It is made with the first line, because most requests log nothing. */
   log: () => Logger;
 }
 
@@ -162,7 +162,7 @@ function serveSubject<App>(
     let reply: Message | undefined;
     try {
       reply = await work(message, { context, log });
-      // The bus would not carry it, and the caller would wait in vain.
+      // The bus would not carry such an answer, and the caller would wait in vain.
       if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);
@@ -186,7 +186,7 @@ function outcomeOf({ headers }: Message): { outcome: string; code: string } {
   return { outcome: Number(headers[statusHeader]) >= 500 ? 'failed' : 'refused', code };
 }
 
-/** The one funnel of a service: a code the contract lists goes out, all else is `<feature>/server-error`, logged. */
+/** All failures of a service pass here: codes that the contract lists go out, all others are logged as `<feature>/server-error`. */
 function failureReply(spec: Named, error: unknown, log: Asked['log']): Message {
   if (error instanceof ApiError && isListed(spec, error.code)) return errorReply(error.code, error);
   log().error({ err: error }, 'operation failed');

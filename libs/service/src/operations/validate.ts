@@ -14,7 +14,7 @@ import { z } from 'zod';
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a body as a JSON object; none at all counts as `{}`. Throws `request/invalid-json` (spec#requests-no-body,
+ * Parses a body as a JSON object; an empty body counts as `{}`. Throws `request/invalid-json` (spec#requests-no-body,
  * spec#requests-invalid-json).
  */
 export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
@@ -23,7 +23,7 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   try {
     value = JSON.parse(decoder.decode(body));
   } catch {
-    // Without the cause: the parser's message quotes the input.
+    // The cause is left out, because the parser's message quotes the input.
     throw new ApiError('request/invalid-json');
   }
   if (isTooDeep(value)) {
@@ -35,7 +35,7 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Levels a body may nest; what walks or writes JSON recurses, and would overflow the stack on a few thousand. */
+/** How many levels a body may nest. Code that walks or writes JSON recurses, and a few thousand levels would overflow the stack. */
 const deepest = 100;
 
 /** Whether JSON nests deeper than a body may. */
@@ -49,8 +49,8 @@ export function isTooDeep(value: unknown, depth = 0): boolean {
 }
 
 /**
- * Validates body, then query, then params, the order of spec#errors-check-order. Throws the contract's code with
- * `field`, and with `errors` where several are wrong.
+ * Validates body, then query, then params, in the order of spec#errors-check-order. Throws the contract's code with
+ * `field`, and with `errors` if several fields are wrong.
  */
 export function validateRequest(
   declared: OperationSpec,
@@ -73,7 +73,7 @@ export function validateRequest(
   return { body, query, params };
 }
 
-/** Keys of a body that its contract does not name: misspelt, or of another API. At most ten, and no more of each than a name is long. */
+/** The keys of a body that its contract does not name: misspelt, or of another API. At most ten, each cut to the length of a name. */
 export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): string[] {
   const { body: schema } = spec;
   if (!(schema instanceof z.ZodObject)) return [];
@@ -82,7 +82,7 @@ export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): 
     .map((key) => nameOf([key]));
 }
 
-/** The body, out of the one field that older clients put it in (spec#existing-clients-update). */
+/** The body, taken out of the single field in which older clients wrap it (spec#existing-clients-update). */
 function unwrapped({ wrapped }: OperationSpec, body: Record<string, unknown>): Record<string, unknown> {
   const inner = wrapped === undefined ? undefined : body[wrapped];
   const isWrapped = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
@@ -97,13 +97,13 @@ function unknownIn(shape: object, names: readonly string[]): string[] {
   return names.filter((name) => !Object.hasOwn(shape, name));
 }
 
-/** What an operator sets is stored or refused (spec#requests-admin-unknown). */
+/** An operator's input is never ignored: it is stored or refused (spec#requests-admin-unknown). */
 function refuseUnknown(names: readonly string[]): void {
   const [first, ...others] = names.slice(0, 100).map((name) => unknownFault(nameOf([name])));
   if (first) throw refusal('request/unknown-field', [first, ...others]);
 }
 
-/** Refuses a change of nothing that the operation knows (spec#requests-patch-nothing-known). */
+/** Refuses a change that has no field the operation knows (spec#requests-patch-nothing-known). */
 function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>): void {
   const fields = Object.keys(shapeOf(spec.body));
   const [field] = fields;
@@ -113,7 +113,7 @@ function refuseNothingKnown(spec: OperationSpec, body: Record<string, unknown>):
   throw new ApiError(codeFor(spec, 'body', field), { message, field });
 }
 
-/** Reads the contract's parameters from a query string; refuses one given twice (spec#requests-repeated-parameter). */
+/** Reads the contract's parameters from a query string; refuses a parameter given twice (spec#requests-repeated-parameter). */
 function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
   if (spec.auth === 'operator') refuseUnknown(unknownIn(spec.query.shape, [...given.keys()]));
   const values: Record<string, string> = {};
@@ -126,14 +126,14 @@ function checkQuery(spec: OperationSpec, given: URLSearchParams): unknown {
   return check(spec, 'query', spec.query, values, repeated);
 }
 
-/** Validates one place alone: of a form the fields, of a request without a body the rest. Throws as `validateRequest` does. */
+/** Validates one place only: the fields of a form, or query or params of a request without a body. Throws like `validateRequest`. */
 export function validatePart(spec: OperationSpec, place: Place, value: unknown): unknown {
   return check(spec, place, spec[place], value);
 }
 
 type Place = 'body' | 'query' | 'params';
 
-/** @param found What was found wrong before the schema is asked. */
+/** @param found The faults that were found before the schema is asked. */
 function check(
   spec: OperationSpec,
   place: Place,
@@ -147,7 +147,7 @@ function check(
   const unknown = faults.filter(({ isUnknown }) => isUnknown);
   if (hasAny(unknown)) throw refusal('request/unknown-field', unknown);
   const [{ code, field }] = faults;
-  // What a path names is answered as the thing itself not being there, the same for every reason
+  // An invalid name in a path is answered as if the thing that it names did not exist, whatever the reason
   // (spec#collections-not-found).
   if (place === 'params') throw new ApiError(codeFor(spec, place, field));
   throw refusal(code ?? codeFor(spec, place, field), faults);
@@ -159,7 +159,7 @@ function hasAny(faults: readonly Fault[]): faults is Faults {
   return faults.length > 0;
 }
 
-/** Faults in the order of the contract, one a field. Those of a rule with a code of its own come last: what is malformed answers first. */
+/** Faults in the order of the contract, one per field. Faults of rules with their own code come last: malformed fields go first. */
 function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   const names = Object.keys(shapeOf(schema));
   const placeOf = ({ field }: Fault) => names.indexOf(field.split('.', 1)[0] as string);
@@ -168,12 +168,12 @@ function inOrder(faults: Fault[], schema: z.ZodType): Faults {
   return first.sort((a, b) => rankOf(a) - rankOf(b) || placeOf(a) - placeOf(b)) as unknown as Faults;
 }
 
-/** The refusal of inputs: it tells of the first, and of all where there are several (spec#errors-several). */
+/** The refusal of inputs: it names the first fault, and lists all if there are several (spec#errors-several). */
 function refusal(code: ErrorCode, faults: Faults): ApiError {
   const [{ field, error, code: own }] = faults;
   const all = faults.map((fault) => ({ field: fault.field, error: fault.error }));
   return new ApiError(code, {
-    // The table's sentence is that of the rule.
+    // For a rule with its own code, the message is the sentence of the error table.
     ...(own ? {} : { message: error }),
     ...(field ? { field } : {}),
     ...(faults.length > 1 ? { errors: all } : {}),

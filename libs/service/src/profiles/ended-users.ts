@@ -1,7 +1,7 @@
 import { type Collection, collection, type Documents, timeKey } from '@kith/store';
 import { z } from 'zod';
 
-/** A user whose account has ended, and what is held of it may not all be erased yet. */
+/** A user whose account has ended, and whose data may not all be erased yet. */
 export interface EndedUser {
   projectId: string;
   userId: string;
@@ -11,7 +11,7 @@ export interface EndedUser {
 
 type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
 
-/** Users to erase, by `<project>|<user>`; `lookAt` is when each is looked for next. */
+/** Users to erase, by `<project>|<user>`; `lookAt` is when the service next looks for data of the user. */
 export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }> = collection({
   name: 'endedUsers',
   kind: 'target',
@@ -21,7 +21,7 @@ export const endedUserCollection: Collection<{ endedAt: number; lookAt: number }
   indexes: { lookAt: { key: ({ lookAt }) => timeKey(lookAt) } },
 });
 
-/** A service's list of users whose accounts have ended (spec#users-erasure). Each step can be taken again and again. */
+/** A service's list of users whose accounts have ended (spec#users-erasure). Each step can be repeated. */
 export class EndedUsers {
   readonly #documents: Documents;
 
@@ -29,13 +29,13 @@ export class EndedUsers {
     this.#documents = documents;
   }
 
-  /** Marks a user as one to erase; who is marked already stays as it is. */
+  /** Marks a user as one to erase; an existing mark stays as it is. */
   async mark(user: UserKey, endedAt: number): Promise<void> {
     const set = { endedAt, lookAt: endedAt };
     await this.#documents.change([{ in: endedUserCollection, target: idOf(user), set }]);
   }
 
-  /** Some of those who are to be looked for by `now` (Unix ms), who waits longest first. */
+  /** Up to `limit` users whose `lookAt` has come by `now` (Unix ms), longest waiting first. */
   async due(now: number, limit: number): Promise<EndedUser[]> {
     const range = { above: '', below: timeKey(now + 1), limit };
     const found = await this.#documents.range(endedUserCollection, range, 'lookAt');
@@ -45,7 +45,7 @@ export class EndedUsers {
     });
   }
 
-  /** Sets when a user is looked for again (Unix ms); `null` takes the mark away. Who was faster is right. */
+  /** Sets `lookAt` of a user (Unix ms); `null` removes the mark. If another process was faster, its value stays. */
   async lookAgain(user: UserKey, at: number | null): Promise<void> {
     const id = idOf(user);
     if (at === null) return void (await this.#documents.erase(endedUserCollection, id));

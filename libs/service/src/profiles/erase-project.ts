@@ -2,21 +2,21 @@ import type { AnyCollection, Counters, Documents } from '@kith/store';
 
 const batch = 1_000;
 
-/** What a service has under the id of a project, which its documents' ids begin with. */
+/** What a service has of a project: the documents whose ids begin with the project's id. */
 export interface OfProject {
-  /** Erased with the users, by their events: nothing is done but to look whether any is left. */
+  /** Documents that are erased with the users, by the users' events: here it is only checked whether any are left. */
   awaited: readonly AnyCollection[];
-  /** Cleared: copies and sums that say nothing without the users. */
+  /** Copies and sums that mean nothing without the users. They are cleared. */
   cleared: readonly (AnyCollection | Counters)[];
 }
 
-/** Erases what is left of a deleted project; `false` while what goes with its users is still there (docs/adr/0044). */
+/** Erases what is left of a deleted project; `false` while documents that go with its users are still there (docs/adr/0044). */
 export async function eraseProject(
   documents: Documents,
   projectId: string,
   { awaited, cleared }: OfProject,
 ): Promise<boolean> {
-  // `}` follows `|`.
+  // `}` is the character after `|`.
   const range = { above: `${projectId}|`, below: `${projectId}}` };
   for (const of of awaited) {
     if ((await documents.range(of, { ...range, limit: 1 })).length > 0) return false;

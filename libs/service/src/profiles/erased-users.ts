@@ -1,7 +1,7 @@
 import { type Collection, collection, type Documents, type Range, type Stored } from '@kith/store';
 import { z } from 'zod';
 
-/** Users whose accounts have ended lately, by `<project>|<user>`. */
+/** Users whose accounts have ended recently, by `<project>|<user>`. */
 export const erasedUserCollection: Collection<{ until: number }> = collection<{ until: number }>({
   name: 'erased',
   kind: 'copy',
@@ -17,7 +17,7 @@ interface UserKey {
 
 const batch = 1_000;
 
-/** Whom a service has erased lately: what comes late of them goes as well. */
+/** The users that a service has erased recently: data of them that comes late is erased as well. */
 export class ErasedUsers {
   readonly #documents: Documents;
 
@@ -38,7 +38,7 @@ export class ErasedUsers {
     return (await this.#documents.get(erasedUserCollection, [id])).has(id);
   }
 
-  /** Those whose mark has not run out at `now` (Unix ms). */
+  /** The users whose mark has not expired at `now` (Unix ms). */
   async marked(now: number): Promise<UserKey[]> {
     const users: UserKey[] = [];
     for (let above: string | undefined = ''; above !== undefined; ) {

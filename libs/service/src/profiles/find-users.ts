@@ -2,7 +2,7 @@ import { type PublicUser, usersByIds } from '@kith/contracts';
 import { ask } from '../operations/ask.ts';
 import type { ProfileParts } from './profiles.ts';
 
-/** Most users one question to identity may name. */
+/** How many users one question to identity may name. */
 const askLimit = 100;
 
 interface Users {
@@ -10,15 +10,15 @@ interface Users {
   userIds: readonly string[];
 }
 
-/** What goes along with a question to identity. */
+/** What is passed along with a question to identity. */
 interface AskContext {
   requestId: string;
   deadline: number;
 }
 
 /**
- * Finds users by id: in the own copy, and in identity those it does not hold (their events are still on the way).
- * A user who is nowhere is absent from the answer. Throws when identity has to be asked and does not answer.
+ * Finds users by id: in the service's own copy, and in identity those that the copy lacks (their events are still on the way).
+ * A user who is in neither is absent from the answer. Throws when identity has to be asked and does not answer.
  */
 export async function findUsers(
   parts: ProfileParts,
@@ -33,7 +33,7 @@ export async function findUsers(
   return users;
 }
 
-/** Asks identity for users and keeps what it tells. Throws when it does not answer. */
+/** Asks identity for users and keeps its answer. Throws when identity does not answer. */
 export async function askForUsers(
   { bus, store }: ProfileParts,
   of: Users,

@@ -9,14 +9,14 @@ export interface Profile {
   user: PublicUser;
 }
 
-/** A user's public profile as it is stored, or a mark in its place: of a user whose account has ended. */
+/** A user's public profile as it is stored, or the mark that replaces it when the account has ended. */
 export interface StoredProfile {
   user: PublicUser | null;
-  /** When a mark goes, Unix ms. */
+  /** When a mark expires, Unix ms. */
   goesAt?: number;
 }
 
-/** What keeping a copy takes: where it is, and the bus to ask identity on. A service's own context has both. */
+/** What is needed to keep a copy: the copy's store, and the bus for asking identity. A service's own context has both. */
 export interface ProfileParts {
   bus: Bus;
   store: { profiles: ProfileCopy };
@@ -30,7 +30,7 @@ export const profileCollection: Collection<StoredProfile> = collection({
   name: 'profiles',
   kind: 'copy',
   version: 1,
-  // The event that brought it was held against its schema.
+  // The event that brought the profile was already checked against its schema.
   schema: z.object({ user: z.custom<PublicUser>().nullable(), goesAt: z.int().optional() }),
   expires: ({ goesAt }) => goesAt ?? null,
 });
@@ -46,7 +46,7 @@ export class ProfileCopy {
     this.#collection = of;
   }
 
-  /** The profiles there are of these users, by id. */
+  /** The profiles of those of these users who have one, by id. */
   async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
     const users = new Map<string, PublicUser>();
     for (const { doc } of await this.#read(projectId, userIds))
@@ -54,12 +54,12 @@ export class ProfileCopy {
     return users;
   }
 
-  /** Keeps a profile, unless the one that is held is as new or newer. */
+  /** Keeps a profile, unless the copy already has one that is as new or newer. */
   keep(profile: Profile): Promise<void> {
     return this.keepAll([profile]);
   }
 
-  /** Keeps many, each as `keep` does. */
+  /** Keeps many profiles, each as `keep` does. */
   keepAll(profiles: readonly Profile[]): Promise<void> {
     return this.#documents.keep(
       this.#collection,
@@ -70,8 +70,8 @@ export class ProfileCopy {
   }
 
   /**
-   * Takes away what is held of a user whose account has ended. In its place a mark without content stands for as long
-   * as events can be on the way, so that a late one does not bring the user back. Repeating it changes nothing.
+   * Removes the profile of a user whose account has ended. A mark without content replaces it for as long as events can be on
+   * the way, so that a late event does not bring the user back. Repeating it changes nothing.
    */
   async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
     const doc = { user: null, goesAt: Date.now() + keepForgottenMs };

@@ -2,8 +2,8 @@ import type { PublicUser } from '@kith/contracts';
 import type { RequestContext } from '../operations/context.ts';
 
 /**
- * Gives what a request's caller sees of public users: without a token less than all, unless the project shows all
- * (spec#users-strangers). Whatever shows a user to whom it does not know passes the user through this.
+ * Returns the function that reduces a public user to what a request's caller may see: without a token less than all, unless the
+ * project shows all (spec#users-strangers). Code that may show a user to an unknown caller must use it.
  */
 export function shownTo({
   caller,

@@ -8,12 +8,12 @@ interface UserKey {
   userId: string;
 }
 
-/** Declares what users have set of a service, by `<project>|<user>`. Those who have set nothing have no document. */
+/** Declares the collection of users' settings of a service, by `<project>|<user>`. Users who have set nothing have no document. */
 export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): Collection<Settings> {
   return collection<Settings>({ name: 'settings', kind: 'target', version: 1, schema });
 }
 
-/** What users have set of a service. The service that goes by a setting owns it, so there is no copy that could be behind. */
+/** Users' settings of a service. The service that uses a setting owns it, so there is no copy that could be out of date. */
 export class UserSettings<Settings> {
   readonly #documents: Documents;
   readonly #collection: Collection<Settings>;
@@ -25,17 +25,17 @@ export class UserSettings<Settings> {
     this.#defaults = defaults;
   }
 
-  /** A user's settings; the defaults for one who has set nothing. */
+  /** A user's settings; the defaults if the user has set nothing. */
   async of(user: UserKey): Promise<Settings> {
     return (await this.stored(user)) ?? this.#defaults;
   }
 
-  /** What a user has set; null for nothing. */
+  /** What a user has set; null if nothing. */
   async stored(user: UserKey): Promise<Settings | null> {
     return (await this.#read(user))?.doc ?? null;
   }
 
-  /** Changes a user's settings and gives them as they are then. Throws as `untilMade` does, and what `change` throws. */
+  /** Changes a user's settings and returns them as changed. Throws as `untilMade` does, and what `change` throws. */
   change(user: UserKey, change: (before: Settings) => Settings, deadline?: number): Promise<Settings> {
     const attempt = async () => {
       const read = await this.#read(user);

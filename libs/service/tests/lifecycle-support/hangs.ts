@@ -1,4 +1,4 @@
-// A process whose stop never ends, after a failure that nobody has caught.
+// A process that fails with an uncaught error and whose stop never ends.
 import { runProcess } from '../../src/lifecycle/run-process.ts';
 
 await runProcess(

@@ -1,4 +1,4 @@
-// A process whose service's store is away.
+// A process with a service whose store is away.
 
 import { createLogger, Metrics } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';

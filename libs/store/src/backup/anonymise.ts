@@ -9,7 +9,7 @@ import type { ServiceBackup } from './service-backup.ts';
 const atOnce = 1_000;
 
 /**
- * Writes a service's file of a backup anew, with what stands for people in place of them. Events are left out: they say what people
+ * Writes a new version of a service's file of a backup, in which people are replaced. Events are left out: they say what people
  * have done.
  */
 export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
@@ -17,7 +17,7 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
   for (const of of collections) {
-    // Answers hold what people have written, and nobody has the keys that open them.
+    // Answers hold what people have written, and cannot be opened to replace it: nobody has the keys.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
     if (!standIn) throw new Error(`Nothing says what stands for ${of.name} of ${backup.service}.`);

@@ -1,3 +1,3 @@
-/** A stored document, whatever it is of. */
+/** A stored document of any collection. */
 // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
 export type AnyStored = { id: string; doc: any };

@@ -11,9 +11,9 @@ export interface Put {
   id: string;
   // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
   doc: any;
-  /** Of a target, when it was last changed, Unix ms. */
+  /** For a target: when it was last changed, Unix ms. */
   changed?: number | null;
-  /** Of a copy. */
+  /** For a copy. */
   epoch?: number;
   newest?: number;
 }
@@ -26,12 +26,12 @@ export interface PutEvent {
   isPublished: boolean;
 }
 
-/** Documents that are read at once. */
+/** Number of documents that are read at once. */
 const some = 1_000;
-/** Versions of what is copied: nobody has read one of them yet. */
+/** The last version given to a copied document. Any number will do: nobody has read these documents yet. */
 let rev = 0;
 
-/** Fills a new database file of a service, past the service. It is worth nothing before `close` has returned. */
+/** Fills a new database file of a service, without the service. It is worth nothing before `close` has returned. */
 export class DocumentsFile implements Copied, Disposable {
   readonly #file: string;
   readonly #db: DatabaseSync;
@@ -44,7 +44,7 @@ export class DocumentsFile implements Copied, Disposable {
     void openSqliteDocuments({ file, collections, counters, synchronous: 'normal' }).close();
     this.#file = file;
     this.#db = new DatabaseSync(file);
-    // Whoever dies meanwhile starts again.
+    // The file need not survive a crash: the copy would start again.
     this.#db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable<unknown>(this.#db, one)]));
     this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(this.#db, one)]));
@@ -53,7 +53,7 @@ export class DocumentsFile implements Copied, Disposable {
     );
   }
 
-  /** Does some work at once. */
+  /** Does some work in one transaction. */
   together<T>(work: () => T): T {
     return transaction(this.#db, work);
   }
@@ -75,8 +75,8 @@ export class DocumentsFile implements Copied, Disposable {
   }
 
   /**
-   * Puts a document in its place, over one that is there. Gives the id of another one that has one of its unique keys, if there
-   * is one: then nothing was put.
+   * Puts a document in its place and overwrites one that is there. If another document has one of its unique keys, puts nothing
+   * and returns the id of that document.
    */
   put(of: AnyCollection, { id, doc, changed = null, epoch = 0, newest = 0 }: Put): string | undefined {
     const table = this.#tableOf(of);
@@ -94,7 +94,7 @@ export class DocumentsFile implements Copied, Disposable {
     this.#tableOf(of).removeRange(above, below, -1);
   }
 
-  /** Takes rows away whose ids are those of documents. */
+  /** Removes rows that have the same ids as documents of another collection. */
   removeThose(rows: AnyCollection, of: AnyCollection): void {
     for (const { name } of [rows, of])
       if (!this.#tables.has(name)) throw new TypeError(`${name} is not here.`);
@@ -109,7 +109,7 @@ export class DocumentsFile implements Copied, Disposable {
     this.#insertEvent.run(key, event, at, isPublished ? 1 : 0);
   }
 
-  /** All events by their keys, some at a time. */
+  /** All events in the order of their keys, some at a time. */
   *events(): Generator<{ key: string; event: string }[]> {
     const next = this.#db.prepare(`SELECT key, event FROM events WHERE key > ? ORDER BY key LIMIT ${some}`);
     for (let after = ''; ; ) {
@@ -147,7 +147,7 @@ export class DocumentsFile implements Copied, Disposable {
     note.run(name, JSON.stringify(value));
   }
 
-  /** Closes the file; what was put is on the disk then. */
+  /** Closes the file; then everything in it is on the disk. */
   close(): void {
     this.#db.exec('PRAGMA journal_mode = WAL');
     this.#db.close();

@@ -3,7 +3,7 @@ import type { PublicUser } from '@kith/contracts';
 import type { AnyStored } from './any-stored.ts';
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** Stands for nobody (RFC 9562 section 5.9), in an anonymous copy as well. */
+/** Stands for nobody (RFC 9562 section 5.9), so an anonymous copy keeps it. */
 const nil = '00000000-0000-0000-0000-000000000000';
 
 const firstNames =
@@ -17,29 +17,29 @@ const titles =
   );
 
 /**
- * What stands for people and what they have written in an anonymous copy: the same for the same, so that what belongs together
- * still does. It follows from a key that is thrown away with this.
+ * Makes up what replaces people and their texts in an anonymous copy. The same input always gives the same replacement, so
+ * that what belongs together still does. Replacements depend on a random key that exists only in this object.
  */
 export class MadeUp {
   readonly #key = randomBytes(32);
-  /** Of the password that all have in the copy who have one. */
+  /** The hash of the password that everybody who has a password has in the copy. */
   readonly passwordHash: string;
 
   constructor(passwordHash: string) {
     this.passwordHash = passwordHash;
   }
 
-  /** A text with other ids in it. */
+  /** A text with its ids replaced. */
   ids(text: string): string {
     return text.replaceAll(uuids, (id) => (id === nil ? id : this.#id(id)));
   }
 
-  /** A document with other ids in it, and otherwise as it is. */
+  /** A document with its ids replaced, and otherwise unchanged. */
   mapped(stored: AnyStored): AnyStored {
     return { ...stored, id: this.ids(stored.id), doc: JSON.parse(this.ids(JSON.stringify(stored.doc))) };
   }
 
-  /** The name and the user name of somebody with an id of the copy. */
+  /** The name and user name of the person with this id in the copy. */
   person(id: string): { name: string; username: string } {
     const hash = this.#hash(`person ${id}`);
     const [given, family] = [pick(first, hash, 0), pick(last, hash, 2)];
@@ -49,7 +49,7 @@ export class MadeUp {
     };
   }
 
-  /** A public user of the copy. */
+  /** A public user as it is in the copy. Its `id` must be replaced already. */
   user<U extends Omit<PublicUser, 'createdAt' | 'projectId'>>(user: U): U {
     const { name, username } = this.person(user.id);
     return {
@@ -61,19 +61,19 @@ export class MadeUp {
     };
   }
 
-  /** Stands for a title. */
+  /** Replaces a title. */
   title(text: string): string {
     return pick(titles, this.#hash(`title ${text}`), 0);
   }
 
-  /** Stands for a text that has to differ from others. */
+  /** Replaces a text that must stay different from others. */
   text(text: string): string {
     return `made-up-${this.#hash(`text ${text}`).toString('hex', 0, 10)}`;
   }
 
   #id(id: string): string {
     const hash = this.#hash(`id ${id}`);
-    // As of version 4, RFC 9562 section 5.4.
+    // Marks it as a UUID of version 4, RFC 9562 section 5.4.
     hash[6] = ((hash[6] as number) & 0x0f) | 0x40;
     hash[8] = ((hash[8] as number) & 0x3f) | 0x80;
     const hex = hash.toString('hex', 0, 16);

@@ -1,16 +1,19 @@
 import { StartError } from '@kith/base';
 
-/** A file in a stream of files. */
+/** One file in a stream of files. */
 export interface PackedEntry {
   path: string;
-  /** To be read before the next entry is asked for. */
+  /** Read them before you ask for the next entry. */
   bytes: AsyncIterable<Uint8Array>;
 }
 
 const lengthBytes = 4;
 const longestPath = 4_096;
 
-/** Writes files one behind the other: the length of the path and the path, then pieces with their lengths, then a length of 0. */
+/**
+ * Writes files one after the other. For each it writes the length of the path and the path, then pieces with their lengths,
+ * then a length of 0.
+ */
 export async function* packEntries(
   entries: AsyncIterable<PackedEntry> | Iterable<PackedEntry>,
 ): AsyncGenerator<Uint8Array> {
@@ -25,7 +28,7 @@ export async function* packEntries(
   yield Buffer.alloc(lengthBytes);
 }
 
-/** Reads what `packEntries` has written. Throws `StartError` where it is not whole. */
+/** Reads what `packEntries` has written. Throws `StartError` when it is not whole. */
 export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGenerator<PackedEntry> {
   const source = packed[Symbol.asyncIterator]();
   let held = Buffer.alloc(0);
@@ -49,10 +52,10 @@ export async function* unpackEntries(packed: AsyncIterable<Uint8Array>): AsyncGe
       const path = (await take(name)).toString();
       const bytes = pieces();
       yield { path, bytes };
-      // What nobody has read.
+      // Skips the bytes that the reader has not read.
       for await (const _ of bytes);
     }
-    // The last chunk may be empty, and says that nothing was cut off.
+    // Reads to the end: the last sealed chunk may be empty, but it shows that nothing was cut off.
     while (!(await source.next()).done);
   } finally {
     await source.return?.();

@@ -4,7 +4,7 @@ import { packEntries, unpackEntries } from './packed-entries.ts';
 import { openBytes, sealBytes } from './sealed-bytes.ts';
 
 const passphrase = 'correct horse battery';
-/** Quicker than what backups are sealed with. */
+/** A quicker derivation than the one for backups. */
 const kdf = { name: 'scrypt', N: 1024, r: 8, p: 1 } as const;
 
 async function* some(...pieces: Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -18,7 +18,7 @@ describe('sealed bytes', () => {
     const plain = Buffer.alloc(size, 'plain bytes ');
     const sealed = await all(sealBytes(some(plain.subarray(0, 10), plain.subarray(10)), passphrase, kdf));
     expect(sealed.includes('plain bytes')).toBe(false);
-    // However they come.
+    // In whatever pieces the bytes arrive.
     expect(await all(openBytes(some(sealed.subarray(0, 7), sealed.subarray(7)), passphrase))).toEqual(plain);
   });
 
@@ -52,7 +52,7 @@ describe('sealed bytes', () => {
     const packed = await all(packEntries(files));
     const found: [string, number][] = [];
     for await (const { path, bytes } of unpackEntries(some(packed))) {
-      // One that is not read is passed over.
+      // An entry whose bytes are not read is skipped.
       found.push([path, path === 'a' ? -1 : (await all(bytes)).length]);
     }
     expect(found).toEqual([

@@ -9,7 +9,7 @@ const longestHeader = 1024;
 
 const header = z.object({
   format: z.literal('kith-sealed-1'),
-  // Bounded: who makes a file must not decide how much memory its reader takes.
+  // These are bounded: the author of a file must not decide how much memory its reader takes.
   kdf: z.object({
     name: z.literal('scrypt'),
     N: z.int().max(2 ** 20),
@@ -19,12 +19,13 @@ const header = z.object({
   salt: z.string(),
 });
 type Header = z.output<typeof header>;
-/** 128 MiB and about half a second, for each passphrase that is tried (RFC 7914). */
+/** Each passphrase that is tried costs 128 MiB and about half a second (RFC 7914). */
 const cost: Header['kdf'] = { name: 'scrypt', N: 2 ** 17, r: 8, p: 1 };
 
 /**
- * Seals bytes with a passphrase, at the reader's pace: a line of JSON that says how the key is derived, then chunks of 64 KiB, each with
- * AES-256-GCM. The nonce of a chunk is its number, with a mark at the last one, so that none can be left out, moved or cut off.
+ * Seals bytes with a passphrase, at the reader's pace. The output is a line of JSON that says how the key is derived, then
+ * chunks of 64 KiB, each sealed with AES-256-GCM. The nonce of a chunk is its number and a mark for the last chunk, so that no
+ * chunk can be left out, moved or cut off.
  */
 export async function* sealBytes(
   plain: AsyncIterable<Uint8Array>,
@@ -42,7 +43,7 @@ export async function* sealBytes(
   }
 }
 
-/** Opens what `sealBytes` has sealed. Throws `StartError` where the passphrase is wrong or something was changed. */
+/** Opens what `sealBytes` has sealed. Throws `StartError` when the passphrase is wrong or the bytes were changed. */
 export async function* openBytes(
   sealed: AsyncIterable<Uint8Array>,
   passphrase: string,
@@ -83,7 +84,7 @@ function nonceOf(at: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** Pieces of one size; the last one, which there always is, may be shorter. */
+/** Splits bytes into pieces of one size. There is always a last piece, which may be shorter or empty. */
 async function* inChunks(
   source: AsyncIterable<Uint8Array>,
   size: number,
@@ -91,7 +92,7 @@ async function* inChunks(
   let held: Buffer = Buffer.alloc(0);
   for await (const piece of source) {
     held = Buffer.concat([held, piece]);
-    // What has come so far may be all.
+    // Holds back a full piece: it may be the last one.
     for (; held.length > size; held = held.subarray(size))
       yield { bytes: held.subarray(0, size), isLast: false };
   }
@@ -114,7 +115,7 @@ async function splitHeader(
       yield held.subarray(end);
       for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
     } finally {
-      // A file that was read as far as it was asked for is closed.
+      // Closes the source, even if the reader stops before its end.
       await pieces.return?.();
     }
   };

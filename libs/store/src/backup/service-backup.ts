@@ -4,14 +4,14 @@ import type { Sealed } from '../documents/reseal.ts';
 import type { AnyStored } from './any-stored.ts';
 import type { MadeUp } from './made-up.ts';
 
-/** Rows of a collection that follow from targets: the ids of those that follow from one, or the range they lie in. */
+/** Rows of a collection that follow from targets. `of` gives the ids of a target's rows, or the range they lie in. */
 export interface Follows {
   rows: AnyCollection;
   target: AnyCollection;
   of(target: AnyStored): readonly string[] | { above: string; below: string };
 }
 
-/** What is copied of a service. */
+/** The part of a service that is copied already. */
 export interface Copied {
   find<D>(of: Collection<D>, id: string): D | undefined;
   findBy<D>(of: Collection<D>, index: string, key: string): { id: string; doc: D } | undefined;
@@ -20,18 +20,18 @@ export interface Copied {
 
 /** How far the target of an event has got. */
 export interface Standing {
-  /** `seq` of the last event it has told; absent where it is not there. */
+  /** `seq` of the target's last event; absent if the target is not there. */
   seq: number | undefined;
   /** Whether the event is the last one that its target tells. */
   isLast?: boolean;
 }
 
-/** What a backup has to know of a service beyond what it declares (docs/adr/0038). */
+/** What a backup has to know about a service beyond what the service declares (docs/adr/0038). */
 export interface ServiceBackup {
   service: string;
   declared: Declared;
   follows?: readonly Follows[];
-  /** Rows that stand in the place of a target that is no more: there is none while the target is there. */
+  /** Rows that replace a target that is gone: while the target is there, there is no such row. */
   insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
   /** What each row adds to counters. A backup does not read counters: it sums them up again from the rows. */
   counted?: readonly {
@@ -39,11 +39,11 @@ export interface ServiceBackup {
     counters: Counters;
     add(row: AnyStored): { id: string; add: Readonly<Record<string, number>> };
   }[];
-  /** Copies of what a service owns that is read before this one. They are read before both. */
+  /** Copies of what another service owns, if that service is read before this one. They are read before both services. */
   early?: readonly AnyCollection[];
-  /** What is sealed under KITH_SECRET, and how it is sealed anew. */
+  /** What is sealed under KITH_SECRET, and how to reseal it. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
-  /** By the name of each collection: what stands for a document in an anonymous copy; `null` is nothing. */
+  /** For each collection, by name: makes the document that replaces one in an anonymous copy; `null` leaves it out. */
   anonymous: Readonly<Record<string, (stored: AnyStored, made: MadeUp) => AnyStored | null>>;
 }

@@ -12,11 +12,11 @@ import type { DocumentsFile } from './documents-file.ts';
 import type { Follows, ServiceBackup } from './service-backup.ts';
 
 export interface CopyOptions {
-  /** Whether every consumer had had an event, published at a position, when the backup began. */
+  /** Whether every consumer had received an event, published at a position, when the backup began. */
   hasArrived: (event: EventEnvelope, position: number) => boolean;
-  /** Hears how many documents of a collection are copied, now and then and at its end. */
+  /** Called from time to time, and at the end of a collection, with the number of documents that are copied. */
   progress?: (collection: string, count: number) => void;
-  /** Targets that are read together. */
+  /** Number of targets that are read together. */
   atOnce?: number;
   /** How long one target may go on changing before the copy is given up, in ms. */
   patienceMs?: number;
@@ -25,20 +25,20 @@ export interface CopyOptions {
 type AnyRead = Stored<unknown>;
 
 const atOnce = 500;
-/** Targets whose rows are read side by side. */
+/** Number of targets whose rows are read at the same time. */
 const targetsAtOnce = 16;
-/** Documents of a collection after which its progress is told. */
+/** Number of documents of a collection after which its progress is reported. */
 const tellEvery = 50_000;
-/** How often those are read again between whom a unique key has changed hands. */
+/** How often targets are read again when a unique key has moved from one to another. */
 const rounds = 20;
 /** By how much clocks of different machines may differ. */
 const clocksMs = 5 * 60_000;
-/** Any time, as a range: some servers use a partial index for nothing less. */
+/** Matches any time. It is a range because some servers use a partial index only for a range. */
 const ever = { $gt: new Date(0) };
 
 /**
- * Copies a service's database on MongoDB to a file, while the service goes on. A target comes with its rows as of one version;
- * different targets may be of different moments, none of which is before the copy began (docs/adr/0038).
+ * Copies a service's database on MongoDB to a file, while the service goes on. A target and its rows are copied as of one
+ * version. Different targets may be copied as of different moments, none of them before the copy began (docs/adr/0038).
  */
 export class ServiceCopy implements AsyncDisposable {
   readonly #backup: ServiceBackup;
@@ -75,18 +75,18 @@ export class ServiceCopy implements AsyncDisposable {
     return new ServiceCopy(backup, file, options, { documents, client, database: from.database });
   }
 
-  /** Copies what is read before any service. */
+  /** Copies the collections that are to be read before those of any service. */
   async copyEarly(): Promise<void> {
     for (const of of this.#early) await this.#copyAlone(of);
   }
 
-  /** Answers are read before the targets: one that is copied has its change in the copy, too (docs/adr/0046). */
+  /** Answers are read before the targets: so the copy also has the change of every answer in it (docs/adr/0046). */
   get #early(): readonly AnyCollection[] {
     const { declared, early = [] } = this.#backup;
     return [...early, ...declared.collections.filter((of) => of === replyCollection)];
   }
 
-  /** Copies the rest. */
+  /** Copies everything else. */
   async copy(): Promise<void> {
     const { declared, follows = [], insteadOf = [] } = this.#backup;
     const ofTargets = new Set(follows.map(({ rows }) => rows));
@@ -94,7 +94,7 @@ export class ServiceCopy implements AsyncDisposable {
       (of) => of.kind !== 'target' && !ofTargets.has(of) && !this.#early.includes(of),
     );
     for (const of of declared.collections) if (of.kind === 'target') await this.#copyTargets(of);
-    // Behind the targets: what is in the place of one is there once that has gone.
+    // Copied after the targets: a row that replaces a target appears only when the target has gone.
     for (const of of alone) await this.#copyAlone(of);
     for (const { rows, target } of insteadOf) this.#file.removeThose(rows, target);
     this.#sumUp();
@@ -109,7 +109,7 @@ export class ServiceCopy implements AsyncDisposable {
     await this.#client.close();
   }
 
-  /** Copies documents that no change of another one writes. */
+  /** Copies documents that are not written by the change of another document. */
   async #copyAlone(of: AnyCollection): Promise<void> {
     const tell = this.#teller(of);
     for await (const some of this.#walk(of, { above: '', below: '~' })) {
@@ -119,7 +119,9 @@ export class ServiceCopy implements AsyncDisposable {
     tell();
   }
 
-  /** Tells of a collection's progress: of so many more, or that these were all. */
+  /**
+   * Makes a function that reports a collection's progress: call it with the number of further documents, or without one at the end.
+   */
   #teller({ name }: AnyCollection): (more?: number) => void {
     let [count, told] = [0, 0];
     return (more) => {
@@ -158,8 +160,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Copies targets with their rows until none has changed since it was copied. Of those that need a unique key of another one
-   * both are left out, and told in `clashing`.
+   * Copies targets with their rows until none has changed since it was copied. If a target needs a unique key that another
+   * one has, both are left out and added to `clashing`.
    */
   async #copySome(of: AnyCollection, ids: readonly string[], clashing: Set<string>): Promise<void> {
     const { patienceMs = 60_000 } = this.#options;
@@ -183,13 +185,13 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Puts a target in the place of what was copied of it before, or takes that away; tells who has one of its unique keys. */
+  /** Replaces what was copied of a target before, or removes it. Returns the id of a target that has one of its unique keys. */
   #bring(of: AnyCollection, id: string, read: AnyRead | undefined): string | undefined {
     const before = this.#file.find(of, id);
     for (const { rows, target, of: rowsOf } of this.#backup.follows ?? []) {
       if (target !== of || before === undefined) continue;
       const which = rowsOf({ id, doc: before });
-      // A range is brought up to date by what has changed in it.
+      // A range stays unless its target is gone: afterwards only what has changed in it is copied.
       if ('above' in which) read === undefined && this.#file.removeRange(rows, which);
       else for (const row of which) this.#file.remove(rows, row);
     }
@@ -198,7 +200,7 @@ export class ServiceCopy implements AsyncDisposable {
     return this.#file.put(of, { id, doc: read.doc, changed: changedAt?.getTime() ?? null });
   }
 
-  /** Copies the rows of targets, of a range only those that are newer than what was copied of the target before. */
+  /** Copies the rows of targets. In a range it copies only rows that are newer than the copy of the target before. */
   async #copyRows(
     { rows, of }: Follows,
     targets: readonly AnyRead[],
@@ -239,7 +241,10 @@ export class ServiceCopy implements AsyncDisposable {
     });
   }
 
-  /** A range of documents in the order of their ids, some at a time; with `since` those of later versions, also what is gone. */
+  /**
+   * Reads a range of documents in the order of their ids, some at a time. With `since` it reads those of later versions,
+   * including gone rows.
+   */
   async *#walk(of: AnyCollection, { above, below }: { above: string; below: string }, since?: number) {
     const stored = this.#db.collection<MongoDocument>(of.name);
     const which = since === undefined ? isThere : { rev: { $gt: since } };
@@ -269,9 +274,9 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Copies events: as unpublished those that were not, and those that a consumer may not have had. */
+  /** Copies events. An event counts as unpublished if it was, or if a consumer may not have received it. */
   async #copyEvents(): Promise<void> {
-    // First where events come from: what is not there any more is among the copies.
+    // Looks first at the place that events come from: an event that is no longer there is among the copies.
     for (const { name, kind, silent } of this.#backup.declared.collections) {
       if (kind !== 'target' || silent) continue;
       const filled = this.#db.collection<OutboxFields & { _id: string }>(name).find({ outboxAt: ever });
@@ -290,7 +295,7 @@ export class ServiceCopy implements AsyncDisposable {
         for (const { _id: key, event, at, unpublished, last: position } of some) {
           const isPublished =
             !unpublished &&
-            // Before spans were kept: long ago.
+            // Without a position it was published before spans were kept, which is long ago.
             (position === undefined || this.#options.hasArrived(readEventText(event).event, position));
           this.#file.putEvent({ key, event, at: at.getTime(), isPublished });
         }
@@ -299,15 +304,15 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Leaves events out that tell more than their target is: they were made after it was copied. */
+  /** Leaves out events that are newer than their copied target: they were made after it was copied. */
   #leaveOutLater(): void {
-    // Of those without a target. Those that begin now, and do not end, were made after their place was copied.
+    // The aggregates without a target. Those that began during the copy and have not ended were made after their place was copied.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {
       const later: string[] = [];
       for (const { key, event: text } of some) {
         const { event } = readEventText(text);
-        // It tells of a change by its own document, and not of the target that carried it.
+        // Such an event stands for itself, and does not tell of the target that carried it.
         if (event.type === auditRecorded.type) continue;
         const { seq, isLast = false } = this.#backup.standing(event, this.#file);
         if (seq !== undefined) {

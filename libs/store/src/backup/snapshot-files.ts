@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 
-/** How long a file may be held by another process, in ms. */
+/** How long to wait for another process that holds a file, in ms. */
 const busyMs = 5_000;
 const pagesAtOnce = 2_000;
 
 /**
- * Copies database files as they stand at one moment, all of them the same, while another process writes to them. Nobody can write
- * for as long as it takes to begin reading each, well under a millisecond a file. `progress` hears of each file that is copied.
+ * Copies database files as they all stand at the same moment, while another process writes to them. Nobody can write while it
+ * begins to read them, which takes well under a millisecond per file. `progress` is called for each file that is copied.
  */
 export async function snapshotFiles(
   files: readonly { from: string; to: string }[],
@@ -25,7 +25,7 @@ export async function snapshotFiles(
       }
       for (const reader of readers) {
         reader.exec('BEGIN');
-        // What it reads from now on is what it finds now.
+        // From now on the reader sees the file as it is now.
         reader.prepare('SELECT count(*) FROM sqlite_schema').get();
       }
     } finally {
@@ -42,7 +42,7 @@ export async function snapshotFiles(
   }
 }
 
-/** Sees to it that a file is on the disk. */
+/** Makes sure that a file is on the disk. */
 export function flush(path: string): void {
   const file = openSync(path, 'r+');
   try {

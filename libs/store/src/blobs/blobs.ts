@@ -1,39 +1,40 @@
-/** Begins the names of the collections that GridFS keeps bytes in. */
+/** The prefix of the names of the collections that GridFS keeps bytes in. */
 export const bucketName = 'blobs';
 
-/** A part of some bytes: from the first to the last one, both inclusive. */
+/** A range of bytes; both ends are included. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
-/** Bytes that are stored, without the bytes. */
+/** The key and size of a stored blob, without its bytes. */
 export interface BlobEntry {
   key: string;
   size: number;
 }
 
 /**
- * Where the bytes of files lie: in a folder, in GridFS, or in an S3-compatible store (docs/adr/0045). A key is a path of segments
- * of `[A-Za-z0-9._-]`, divided by `/`. What is stored under a key is never changed, only removed.
+ * Where the bytes of files are stored: in a folder, in GridFS, or in an S3-compatible store (docs/adr/0045). A key is a path of
+ * segments of `[A-Za-z0-9._-]`, divided by `/`. What is stored under a key is never changed, only removed.
  */
 export interface Blobs {
   /**
-   * Stores bytes whole or not at all, and resolves with their number once they survive the loss of this process, and in a folder
-   * that of the power. Reads no faster than it can store: it asks for a chunk when it needs the memory of the one before no more.
-   * Rejects when the source does, or the signal is aborted.
+   * Stores bytes whole or not at all, and resolves to their number once they survive the death of this process (in a folder,
+   * also a power failure). Reads no faster than it can store: it asks for a chunk only when it no longer needs the memory of
+   * the chunk before. Rejects when the source rejects or the signal is aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**
-   * The bytes, or a part of them, at the reader's pace; `undefined` where there are none under this key. A chunk is the reader's until
-   * it asks for the next one, which may come in the same memory. Always iterate them: what is open is closed by that alone.
+   * The bytes, or a part of them, at the reader's pace; `undefined` if there are none under this key. A chunk is valid until
+   * the reader asks for the next one, which may use the same memory. Always iterate the result: nothing else closes what is
+   * open.
    */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Removes all whose keys begin with `prefix`, which ends with `/`. Removing what is not there is no error. */
+  /** Removes all blobs whose keys begin with `prefix`, which ends with `/`. It is no error if there are none. */
   removeAll(prefix: string): Promise<void>;
-  /** All whose keys begin with `prefix`, in no order. */
+  /** All blobs whose keys begin with `prefix`, in no particular order. */
   list(prefix?: string): AsyncIterable<BlobEntry>;
-  /** Removes what a process that died has left of bytes it had not stored whole, once that is `ms` old. */
+  /** Removes incomplete blobs that are older than `ms`: processes that died have left them. */
   sweep(ms: number): Promise<void>;
   /** Rejects when the store cannot be used. */
   check(): Promise<void>;
@@ -42,7 +43,7 @@ export interface Blobs {
 
 const keyForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 
-/** Refuses a key, or a prefix, that could lead out of its place. Throws `TypeError`. */
+/** Refuses a key, or a prefix, that could lead outside the store. Throws `TypeError`. */
 export function checkKey(key: string): string {
   const path = key.endsWith('/') ? key.slice(0, -1) : key;
   if (!keyForm.test(path)) throw new TypeError('This cannot be the key of a blob.');

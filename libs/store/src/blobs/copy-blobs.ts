@@ -1,11 +1,11 @@
 import type { Blobs } from './blobs.ts';
 
-/** Copies at once. */
+/** Number of copies that are made at the same time. */
 const atOnce = 4;
 
 /**
- * Copies bytes to another home, without those that are there already in the same size. What is removed meanwhile is not copied.
- * Resolves with how many there are.
+ * Copies all blobs to another store, except those that are there already with the same size. A blob that is removed meanwhile
+ * is not copied. Resolves to the number of blobs in `from`.
  */
 export async function copyBlobs(from: Blobs, to: Blobs, progress?: (count: number) => void): Promise<number> {
   const there = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Goes through bytes and waits for what is done with each chunk, before it asks for the next one: their memory may be the same. Rejects
- * when the source does, `take` does, or the signal is aborted, but never while `take` is at work.
+ * Passes each chunk to `take` and waits for it before it asks for the next chunk, because both chunks may use the same memory.
+ * Rejects when the source or `take` rejects or the signal is aborted, but never while `take` is at work.
  */
 export async function eachChunk(
   source: AsyncIterable<Uint8Array>,
@@ -20,7 +20,7 @@ export async function eachChunk(
       await take(value);
     }
   } catch (error) {
-    // Not waited for: the source may never come to an end.
+    // Does not wait for this: the source may never end.
     chunks.return(undefined).catch(() => undefined);
     throw error;
   } finally {

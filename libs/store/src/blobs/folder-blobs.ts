@@ -7,10 +7,10 @@ import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts
 import { eachChunk } from './each-chunk.ts';
 import { sweepFolder } from './sweep-folder.ts';
 
-/** Where bytes lie until they are whole. No key begins with a dot. */
+/** The subfolder for blobs that are not whole yet. It cannot clash with a key, because no key begins with a dot. */
 const unfinished = '.unfinished';
 
-/** Bytes in a folder, a file each. A file gets its name once all of it is on disk. */
+/** Keeps blobs in a folder, one file each. A file gets its final name once all of it is on disk. */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
 
@@ -18,7 +18,7 @@ export class FolderBlobs implements Blobs {
     this.#folder = folder;
   }
 
-  /** Makes the folder where it is not there yet. Throws `StartError`. */
+  /** Makes the folder if it is not there yet. Throws `StartError`. */
   static async open(folder: string): Promise<FolderBlobs> {
     try {
       await mkdir(join(folder, unfinished), { recursive: true, mode: 0o700 });
@@ -82,7 +82,7 @@ export class FolderBlobs implements Blobs {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const failure = await rename(draft, path).catch((error: unknown) => error ?? true);
       if (!failure) return;
-      // The folder was empty, and has been removed in between.
+      // The folder was empty, and another call has removed it in between.
       if (!isMissing(failure) || tries === 5) throw failure;
     }
   }
@@ -92,7 +92,7 @@ export class FolderBlobs implements Blobs {
     return join(this.#folder, ...path.split('/'));
   }
 
-  /** A name is on disk once its folder is; a new folder once the one above is. */
+  /** A file's name is on disk once its folder is synced; a new folder is on disk once its parent is synced. */
   async #syncFolders(path: string): Promise<void> {
     const folders: string[] = [];
     for (let at = path; at.length >= this.#folder.length; at = dirname(at)) folders.push(at);
@@ -101,7 +101,7 @@ export class FolderBlobs implements Blobs {
 
   async #removeEmpty(path: string): Promise<void> {
     for (let at = path; at.length > this.#folder.length; at = dirname(at)) {
-      // One that holds something, or is being filled meanwhile, stays.
+      // A folder that is not empty stays.
       const failure = await rmdir(at).catch((error: Error) => error);
       if (failure && !isMissing(failure)) return;
     }
@@ -113,7 +113,7 @@ async function syncFolder(path: string): Promise<void> {
   try {
     await folder.sync();
   } catch (error) {
-    // Folders cannot be synced on every system.
+    // Some systems cannot sync folders.
     if (!['EINVAL', 'EPERM', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     await folder.close();
@@ -125,7 +125,7 @@ async function writeWhole(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  // Before the source is read: it may fail, and then the draft is there to be removed.
+  // Opens the draft before it reads the source: the source may fail, and then the caller removes the draft.
   const draft = await open(path, 'wx', 0o600);
   try {
     let size = 0;
@@ -144,7 +144,9 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
 }
 
-/** Memory that files are read into, which is used again: to collect as much of it as was read takes longer than to read. */
+/**
+ * Buffers that files are read into. They are reused, because garbage collection of new ones would take longer than the reading.
+ */
 const buffers: Buffer[] = [];
 const bufferBytes = 256 * 1024;
 const mostBuffers = 32;
@@ -161,7 +163,7 @@ async function* chunksOf(
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
-    // Whoever breaks off may still be writing from it: then it is not used again.
+    // A reader that stops early may still be writing from the buffer, so the buffer is reused only after a complete read.
     if (buffers.length < mostBuffers) buffers.push(buffer);
   } finally {
     await file.close();

@@ -5,7 +5,7 @@ import '../drivers/mongo-driver.ts';
 import { type BlobEntry, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
-/** Bytes of one chunk: what a reader of a range reads too much at most, twice. */
+/** Bytes of one chunk. A reader of a range reads at most this much too much, at each end. */
 const chunkBytes = 255 * 1024;
 
 interface File {
@@ -17,7 +17,7 @@ interface File {
 
 /**
  * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a file is there whole or not at
- * all; chunks without a file are what a process that died has left.
+ * all. Chunks without a file were left by a process that died.
  */
 export class GridFsBlobs implements Blobs {
   readonly #client: MongoClient;
@@ -63,10 +63,10 @@ export class GridFsBlobs implements Blobs {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<number> {
     const target = this.#bucket.openUploadStream(checkKey(key));
-    // Whoever waits for a write hears of it.
+    // The caller that waits for a write gets the error.
     target.on('error', () => undefined);
     try {
-      // Each write is waited for, also when this is given up: one that is under way would come after the removal.
+      // Waits for each write, even when the upload is aborted: otherwise a write under way would come after the removal below.
       await eachChunk(source, signal, (chunk) => writeTo(target, chunk));
       signal?.throwIfAborted();
       target.end();
@@ -83,7 +83,7 @@ export class GridFsBlobs implements Blobs {
   async read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
     const file = await this.#files.findOne({ filename: checkKey(key) }, { sort: { uploadDate: -1 } });
     if (!file) return undefined;
-    // Here the end is exclusive.
+    // For GridFS the end is exclusive.
     const part = range && { start: range.start, end: Math.min(range.end + 1, file.length) };
     return this.#bucket.openDownloadStream(file._id, part);
   }
@@ -95,7 +95,7 @@ export class GridFsBlobs implements Blobs {
         .toArray();
       if (some.length === 0) return;
       const ids = some.map(({ _id }) => _id);
-      // The file first: what is half removed is not there.
+      // Removes the file's document first: a file that is half removed is then not there.
       await this.#files.deleteMany({ _id: { $in: ids } }, { writeConcern: { w: 'majority' } });
       await this.#chunks.deleteMany({ files_id: { $in: ids } });
     }
@@ -109,7 +109,7 @@ export class GridFsBlobs implements Blobs {
 
   async sweep(ms: number): Promise<void> {
     const before = Date.now() - ms;
-    // Walks the first chunk of each file: the time stands in its id.
+    // Walks the first chunk of each file: the file's id tells when it was made.
     const firsts = this.#chunks.find({ n: 0 }, { projection: { files_id: 1 } });
     for await (const { files_id: id } of firsts) {
       if (id.getTimestamp().getTime() >= before) continue;
@@ -133,7 +133,7 @@ function writeTo(target: Writable, chunk: Uint8Array): Promise<void> {
   });
 }
 
-/** The keys that begin with a prefix: `0` follows `/`. */
+/** Filter for the keys that begin with a prefix. In ASCII, `0` follows `/`. */
 function below(prefix: string): { $gt: string; $lt: string } {
   checkKey(prefix);
   return { $gt: prefix, $lt: `${prefix.slice(0, -1)}0` };

@@ -3,7 +3,7 @@ import { redactUrl, StartError } from '@kith/base';
 import type { Blobs } from './blobs.ts';
 import { FolderBlobs } from './folder-blobs.ts';
 
-/** Where the bytes of files lie. */
+/** Where the bytes of files are stored. */
 export type BlobsConfig =
   | { kind: 'folder'; folder: string }
   | { kind: 'gridfs'; url: string; database: string }
@@ -17,7 +17,7 @@ export function blobsAt(text: string): BlobsConfig {
   throw new StartError(`STORAGE_URL ${redactUrl(text)} is neither file:///folder nor s3://….`);
 }
 
-/** Opens the home of files. A driver is loaded only for the kind that needs it. Throws `StartError`. */
+/** Opens the store of files. A driver is loaded only for the kind that needs it. Throws `StartError`. */
 export async function openBlobs(config: BlobsConfig): Promise<Blobs> {
   if (config.kind === 'folder') return FolderBlobs.open(config.folder);
   if (config.kind === 's3') return (await import('./s3-blobs.ts')).S3Blobs.open(config.url);

@@ -5,7 +5,7 @@ import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts
 
 type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib-storage');
 
-/** Bytes that are held of one upload: S3 takes parts of no fewer. */
+/** How many bytes of an upload are held in memory: the smallest size of a part that S3 takes. */
 const partBytes = 5 * 1024 * 1024;
 
 /** Where a bucket is: `s3://KEY:SECRET@host:port/bucket/prefix?region=…&tls=false`. */
@@ -13,14 +13,14 @@ export interface S3Place {
   bucket: string;
   prefix: string;
   region: string;
-  /** Absent for Amazon's own. */
+  /** Absent for Amazon. */
   endpoint?: string;
   credentials?: { accessKeyId: string; secretAccessKey: string };
 }
 
 /**
- * Reads an address of S3. `s3://bucket` is Amazon's own, with the credentials of the machine; with a path the first segment is the
- * bucket and the host a server that speaks the protocol. Throws `StartError`.
+ * Reads an address of S3. `s3://bucket` is a bucket at Amazon, with the credentials of the machine. If there is a path, its
+ * first segment is the bucket, and the host is an S3-compatible server. Throws `StartError`.
  */
 export function s3Place(text: string): S3Place {
   const wrong = new StartError(
@@ -62,7 +62,7 @@ export class S3Blobs implements Blobs {
     this.#place = place;
   }
 
-  /** Throws `StartError` where the client's packages are not installed, or the bucket cannot be used. */
+  /** Throws `StartError` when the client's packages are not installed or the bucket cannot be used. */
   static async open(text: string): Promise<S3Blobs> {
     const place = s3Place(text);
     const library = await load();
@@ -70,7 +70,7 @@ export class S3Blobs implements Blobs {
     const client = new library.S3Client({
       region,
       ...(credentials && { credentials }),
-      // Many servers support no checksum but the one in the signature, and find a bucket only by the path.
+      // Many servers support only the checksum in the signature, and find a bucket only by its path.
       ...(endpoint && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -97,7 +97,7 @@ export class S3Blobs implements Blobs {
     async function* counted() {
       for await (const chunk of source) {
         size += chunk.length;
-        // The client's library holds several.
+        // Copies the chunk, because the client library holds several.
         yield Buffer.from(chunk);
       }
     }
@@ -109,7 +109,7 @@ export class S3Blobs implements Blobs {
       queueSize: 1,
     });
     const abort = () => void upload.abort();
-    // What the source fails with: the client's library passes on its own words.
+    // Rejects with the source's own error: the client library would replace it with one of its own.
     const failed = new Promise<never>((_, reject) => body.once('error', reject));
     failed.catch(() => undefined);
     signal?.addEventListener('abort', abort, { once: true });
@@ -162,7 +162,7 @@ export class S3Blobs implements Blobs {
     for await (const some of this.#pages(prefix)) yield* some;
   }
 
-  /** Ends uploads in parts that nobody goes on with. */
+  /** Aborts multipart uploads that were abandoned. */
   async sweep(ms: number): Promise<void> {
     const { AbortMultipartUploadCommand, ListMultipartUploadsCommand } = this.#library;
     const { bucket: Bucket, prefix: Prefix } = this.#place;

@@ -8,38 +8,39 @@ type Make = (changes: readonly AnyChange[]) => Promise<('made' | Refusal)[]>;
 const carrying = new AsyncLocalStorage<CarriedEvent>();
 
 /**
- * An event that tells of a whole piece of work, whatever it changes: it is stored in one write with the first change that the work
- * makes in a database (docs/adr/0060).
+ * An event that tells of a whole piece of work, whatever it changes. One write stores it together with the first change that
+ * the work makes in a database (docs/adr/0060).
  */
 export class CarriedEvent {
   readonly #outbox: Outbox;
   readonly #make: () => EventEnvelope | undefined;
   #isOpen = true;
-  /** Whether a change has taken it along. */
+  /** Whether it was stored with a change. */
   isStored = false;
 
   /**
-   * @param outbox That of the database; the work may ask services that have others.
-   * @param make Makes it for a change; nothing, where that change is not to carry it.
+   * @param outbox The outbox of the database whose change is to carry the event. The work may also ask services with
+   * other databases.
+   * @param make Makes the event; returns `undefined` if a change must not carry it.
    */
   constructor(outbox: Outbox, make: () => EventEnvelope | undefined) {
     this.#outbox = outbox;
     this.#make = make;
   }
 
-  /** Makes changes of a database, with the event that waits for one there, if any. */
+  /** Makes changes in a database. If an event waits for a change there, it goes along. */
   static along(outbox: Outbox, changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const carried = carrying.getStore();
     if (!carried || carried.isStored || !carried.#isOpen || carried.#outbox !== outbox) return make(changes);
     return carried.#with(changes, make);
   }
 
-  /** Does work of which nothing carries it. */
+  /** Does work whose changes carry no such event. */
   static without<T>(work: () => T): T {
     return carrying.exit(work);
   }
 
-  /** Does work whose first change carries it. What the work leaves running does not. */
+  /** Does work whose first change carries the event. What still runs after the work has ended does not carry it. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await carrying.run(this, work);
@@ -48,7 +49,7 @@ export class CarriedEvent {
     }
   }
 
-  /** Makes changes, the first of which carries it if it may; refused, it leaves it to a later one. */
+  /** Makes changes. The first that may carry the event does; if that change is refused, a later one can carry it. */
   async #with(changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const at = changes.findIndex((change) => !change.in.silent);
     const event = at === -1 ? undefined : this.#make();
@@ -56,7 +57,7 @@ export class CarriedEvent {
     const whole = changes.map((one, index) =>
       index === at ? { ...one, events: [...(one.events ?? []), event] } : one,
     );
-    // At once, so that none that is made meanwhile carries it, too.
+    // Set before the write, so that no change that is made meanwhile carries the event too.
     this.isStored = true;
     try {
       const outcomes = await make(whole);

@@ -1,63 +1,66 @@
 import type { z } from 'zod';
 
 /**
- * What a collection's documents are to a change.
+ * The role of a collection's documents in a change.
  *
- * - `target`: decides it by compare-and-set, and carries its events.
- * - `row`: follows from one target, and belongs to it for ever.
- * - `copy`: what another service owns; the newest version wins, and no change writes it.
+ * - `target`: decides the change by compare-and-set, and carries its events.
+ * - `row`: follows from one target, and belongs to that target for ever.
+ * - `copy`: a copy of what another service owns; the newest version wins, and no change writes it.
  */
 export type Kind = 'target' | 'row' | 'copy';
 
-/** Maps a document to a text it is found by; `null` leaves the document out. */
+/** Maps a document to a text that it is found by; `null` leaves the document out. */
 export type KeyOf<D> = (doc: D, id: string) => string | null;
 
 export interface Index<D> {
   key: KeyOf<D>;
-  /** Whether no two documents have one key: of targets alone, as a change is refused by what it decides in. */
+  /** Whether no two documents may have the same key. Only for targets, because only the target's own write can refuse a change. */
   unique?: true;
 }
 
 /**
  * A kind of document, declared once and stored by either engine. Ids and keys are printable ASCII, so that both engines sort
  * them alike, by bytes; several fields make one key of fixed widths. Times are Unix milliseconds. A document does not repeat
- * its id: what the id says, the service reads from it.
+ * what its id says: the service reads that from the id.
  */
 export interface Collection<D> {
   /** Lower-case letters, digits and `_`. */
   name: string;
   kind: Kind;
-  /** Every document is held against it when it is written. */
+  /** Every document is checked against it when it is written. */
   schema: z.ZodType<D>;
-  /** The version of the documents' shape, from 1; `upgrade` brings older ones to it, as they are read. */
+  /** The version of the documents' shape, from 1; `upgrade` brings older documents to it when they are read. */
   version: number;
   upgrade?(old: unknown, from: number): unknown;
-  /** A range of documents is read by id, or by one of these. Changing what a key is made of is a migration. */
+  /** A range of documents is read by id, or by one of these indexes. Changing how a key is made is a migration. */
   indexes?: Readonly<Record<string, Index<D>>>;
-  /** Texts that `search` looks into, folded as `fold` does it. */
+  /** Texts that `search` looks into; each is folded with `fold`. */
   search?: Readonly<Record<string, (doc: D) => string>>;
-  /** When a document goes by itself, Unix ms; `null` is never. */
+  /** When a document expires, Unix ms; `null` means never. */
   expires?(doc: D): number | null;
   /** Records, by the database's clock, when a target was last changed; `changedWithin` reads it. */
   dated?: true;
-  /** Changes of these targets never carry events, nor a row of the audit log: on MongoDB the relay need not look into the collection. */
+  /**
+   * Changes of these targets never carry events or a row of the audit log, so on MongoDB the relay need not look into the
+   * collection.
+   */
   silent?: true;
 }
 
-/** A collection of whatever documents. */
+/** A collection of documents of any type. */
 // biome-ignore lint/suspicious/noExplicitAny: what is made of a document and what is read of it are of one type, which is not asked for here.
 export type AnyCollection = Collection<any>;
 
-/** Sums that changes add to, under an id; one that nothing was added to is 0. They are never read to be written. */
+/** Sums under an id that changes add to. A sum is 0 before anything is added. Changes never read sums in order to write them. */
 export interface Counters<Field extends string = string> {
   name: string;
   fields: readonly Field[];
 }
 
-/** What the store keeps beside what is declared. */
+/** The names of the store's own tables and collections. */
 const reserved = ['events', 'marks', 'facts', 'layout', 'schema', 'installation', 'moves', 'consumers'];
 
-/** Declares a collection; what is wrong with it is told when the process starts. Throws `TypeError`. */
+/** Declares a collection, and checks it when the process starts. Throws `TypeError`. */
 export function collection<D>(declared: Collection<D>): Collection<D> {
   const names = [
     declared.name,
@@ -93,7 +96,7 @@ export function counters<Field extends string>(declared: Counters<Field>): Count
   return declared;
 }
 
-/** How what is declared is stored: what is stored otherwise needs a migration. */
+/** Describes how a declared collection or counters are stored. If the stored layout differs, a migration is needed. */
 export function layoutOf(declared: AnyCollection | Counters): string {
   if ('fields' in declared) return JSON.stringify({ kind: 'counters', fields: declared.fields });
   const { kind, indexes = {}, search = {}, expires, dated } = declared;
@@ -106,7 +109,7 @@ export function layoutOf(declared: AnyCollection | Counters): string {
   });
 }
 
-/** A document that was stored: upgraded where its shape is an older one. Throws where it is a newer one. */
+/** A stored document, upgraded if its shape is older. Throws if its shape is newer. */
 export function asDeclared<D>(of: Collection<D>, stored: unknown, shape: number): D {
   if (shape === of.version) return stored as D;
   if (shape > of.version)
@@ -114,7 +117,7 @@ export function asDeclared<D>(of: Collection<D>, stored: unknown, shape: number)
   return of.schema.parse(of.upgrade?.(stored, shape));
 }
 
-/** All that a service stores. */
+/** Everything that a service stores. */
 export interface Declared {
   collections: readonly AnyCollection[];
   counters?: readonly Counters[];

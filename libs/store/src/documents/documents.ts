@@ -5,24 +5,24 @@ import type { Reply } from './reply-collection.ts';
 
 declare const version: unique symbol;
 
-/** A document as it was read. Which version of it that was is known to the store alone. */
+/** A document as it was read. Only the store knows which version that was. */
 export interface Stored<D> {
   readonly id: string;
   readonly doc: D;
   readonly [version]?: never;
 }
 
-/** Ids, or keys of an index, between two texts, both exclusive. */
+/** The ids, or the keys of an index, between two texts, both exclusive. */
 export interface Range {
   above: string;
   below: string;
-  /** At most as many. */
+  /** Maximum number of results. */
   limit: number;
-  /** How many of them are passed over first. */
+  /** How many are skipped first. */
   skip?: number;
-  /** From the last one down. */
+  /** In descending order. */
   backwards?: true;
-  /** Ids, or keys, that are passed over and not counted by `skip`. */
+  /** Ids, or keys, that are left out and not counted by `skip`. */
   except?: readonly string[];
 }
 
@@ -38,28 +38,28 @@ export interface Search {
   uncounted?: true;
 }
 
-/** What a change is refused for; nothing of it is stored then. */
+/** Why a change is refused; nothing of it is stored then. */
 export type Refusal =
-  /** The target is not any more as it was read. */
+  /** The target has changed since it was read. */
   | 'changed'
   /** A new target's id is taken. */
   | 'there'
-  /** What it has to be below is not there. */
+  /** A document that the target has to be below is not there. */
   | 'orphan'
-  /** The key of a unique index that another document has. */
+  /** Another document has the key of this unique index. */
   | { taken: string };
 
 /**
- * One document decides: compared and set. Rows, counters and events follow from it; all of it is stored or nothing, and nothing
- * of it is seen without the rest.
+ * A change that one document, the target, decides by compare-and-set. Rows, counters and events follow from it. Either all of
+ * it is stored or nothing, and nobody sees a part of it without the rest.
  */
 export interface Change<D> {
   in: Collection<D>;
   /** The document as it was read, or the id of a new one. */
   target: Stored<D> | string;
-  /** What it is to be; `null` is nothing any more. */
+  /** The new content of the target; `null` deletes it. */
   set: D | null;
-  /** Documents of the same collection that have to be there, by keys of an index. */
+  /** Keys of an index: for each, a document of the same collection has to be there. */
   below?: { index: string; keys: readonly string[] };
   /** `put: null` takes a row away. */
   rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
@@ -70,7 +70,7 @@ export interface Change<D> {
 // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
 export type AnyChange = Change<any>;
 
-/** A copy of what another service owns. `mark` is the last word: nothing comes after it. */
+/** A copy of what another service owns. `mark` is the last version: nothing comes after it. */
 export interface Copy<D> {
   id: string;
   doc: D;
@@ -78,7 +78,7 @@ export interface Copy<D> {
   version: number | 'mark';
 }
 
-/** A request under way: only its holder may keep an answer under the id. */
+/** A claim on a request under way: only its holder may keep an answer under the id. */
 export interface Claim {
   id: string;
   token: string;
@@ -95,13 +95,13 @@ export type Kept =
 /** Answers to requests with a key. Each is stored with the change that it tells of, or not at all (docs/adr/0046). */
 export interface Replies {
   /**
-   * Begins a request, unless it was answered already (`Reply`) or is still running. A claim whose holder has not finished within
-   * `forMs` can be taken over: its change, if it was not stored by then, never will be.
+   * Begins a request, unless it was answered already (`Reply`) or is still running. A claim whose holder has not finished
+   * within `forMs` can be taken over: if the holder's change was not stored by then, it never will be.
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
-   * Makes the changes of a request and keeps its answer. The first change decides, and is one write with the answer. The others
-   * are what the first needs, so they are made before it; new targets among them are erased when it is refused.
+   * Makes the changes of a request and keeps its answer. The first change decides, and one write stores it with the answer. The
+   * first change needs the others, so they are made before it; if it is refused, new targets among the others are erased.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /** Ends a request that has kept no answer. Does nothing for one that has, or while its change may still be stored. */
@@ -111,56 +111,65 @@ export interface Replies {
 }
 
 /**
- * A service's database, in its own terms: collections, and changes that one document decides (docs/adr/0037). No query
- * language, id or error of an engine crosses it.
+ * A service's database, in the service's own terms: collections, and changes that one document decides (docs/adr/0037).
+ * Hides the query language, ids and errors of the engine.
  */
 export interface Documents {
   readonly outbox: Outbox;
-  /** Answers to requests with a key, where `replyCollection` is declared. */
+  /** Answers to requests with a key, if `replyCollection` is declared. */
   readonly replies: Replies | undefined;
-  /** Documents by id; what is not there is left out. `settled`: what is read afterwards shows all that follows from them. */
+  /**
+   * Documents by id; missing ones are left out. `settled`: later reads show everything that follows from these documents' changes.
+   */
   get<D>(
     of: Collection<D>,
     ids: readonly string[],
     how?: { settled?: boolean },
   ): Promise<Map<string, Stored<D>>>;
-  /** Documents by a key of an index, each key's in the order of their ids. */
+  /** Documents by keys of an index; those of each key are in the order of their ids. */
   by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>>;
-  /** The texts that documents are searched by, by id: there is less to read of them than of the documents. */
+  /** The search texts of documents, by id. Reads less than the whole documents. */
   texts<F extends string>(
     of: AnyCollection,
     ids: readonly string[],
     fields: readonly F[],
   ): Promise<Map<string, Record<F, string>>>;
-  /** The ids of documents that have these keys of an index: there is less to read of them than of the documents. */
+  /** The ids of documents that have these keys of an index. Reads less than the whole documents. */
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
   /** Settles one target, or all of a range of ids: later reads show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void>;
-  /** What counters stand at, for every id that is asked. */
+  /** The values of counters, for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
-  /** A range of ids, or of keys of an index, in their order; those of one key by their ids. Keys that are to be walked differ. */
+  /**
+   * Documents in a range of ids, or of keys of an index, in that order; those with the same key are sorted by id. To walk an
+   * index range by range, its keys must differ.
+   */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
-  /** A range, and the total that counts its rows, both as of one moment. */
+  /** The rows of a range, and the counter that is their total, both as of the same moment. */
   page<D>(
     of: Collection<D>,
     range: Range,
     total: { in: Counters; id: string; field: string },
   ): Promise<{ rows: Stored<D>[]; total: number }>;
-  /** How many there are in a range. Walks them: for lists of operators, and of one user's few. */
+  /** The number of documents in a range. Walks all of them: only for operators' lists, and for short lists of one user. */
   count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number>;
-  /** Those of a range that have a text in one of these fields, or begin with it; with how many there are. Walks the range. */
+  /** Documents in a range that contain a text in one of these fields, or begin with it, and their total. Walks the range. */
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
-   * Makes changes, each for itself and in their order, in few trips; tells of each what became of it. Rejects with nothing
-   * made of the one it rejects for, and may have made others: what is tried again is read again. Changes of a request with a key are
-   * held until its answer is known, and no read sees them before (`HeldChanges`).
+   * Makes changes independently of each other, in order and in few round trips, and returns the outcome of each. When it
+   * rejects, the change that failed was not made, but others may have been: read again before you try again. Changes of a
+   * request with a key are held until its answer is known, and no read sees them before that (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
-  /** Keeps copies: a higher epoch wins, then a higher version; a mark wins over both. What comes at the same time is one write. */
+  /**
+   * Keeps copies: a higher epoch wins, then a higher version; a mark wins over both. Copies that arrive at the same time are
+   * one write.
+   */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
-   * Takes some of a range of rows, copies or counters away for good, without a change, and what is remembered of those that went before;
-   * tells how many. Counters that changes are about to add to stay. Throws `TypeError` for targets.
+   * Deletes at most `limit` rows, copies or counters of a range for good, without a change, and also what is remembered of rows
+   * that were taken away before. Returns how many. Counters that changes are about to add to stay. Throws `TypeError` for
+   * targets.
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
@@ -185,9 +194,9 @@ export interface Documents {
   /** Erases the settled targets that are still as they were read and have no unpublished events. Returns how many. */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
-   * Takes a target away for good and without a change, with all that is remembered of it: what is left of somebody whose account has
-   * ended. Given as an id it is whatever is there, or was. `false` where it is not any more as it was read, or its events and what
-   * follows from it are still on their way.
+   * Deletes a target for good, without a change, and all that is remembered of it. It is for the remains of an ended account.
+   * If only the id is given, deletes whatever is or was there. Returns `false` when the target has changed since it was read,
+   * or its events or what follows from it are still on their way.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
   /** Deletes rows or copies by id for good, as `clear` does. Throws `TypeError` for targets. */
@@ -197,14 +206,14 @@ export interface Documents {
    * because replicas' clocks differ. Creating a target does not count as a change. The collection must be `dated`.
    */
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
-  /** Takes away what has expired, and puts right what processes left behind when they died. */
+  /** Deletes what has expired, and repairs what processes left behind when they died. */
   sweep(): Promise<void>;
   /** Rejects when the database cannot be used. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Holds changes against what their collections describe, so that what is wrong is told before anything is written. */
+/** Checks changes against their collections' schemas, so that errors are found before anything is written. */
 export function checkedChanges(changes: readonly AnyChange[]) {
   const checked = (of: AnyCollection, doc: unknown) => (doc === null ? null : of.schema.parse(doc));
   const loud = changes.find((one) => one.in.silent && (one.events?.length ?? 0) > 0);
@@ -216,7 +225,7 @@ export function checkedChanges(changes: readonly AnyChange[]) {
   }));
 }
 
-/** What each key has, in order, from pairs of both. */
+/** Groups pairs by key; the values of each key keep their order. */
 export function gathered<T>(pairs: readonly (readonly [key: string, one: T])[]): Map<string, T[]> {
   const byKey = new Map<string, T[]>();
   for (const [key, one] of pairs) {
@@ -227,7 +236,7 @@ export function gathered<T>(pairs: readonly (readonly [key: string, one: T])[]):
   return byKey;
 }
 
-/** Where a copy stands among others of its id: a mark is above all. */
+/** The rank of a copy among the versions of its id: a mark is above all others. */
 export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 'version'>): {
   epoch: number;
   newest: number;
@@ -236,7 +245,7 @@ export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 've
   return { epoch: Number.MAX_SAFE_INTEGER, newest: Number.MAX_SAFE_INTEGER };
 }
 
-/** The total of a search where what was found tells it, so that the range is not walked again; else `undefined`. */
+/** The total of a search, if the results tell it without a second walk of the range; else `undefined`. */
 export function knownTotal(
   { above, limit, skip = 0 }: Range,
   found: number,
@@ -247,12 +256,12 @@ export function knownTotal(
   return isEnd && after === above ? skip + found : undefined;
 }
 
-/** Throws `TypeError` for targets: what follows from them would stay. */
+/** Throws `TypeError` for targets: what follows from them would be left behind. */
 export function refuseTargets(of: AnyCollection | Counters): void {
   if ('kind' in of && of.kind === 'target') {
     throw new TypeError(`${of.name} are targets: a change takes them away.`);
   }
 }
 
-/** The version of a database in which documents are; before it each service had a layout of its own. */
+/** The first schema version in which databases hold documents; before it, each service had a layout of its own. */
 export const oldestLayout = 100;

@@ -5,10 +5,10 @@ import type { Examined } from './examined.ts';
 import { SqliteCounters, SqliteTable } from './sqlite-table.ts';
 import type { StoreConfig } from './store-config.ts';
 
-/** Looks into a service's database and changes nothing. Rejects where it cannot be read. */
+/** Looks into a service's database and changes nothing. Rejects when the database cannot be read. */
 export async function examineDocuments(config: StoreConfig, declared: Declared): Promise<Examined> {
   if (config.kind === 'sqlite') return examineFile(config.file, declared);
-  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
   const { examineMongo } = await import('./examine-mongo.ts');
   return examineMongo(config, declared);
 }
@@ -34,7 +34,7 @@ function examineFile(file: string, { collections, counters = [] }: Declared): Ex
   };
 }
 
-/** The names of what statements make. */
+/** The names of the tables and indexes that statements create. */
 function namesIn(statements: string): string[] {
   const made = /CREATE (?:UNIQUE )?(?:TABLE|INDEX) (?:IF NOT EXISTS )?(?:"([^"]+)"|(\w+))/g;
   return [...statements.matchAll(made)].map(([, quoted, bare]) => quoted ?? bare ?? '');

@@ -4,7 +4,7 @@ export interface Examined {
   missing: readonly string[];
   /** What the engine says is damaged. */
   damage: string | undefined;
-  /** Of a server alone. */
+  /** Only for a database on a server. */
   server?: ExaminedServer;
 }
 

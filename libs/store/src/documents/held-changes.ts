@@ -5,28 +5,28 @@ import type { AnyChange, Refusal, Replies } from './documents.ts';
 const holding = new AsyncLocalStorage<HeldChanges>();
 
 /**
- * Holds the changes of one request back until its answer is known, so that both can be stored in one write (docs/adr/0046). To
- * whoever asks for a change it is made. If it is refused later, the work is done again and told of the refusal.
+ * Holds back the changes of one request until its answer is known, so that one write can store both (docs/adr/0046). To the
+ * caller, a held change looks made. If it is refused later, the work is done again and then gets the refusal.
  */
 export class HeldChanges {
   readonly changes: AnyChange[] = [];
   readonly #after: (() => unknown)[] = [];
   #refused: { at: number; refusal: Refusal } | undefined;
-  /** Whether the work is under way: what it has left running makes changes as any other. */
+  /** Whether the work is under way. If parts of it still run after its end, their changes are made as usual. */
   isOpen = true;
 
   readonly #replies: Replies | undefined;
 
   /**
-   * @param replies Those of the database whose changes are held; the work may ask services that have others.
-   * @param refused What became of a change, by position, when the work was done before.
+   * @param replies The answers in the database whose changes are held. The work may also ask services with other databases.
+   * @param refused The change, by position, that was refused when the work was done before.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {
     this.#replies = replies;
     this.#refused = refused;
   }
 
-  /** The one that holds the changes of the work that is under way here, if any; of one database, if that is given. */
+  /** The `HeldChanges` of the work that is under way here, if any; with `replies`, only if it holds changes of that database. */
   static current(replies?: Replies): HeldChanges | undefined {
     const held = holding.getStore();
     return held?.isOpen && (!replies || held.#replies === replies) ? held : undefined;
@@ -56,7 +56,7 @@ export class HeldChanges {
     this.#after.push(work);
   }
 
-  /** Does what was to follow from the changes, now that they are made. All of it is tried; rejects with the first failure. */
+  /** Runs what `later` was given, now that the changes are made. Tries everything, and rejects with the first failure. */
   async follow(): Promise<void> {
     const done = await Promise.allSettled(this.#after.map(async (work) => work()));
     const failed = done.find((one) => one.status === 'rejected');
@@ -65,8 +65,8 @@ export class HeldChanges {
 }
 
 /**
- * Does what follows from a change that was just made: at once, or, where changes are held, after they are stored. It is repeatable
- * or may be left undone, as the process may die before it.
+ * Does work that follows from a change that was just made: immediately, or, if changes are held, after they are stored. The
+ * process may die before that, so the work must be repeatable or unimportant.
  */
 export function afterChange<T>(work: () => T): T | undefined {
   const held = HeldChanges.current();
@@ -76,8 +76,9 @@ export function afterChange<T>(work: () => T): T | undefined {
 }
 
 /**
- * Does work whose changes are not part of the request under way: they are made at once, and stay where it is refused. For what
- * counts whatever the answer is, such as a failed attempt. They carry no event of the work either (`CarriedEvent`).
+ * Does work whose changes are not part of the request under way: they are made immediately, and stay even if the request is
+ * refused. It is for changes that count whatever the answer is, such as a failed attempt. They carry no event of the request
+ * either (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
   return holding.exit(() => CarriedEvent.without(work));

@@ -1,6 +1,6 @@
 import type { AnyChange } from './documents.ts';
 
-/** A change, and where it stands among those that are asked for. */
+/** A change, and its position among the requested changes. */
 export interface Asked {
   at: number;
   change: AnyChange;
@@ -8,12 +8,13 @@ export interface Asked {
 
 /**
  * Splits changes into turns that are made one after the other: within a turn none depends on another. A change depends on an
- * earlier one of the same target, of a unique key that either has or gives up, or of a key that it is to be below.
+ * earlier change if both have the same target, if both take or give up the same unique key, or if one is to be below a key
+ * that the other writes.
  */
 export function inTurns(changes: readonly AnyChange[]): Asked[][] {
   const turns: Asked[][] = [];
   const above = new Set(changes.map(({ in: of, below }) => `${of.name} ${below?.index}`));
-  // The last turn in which something is written, or looked for.
+  // The last turn in which each thing is written, and in which it is looked for.
   const written = new Map<string, number>();
   const lookedFor = new Map<string, number>();
   const last = (of: ReadonlyMap<string, number>, what: readonly string[]) =>

@@ -1,7 +1,7 @@
 import type { Document, Filter, Collection as MongoCollection } from 'mongodb';
 import { batchFor, readBatch } from '../drivers/read-batch.ts';
 
-/** Most ids that one question names. */
+/** Maximum number of ids in one query. */
 const someIds = 1_000;
 
 interface Asked<T> {
@@ -10,7 +10,9 @@ interface Asked<T> {
   reject: (error: unknown) => void;
 }
 
-/** Reads documents by id. What one turn of the loop asks for, by whatever requests, is one question; nothing is cached. */
+/**
+ * Reads documents by id. All that is asked for in one turn of the event loop, by any request, becomes one query; nothing is cached.
+ */
 export class MongoById<T extends Document & { _id: string }> {
   readonly stored: MongoCollection<T>;
   readonly #isOne: (found: T) => boolean;
@@ -18,8 +20,9 @@ export class MongoById<T extends Document & { _id: string }> {
   #asked: Asked<T>[] = [];
 
   /**
-   * @param isOne Others are not there. Asked here and not of the database: hardly any is not one.
-   * @param projection What is read of each; all of it where absent.
+   * @param isOne Documents that fail this test count as missing. It runs here and not in the database, because hardly
+   * any document fails it.
+   * @param projection The fields to read of each document; all by default.
    */
   constructor(stored: MongoCollection<T>, isOne: (found: T) => boolean = () => true, projection?: Document) {
     this.stored = stored;
@@ -27,7 +30,7 @@ export class MongoById<T extends Document & { _id: string }> {
     this.#projection = projection;
   }
 
-  /** Those that are there, in the order of their ids as given. */
+  /** Resolves to the documents that are there, in the order of the given ids. */
   find(ids: readonly string[]): Promise<T[]> {
     if (ids.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {

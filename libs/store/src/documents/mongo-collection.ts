@@ -8,53 +8,54 @@ import { MongoById } from './mongo-by-id.ts';
 import { keysOf } from './mongo-content.ts';
 
 /**
- * A document as it is stored: what the service makes of it in `d`, as JSON, which has any names of fields, and beside it what it is found by. Without `shape` it is
- * none: one that is being made, was deleted a while ago, or is a row that was taken away.
+ * A document as it is stored: the service's content in `d`, as JSON, which allows any field names, and beside it the fields
+ * that it is found by. Without `shape` there is no content: the document is being made, was deleted a while ago, or is a row
+ * that was taken away.
  */
 export interface MongoDocument {
   _id: string;
   shape?: number;
   d?: string;
-  /** Keys by index. */
+  /** Its key in each index. */
   k?: Record<string, string>;
-  /** Texts that are searched, by field. */
+  /** The texts that a search looks into, by field. */
   s?: Record<string, string>;
   expiresAt?: Date;
   /** When a target of a `dated` collection was last changed, by the database's clock. */
   changedAt?: Date;
   rev: number;
-  /** Of a target without content: since when. */
+  /** For a target without content: since when it has none. */
   emptyAt?: Date;
-  /** Of a copy. */
+  /** For a copy. */
   epoch?: number;
   newest?: number;
 }
 
 export type MongoTarget = MongoDocument & TargetFields;
 
-/** Everything that content consists of. */
+/** All fields that make up the content. */
 export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
-/** Filter for what is there. */
+/** Filter for documents with content. */
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
- * The place of a new target, which no read shows. A unique key is taken by the commit alone: otherwise a place that is given up
- * would keep it from others.
+ * The place of a new target, which no read shows. It has no unique keys, which only the commit takes: otherwise an abandoned
+ * place would keep a key from others.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));
   const ordered = keys.filter(([index]) => !of.indexes?.[index]?.unique);
-  // Above what one that was deleted long ago ended with: late writers of its rows go by that.
+  // Above the last `rev` of a target with this id that was deleted long ago, because late writers of its rows compare by `rev`.
   return { _id: id, rev: Date.now(), emptyAt: new Date(), k: Object.fromEntries(ordered) };
 }
 
-/** A stored document as it is read. */
+/** Turns a stored document into a read one. */
 export function readOf<D>(of: Collection<D>, stored: MongoDocument): Stored<D> & { stored: MongoDocument } {
   const { _id: id, shape = 0, d = 'null' } = stored;
   return { id, doc: asDeclared(of, JSON.parse(d), shape), stored };
 }
 
-/** What a document was read from. */
+/** The stored document that a document was read from. */
 export function targetOf(read: Stored<unknown>): MongoTarget {
   return (read as Stored<unknown> & { stored: MongoTarget }).stored;
 }
@@ -81,7 +82,7 @@ export function indexesOf({ kind, indexes = {}, expires, silent }: AnyCollection
   ];
 }
 
-/** Reads of one collection. */
+/** Reads documents of one collection. */
 export class MongoReads<D> {
   readonly collection: Collection<D>;
   readonly stored: MongoCollection<MongoDocument>;
@@ -91,7 +92,7 @@ export class MongoReads<D> {
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
     this.stored = db.collection(collection.name);
-    // Nothing but its content is asked of what decides no change.
+    // A document that decides no change is read for its content alone.
     this.#projection = collection.kind === 'target' ? undefined : { shape: 1, d: 1 };
     this.#byId = new MongoById(this.stored, ({ shape }) => shape !== undefined, this.#projection);
   }
@@ -116,7 +117,7 @@ export class MongoReads<D> {
     return found.map(({ _id, k }) => [k?.[index] ?? '', _id]);
   }
 
-  /** Some of those with one of these keys, with the places of targets that are being made. */
+  /** At most `limit` documents with one of these keys, including the places of targets that are being made. */
   async some(index: string, keys: readonly string[], limit: number): Promise<MongoDocument[]> {
     const filter = { [this.#field(index)]: { $in: [...keys] } } as Filter<MongoDocument>;
     return this.stored.find(filter, { limit, batchSize: limit }).toArray();
@@ -192,13 +193,13 @@ export class MongoReads<D> {
   }
 }
 
-/** By the field, then by id. */
+/** Sorts by the field, then by id. */
 function orderOf(field: string, backwards: true | undefined): Record<string, 1 | -1> {
   const way = backwards ? -1 : 1;
   return { [field]: way, _id: way };
 }
 
-/** Filter for what lies between two ends. */
+/** Filter for values between two ends. */
 export function between({ above, below, except = [] }: Pick<Range, 'above' | 'below' | 'except'>) {
   return { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
 }

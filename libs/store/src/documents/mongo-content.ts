@@ -1,6 +1,6 @@
 import type { Collection } from './collection.ts';
 
-/** What a document is stored as, beside its id. */
+/** The stored form of a document, without its id. */
 export function contentOf<D>(of: Collection<D>, id: string, doc: D) {
   const keys = keysOf(of, id, doc);
   const texts = Object.entries(of.search ?? {}).map(([field, text]) => [field, text(doc)]);

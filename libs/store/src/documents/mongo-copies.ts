@@ -6,7 +6,7 @@ import type { MongoDocument } from './mongo-collection.ts';
 /** A copy of what another service owns, as it is stored. */
 export type MongoCopy = MongoDocument & { epoch: number; newest: number };
 
-/** Keeps copies of one collection, of each the newest. */
+/** Keeps the newest version of each copy in one collection. */
 export class MongoCopies {
   readonly #stored: Collection<MongoDocument>;
   readonly #gathered = new GatheredWrites<MongoCopy>({
@@ -18,7 +18,7 @@ export class MongoCopies {
     this.#stored = stored;
   }
 
-  /** Those that are to be kept at the same time are one write. */
+  /** Single copies that arrive at the same time are one write. */
   async keep(copies: readonly MongoCopy[]): Promise<void> {
     const [first] = copies;
     if (first && copies.length === 1) await this.#gathered.write(first);
@@ -27,7 +27,7 @@ export class MongoCopies {
 
   async #keepAll(copies: readonly MongoCopy[]): Promise<void> {
     const newest = newestOf(copies);
-    // The first version is of something new most of the time, a later one of something that is there.
+    // A first version is mostly new here; a later version mostly replaces a copy that is there.
     const first = newest.filter((copy) => copy.newest <= 1);
     const later = newest.filter((copy) => copy.newest > 1);
     await this.#replaceOlder(await insertAbsent(this.#stored, first));
@@ -35,7 +35,7 @@ export class MongoCopies {
     await this.#replaceOlder(await insertAbsent(this.#stored, later));
   }
 
-  /** Replaces those that are older, and tells how many were. */
+  /** Replaces stored copies that are older, and returns how many there were. */
   async #replaceOlder(copies: readonly MongoDocument[]): Promise<number> {
     return writeAll(
       this.#stored,

@@ -46,27 +46,30 @@ import { replyCollection } from './reply-collection.ts';
 export interface MongoDocumentsOptions extends Declared {
   url: string;
   database: string;
-  /** Between the steps of a change, where a test stops it. */
+  /** Called between the steps of a change, so that a test can stop it there. */
   onStep?: (step: Step) => void | Promise<void>;
 }
 
 /**
- * How long what was deleted, or never came to count, keeps its place: far longer than anyone waits for a change or trusts its plan, on
- * machines whose clocks differ by an hour.
+ * How long a deleted target, or one that never came to be, keeps its place: far longer than anyone waits for a change or trusts
+ * its plan, even on machines whose clocks differ by an hour.
  */
 const emptyMs = 70 * 60_000;
-/** Filter for a target with no events and no change on the way. */
+/** Filter for a target without unpublished events and without an unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
 /** Filter for the place of a target that never was. */
 const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
-/** Any time, as a range: some servers use a partial index for nothing less. */
+/** Matches any time. It is a range because some servers use a partial index only for a range. */
 const ever = { $gt: new Date(0) };
-/** Ranges whose rows are looked for at the same time. */
+/** Number of ranges whose rows are looked for at the same time. */
 const fewRanges = 10;
-/** Rows that are read at once with their total; beyond, the total tells first whether there are so many. */
+/**
+ * Up to this `skip`, rows and their total are read at the same time; beyond it, the total first tells whether there are
+ * so many rows.
+ */
 const shallow = 20_000;
-/** Races for one key; each loss means that another one has changed something. */
+/** How often one change may lose a race; each loss means that another change was made. */
 const attempts = 5;
 
 /** Opens a service's database on MongoDB, where a change is settled (docs/adr/0005). Throws `StartError`. */
@@ -82,7 +85,7 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
   }
 }
 
-/** Notes what is declared. What is there otherwise needs a migration, and is refused. */
+/** Notes the layout of what is declared. Refuses a stored layout that differs: it needs a migration. */
 async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[]): Promise<void> {
   const layout = db.collection<{ _id: string; made: string }>('layout');
   const notes = declared.map((one) => ({ _id: one.name, made: layoutOf(one) }));
@@ -196,7 +199,7 @@ class MongoDocuments implements Documents {
     const readAll = () => this.#countersOf(of).find(ids);
     let found = await readAll();
     const settled = await Promise.all(found.map((counter) => this.#settle(of, counter)));
-    // Once is enough: what was acknowledged before is counted now.
+    // Reading again once is enough: everything that was acknowledged before is counted now.
     if (settled.includes(true)) found = await readAll();
     const byId = new Map(found.map((counter) => [counter._id, counter as unknown as Record<string, number>]));
     const sumsOf = (id: string) =>
@@ -216,7 +219,8 @@ class MongoDocuments implements Documents {
     const { skip = 0, except = [] } = range;
     const isDeep = skip > shallow;
     const sums = this.#countersOf(counters);
-    // Counters wait for others of this turn to be asked for. So do the rows: they are one trip.
+    // Counters are read at the end of this turn of the loop, together with others. Rows wait as well, so that both are
+    // one round trip.
     const readRows = async () => {
       await endOfTurn();
       return this.range(of, range);
@@ -273,9 +277,9 @@ class MongoDocuments implements Documents {
     const stored = ('fields' in of
       ? this.#countersOf(of).stored
       : this.#readsOf(of).stored) as unknown as MongoCollection<{ _id: string }>;
-    // A change that is about to add to a counter would never be counted.
+    // Leaves counters with intents: otherwise a change that is about to add to one would never be counted.
     const idle = 'fields' in of ? { 'pending.0': { $exists: false } } : {};
-    // With places of rows that were taken away: they have ids, too.
+    // Includes the places of rows that were taken away: their ids are in the range too.
     const some = stored.find(
       { _id: { $gt: above, $lt: below }, ...idle },
       { projection: { _id: 1 }, sort: { _id: 1 }, limit },
@@ -302,16 +306,16 @@ class MongoDocuments implements Documents {
     }
   }
 
-  /** Stops the commits of targets that are being made: those that come first are there when this is through. */
+  /** Stops the commits of targets that are being made. Targets that commit before this can be read after it. */
   async #fence<D>(of: Collection<D>, ids: readonly string[]): Promise<void> {
     const stored = this.#targetsOf(of);
     const _id = { $in: [...ids] };
-    // Without its keys a place is not found again: its maker may be dead, and its last events not out yet.
+    // Removes the keys, so that the place is not found again: its maker may be dead, and its last events not published yet.
     await stored.updateMany({ _id, shape: { $exists: false } } as Filter<MongoTarget>, {
       $inc: { rev: 1 },
       $unset: { k: '' },
     });
-    // It names its user, and nobody has to remember it.
+    // The place names its user, and need not be remembered.
     await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
   }
 
@@ -332,13 +336,13 @@ class MongoDocuments implements Documents {
     }
     const ids = found.slice(0, limit);
     if (ids.length === 0) return 0;
-    // Each keeps its version: by that, writers of earlier changes see that they are late.
+    // Each row keeps its `rev`, by which writers of earlier changes see that they are late.
     await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
     return ids.length;
   }
 
   async eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number> {
-    // In one order in every replica: those that erase the same hardly wait for each other in a circle.
+    // Sorts by id in every replica, so that replicas that erase the same targets hardly ever wait for each other in a circle.
     const read = targets.map(targetOf);
     const inOrder = read.toSorted((one, other) => (one._id < other._id ? -1 : 1));
     const deletes = inOrder.map(({ _id, rev }) => ({
@@ -354,7 +358,7 @@ class MongoDocuments implements Documents {
     const read = typeof target === 'string' ? await stored.findOne({ _id: target }) : targetOf(target);
     if (!read) return true;
     await this.#settler.settleTarget(of.name, read);
-    // What is in its outbox goes out first: an event is out if its change was stored.
+    // The filter keeps a target with events in its outbox: the event of a stored change has to be published.
     const { deletedCount } = await stored.deleteOne({
       _id: read._id,
       rev: read.rev,
@@ -397,7 +401,7 @@ class MongoDocuments implements Documents {
     return this.#connection.close();
   }
 
-  /** Inserts what `inSteps` has put together. */
+  /** Makes one step of `inSteps`. */
   async #insert(inserts: readonly Insert[]): Promise<('made' | Refusal)[]> {
     const all = async () => {
       const outcomes: ('made' | Refusal)[] = [];
@@ -416,7 +420,7 @@ class MongoDocuments implements Documents {
     return keys.length === 0 ? work() : this.#turns.run(keys, work);
   }
 
-  /** Makes a change of a request with a key, with the answer if it is the one that decides. */
+  /** Makes a change of a request with a key; the change that decides is made with the answer. */
   async #makeAnswered(change: AnyChange, reply?: KeptReply): Promise<'made' | 'lost' | Refusal> {
     if (!reply) return (await this.change([change]))[0] as 'made' | Refusal;
     const checked = checkedChanges([change])[0] as AnyChange;
@@ -438,7 +442,7 @@ class MongoDocuments implements Documents {
       if (target === undefined) return 'there';
       await this.#settler.settleTarget(of.name, target);
       await this.outbox.makeRoom(of.name, target);
-      // After the place is taken, with its keys: whoever deletes what is above from now on finds it.
+      // Looks only after the place is taken, with its keys: whoever deletes the document above from now on finds the place.
       if (below && !(await this.#areThere(reads, below))) {
         if (typeof change.target === 'string') {
           await this.#giveUp(of, target);
@@ -464,7 +468,7 @@ class MongoDocuments implements Documents {
     throw new Error(`Other changes of ${of.name} kept coming first.`);
   }
 
-  /** What the settler is to make of a change. */
+  /** Translates a change for the settler. */
   #settled(change: AnyChange, id: string, rev: number): SettledChange {
     const { in: of, set, rows = [], counters = [], events = [] } = change;
     const content: Record<string, unknown> = set === null ? { emptyAt: new Date() } : contentOf(of, id, set);
@@ -485,7 +489,7 @@ class MongoDocuments implements Documents {
     };
   }
 
-  /** A place for a new target; one that somebody else has left is taken over. */
+  /** Takes the place of a new target, even one that another process has left. `undefined` when the target is there already. */
   async #placeOf(reads: MongoReads<unknown>, id: string, set: unknown): Promise<MongoTarget | undefined> {
     const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
     const place = placeOf(reads.collection, id, set);
@@ -501,7 +505,7 @@ class MongoDocuments implements Documents {
     return there ?? (await this.#placeOf(reads, id, set));
   }
 
-  /** Takes the place of a target away that was refused. Whoever has taken it over meanwhile starts again. */
+  /** Removes the place of a refused target. A process that has taken it over meanwhile starts again. */
   async #giveUp<D>(of: Collection<D>, { _id, rev }: MongoTarget): Promise<void> {
     await this.#targetsOf(of).deleteOne({ _id, rev, ...neverWas } as Filter<MongoTarget>);
   }
@@ -528,7 +532,7 @@ class MongoDocuments implements Documents {
     return { in: of.name, id, put: put === null ? null : contentOf(of, id, put) };
   }
 
-  /** Takes away what has expired, but for what has events or changes on the way; of a target its place stays for a while. */
+  /** Deletes what has expired, except targets with events or changes on the way. The place of a target stays for a while. */
   async #expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
     const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };
     if (kind !== 'target') return void (await stored.deleteMany(old));
@@ -539,7 +543,7 @@ class MongoDocuments implements Documents {
     });
   }
 
-  /** Takes away places without content that have been so for long. */
+  /** Deletes places that have been without content for long. */
   async #sweepEmpty(stored: MongoCollection<MongoTarget>): Promise<void> {
     const emptyAt = { $gt: new Date(0), $lt: new Date(Date.now() - emptyMs) };
     await stored.deleteMany({ emptyAt, ...isQuiet } as Filter<MongoTarget>);

@@ -23,7 +23,10 @@ export function isInsert(change: AnyChange): change is Insert {
   return typeof target === 'string' && set !== null && !below && rows.length === 0 && counters.length === 0;
 }
 
-/** Splits inserts, in order, into steps that one write can make: those of a step share their collection, and no id or unique key. */
+/**
+ * Splits inserts, in order, into steps that one write can make: the inserts of a step are in one collection and have no id or
+ * unique key in common.
+ */
 export function* inSteps(inserts: readonly Insert[]): Generator<Insert[]> {
   let step: Insert[] = [];
   let taken = new Set<string>();

@@ -12,7 +12,7 @@ import { keysOf } from './mongo-content.ts';
 
 type Outcome = 'made' | Refusal;
 
-/** A change whose target is there to be changed. */
+/** A change with its target, or the place of its new target. */
 interface Begun extends Asked {
   target: MongoTarget;
 }
@@ -23,14 +23,14 @@ export interface MongoManyOptions {
   outbox: MongoOutbox;
   onStep?: ((step: Step) => void | Promise<void>) | undefined;
   readsOf(of: AnyCollection): MongoReads<unknown>;
-  /** What the settler is to make of a change. */
+  /** Translates a change for the settler. */
   settled(change: AnyChange, target: MongoTarget): SettledChange;
   makeOne(change: AnyChange): Promise<Outcome>;
 }
 
 /**
- * Makes many changes, those that do not depend on each other together (`changeAll`), in about ten trips. What somebody else was
- * faster with is left to `makeOne`, which tells why it is refused.
+ * Makes many changes: those that do not depend on each other together (`changeAll`), in about ten round trips. If another
+ * process was faster with one, leaves it to `makeOne`, which tells why it is refused.
  */
 export class MongoMany {
   readonly #options: MongoManyOptions;
@@ -43,7 +43,7 @@ export class MongoMany {
     const outcomes: Outcome[] = [];
     for (const turn of inTurns(changes)) {
       for (const asked of Map.groupBy(turn, ({ change }) => change.in.name).values()) {
-        // One alone takes fewer trips by itself.
+        // `makeOne` takes fewer round trips for a single change.
         if (asked.length > 1) await this.#makeTogether(asked, outcomes);
         const left = asked.filter(({ at }) => outcomes[at] === undefined);
         for (const { at, change } of left) outcomes[at] = await this.#options.makeOne(change);
@@ -68,7 +68,8 @@ export class MongoMany {
         await outbox.makeRoom(of.name, target);
       }),
     );
-    // After the places are taken, with their keys: whoever deletes what is above from now on finds them.
+    // Looks for orphans only after the places are taken, with their keys: whoever deletes the document above from now
+    // on finds them.
     const ready = inOrder(await withoutOrphans(reads, begun));
     const made = await changeAll(
       db,
@@ -80,7 +81,7 @@ export class MongoMany {
   }
 }
 
-/** Refuses new targets that are there, or whose keys others have. */
+/** Refuses new targets whose ids or unique keys are taken. */
 async function refuse(
   reads: MongoReads<unknown>,
   asked: readonly Asked[],
@@ -109,27 +110,27 @@ async function refuse(
       return holder && holder !== id;
     });
     if (there.has(id)) outcomes[at] = 'there';
-    // What is not there to be below of is told first.
+    // A change with `below` is not refused here: if the document above is missing, that has to be told first.
     else if (taken && !below) outcomes[at] = { taken };
   }
 }
 
-/** Gives new targets their places, which no read shows; leaves out those whose places others have taken just now. */
+/** Gives new targets their places, which no read shows. Leaves out those whose places others have just taken. */
 async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promise<Begun[]> {
   const stored = reads.stored as unknown as MongoCollection<MongoTarget>;
   const places = asked.flatMap(({ change: { target, set } }) =>
     typeof target === 'string' ? placeOf(reads.collection, target, set) : [],
   );
-  // In one order in every process: those that take the same places hardly wait for each other in a circle.
+  // Sorts by id in every process, so that processes that take the same places hardly ever wait for each other in a circle.
   const taken = await insertAbsent(
     stored,
     places.toSorted((one, other) => (one._id < other._id ? -1 : 1)),
   );
   const targets = new Map(places.map((place) => [place._id, place]));
   if (taken.length > 0) {
-    // What somebody has left is taken over.
+    // Takes over places that others have left.
     const _id = { $in: taken.map((place) => place._id) };
-    // In that order, too.
+    // In the same order.
     const left = await stored.find({ _id, shape: { $exists: false } }, { sort: { _id: 1 } }).toArray();
     const keys = left.map((place) => ({
       updateOne: {
@@ -147,7 +148,7 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   });
 }
 
-/** Leaves out what is to be below something that is not there. */
+/** Leaves out changes whose `below` is not there. */
 async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[]): Promise<Begun[]> {
   const there = new Set<string>();
   const below = begun.flatMap(({ change }) => change.below ?? []);
@@ -160,7 +161,7 @@ async function withoutOrphans(reads: MongoReads<unknown>, begun: readonly Begun[
   );
 }
 
-/** By their unique keys: so those of several processes with the same ones wait for each other, and not in a ring. */
+/** Sorts by unique key, so that processes that use the same keys wait for each other, but never in a circle. */
 function inOrder(begun: readonly Begun[]): Begun[] {
   const placed = begun.map((one) => {
     const { in: of, set } = one.change;

@@ -8,21 +8,23 @@ import { type MongoDocument, readOf } from './mongo-collection.ts';
 import { contentOf } from './mongo-content.ts';
 import { keepReplyMs, type Reply, replyCollection } from './reply-collection.ts';
 
-/** An answer, or without content a request under way; `pending` names its change while that may be about to commit. */
+/**
+ * An answer, or, if it has no content, a request under way. `pending` names the request's change while that may be about to commit.
+ */
 type StoredReply = MongoDocument & CounterFields & { claim?: string; until?: Date; forMs?: number };
 
 interface Parts {
   stored: Collection<StoredReply>;
   settler: Settler;
-  /** Makes one change, with an answer if there is one. `'lost'`: the answer's claim is somebody else's. */
+  /** Makes one change, with an answer if there is one. `'lost'`: another request holds the answer's claim. */
   make(change: AnyChange, reply?: KeptReply): Promise<'made' | 'lost' | Refusal>;
   erase(change: AnyChange): Promise<unknown>;
 }
 
 /**
- * Answers on MongoDB. An answer follows from its change as a counter does (docs/adr/0005): the document of the request names the
- * change before it commits, the commit leaves the answer in its target, and from there it is written under its id. So whoever
- * finds the request open can tell whether it has changed anything, and can stop it if it has not.
+ * Answers on MongoDB. An answer follows from its change as a counter does (docs/adr/0005): the request's document names the
+ * change before it commits, the commit leaves the answer in the target, and from there the answer is written under its id. So
+ * whoever finds an open request can tell whether it has changed anything, and can stop it if it has not.
  */
 export class MongoReplies implements Replies {
   readonly #parts: Parts;
@@ -49,7 +51,7 @@ export class MongoReplies implements Replies {
         continue;
       }
       const left = Number(there.until) - now;
-      // Longer than it was claimed for is left only by a clock that is wrong, and taking it over is safe.
+      // If more time is left than the claim was made for, a clock is wrong; taking the claim over is safe.
       const isRunning = left > 0 && left <= (there.forMs ?? 0);
       if (there.pending?.length) {
         if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))
@@ -81,7 +83,7 @@ export class MongoReplies implements Replies {
       else kept = { at: 0, refusal: outcome };
     }
     if (kept !== 'made') {
-      // Left behind by a process that dies here, they mean nothing to anybody and expire.
+      // If the process dies here, the targets that it leaves behind have no meaning, and they expire.
       for (const change of made) if (typeof change.target === 'string') await erase(change);
     }
     return kept;

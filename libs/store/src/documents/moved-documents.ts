@@ -10,7 +10,7 @@ import { openDocuments } from './open-documents.ts';
 import { type MovedRow, type MovedTable, movedEvents, movedFacts, type ServiceMove } from './service-move.ts';
 import { columnsOf, keyColumn, valuesOf } from './sqlite-table.ts';
 
-/** What a service keeps, on its way from the embedded form to the distributed one. */
+/** How to move what a service keeps from the embedded form to the distributed one. */
 export function movedDocuments({ service, declared }: { service: string; declared: Declared }): ServiceMove {
   const { collections, counters = [] } = declared;
   return {
@@ -41,7 +41,7 @@ function movedCollection(of: AnyCollection): MovedTable {
     document: ({ id, shape, doc, epoch, newest, changed }) => ({
       _id: id,
       ...contentOf(of, id, asDeclared(of, JSON.parse(doc), shape)),
-      // No change that is yet to come is as early.
+      // Lower than the `rev` of any later change.
       rev: 1,
       ...(of.kind === 'copy' && { epoch, newest }),
       ...(typeof changed === 'number' && { changedAt: new Date(changed) }),
@@ -61,7 +61,7 @@ function movedCounters({ name, fields }: Counters): MovedTable {
   };
 }
 
-/** A document as a row of its table on SQLite, for whoever fills a database past its service. */
+/** A document as a row of its table on SQLite, for code that fills a database without its service. */
 export function documentRow<D>(of: Collection<D>, id: string, doc: D): { table: string; row: MovedRow } {
   const values = [...valuesOf(of, { id, rev: 1, doc }), ...(of.kind === 'copy' ? [0, 1] : [])];
   const row = Object.fromEntries(columnsOf(of).map((column, at) => [column, values[at]]));

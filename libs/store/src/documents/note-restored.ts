@@ -4,16 +4,16 @@ import { SqliteOutbox } from '../outbox/sqlite-outbox.ts';
 import type { StoreConfig } from './store-config.ts';
 
 /**
- * Notes that a service's database, which has its schema, was restored from a backup: its epoch is raised, and its next start takes up
- * what follows from that; with `whole` nothing does, because all databases were restored from one backup. The service has to be stopped.
- * Gives the epoch.
+ * Notes that a service's database, which has its schema, was restored from a backup: raises its epoch, so that the service's
+ * next start does the work that follows. With `whole` nothing follows, because all databases were restored from one backup. The
+ * service has to be stopped. Returns the epoch.
  */
 export async function noteRestored(config: StoreConfig, how: { whole?: true } = {}): Promise<number> {
   if (config.kind === 'sqlite') {
     using db = new DatabaseSync(config.file, { timeout: 5_000 });
     return await raiseEpoch(new SqliteOutbox(db), how);
   }
-  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
   const { MongoClient } = await import('mongodb');
   const { MongoOutbox } = await import('../outbox/mongo-outbox.ts');
   await using client = new MongoClient(config.url, { writeConcern: { w: 'majority', journal: true } });

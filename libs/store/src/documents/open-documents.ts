@@ -4,12 +4,12 @@ import { openSqliteDocuments } from './sqlite-documents.ts';
 import type { StoreConfig } from './store-config.ts';
 
 /**
- * Opens a service's database and makes in it what is declared and not there yet. Throws `StartError` where it cannot be used, or holds
- * something otherwise than declared.
+ * Opens a service's database and creates in it what is declared and not there yet. Throws `StartError` when the database cannot
+ * be used, or stores something differently than declared.
  */
 export async function openDocuments(config: StoreConfig, declared: Declared): Promise<Documents> {
   if (config.kind === 'sqlite') return openSqliteDocuments({ ...config, ...declared });
-  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
   const { openMongoDocuments } = await import('./mongo-documents.ts');
   return openMongoDocuments({ ...config, ...declared });
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Collection, collection } from './collection.ts';
 
-/** The answer to a request with a key, kept so that the request is answered alike when it comes again (docs/adr/0046). */
+/** The answer to a request with a key. It is kept so that a repeated request gets the same answer (docs/adr/0046). */
 export interface Reply {
-  /** Whose it is, `<project>|<user>`; erasure finds it by this. */
+  /** The owner, `<project>|<user>`; erasure finds answers by it. */
   user: string;
   /** An HMAC of the request, keyed from its key. */
   mac: string;
@@ -13,7 +13,7 @@ export interface Reply {
   expiresAt: number;
 }
 
-/** Answers by caller, operation and a hash of the key. On MongoDB a document without content is a request under way. */
+/** Answers by caller, operation and a hash of the key. On MongoDB, a document without content is a request under way. */
 export const replyCollection: Collection<Reply> = collection<Reply>({
   name: 'replies',
   kind: 'copy',

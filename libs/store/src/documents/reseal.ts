@@ -2,30 +2,30 @@ import type { Secrets } from '@kith/base';
 import type { AnyCollection } from './collection.ts';
 import type { Documents } from './documents.ts';
 
-/** Seals a text anew that was sealed for a purpose and bound to something. */
+/** Reseals a text that was sealed for a purpose and perhaps bound to something. */
 export type Anew = (purpose: string, sealed: string, bound?: string) => string;
 
 /** Targets that hold something sealed under KITH_SECRET. */
 export interface Sealed {
   in: AnyCollection;
-  /** The document with all that is sealed in it sealed anew. */
+  /** Returns the document with everything that is sealed in it resealed. */
   // biome-ignore lint/suspicious/noExplicitAny: as `AnyCollection`.
   anew(stored: { id: string; doc: any }, anew: Anew): any;
 }
 
-/** What was found: sealed texts, and of these the ones that were sealed anew. */
+/** The number of sealed texts that were found, and how many of them were resealed. */
 export interface Resealed {
   sealed: number;
   anew: number;
-  /** Those that have changed meanwhile, and are left as they were. */
+  /** Texts of documents that have changed meanwhile; they are left as they were. */
   left: number;
 }
 
 const atOnce = 200;
 
 /**
- * Seals everything anew that was not sealed under the current secret. `by` are the secrets that it is sealed under then, where they are
- * others than those that open it. A document that changes meanwhile stays for the next time. Throws `CannotOpen`.
+ * Reseals everything that is not sealed under the current secret of `by`. `by` are the secrets to seal under, if they differ
+ * from those that open the texts. A document that changes meanwhile is left for the next run. Throws `CannotOpen`.
  */
 export async function resealAll(
   documents: Pick<Documents, 'range' | 'change'>,

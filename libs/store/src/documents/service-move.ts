@@ -5,7 +5,7 @@ import type { StoreConfig } from './store-config.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the mappers know the columns of their tables
 export type MovedRow = Record<string, any>;
 
-/** How the rows of a service's table on SQLite become documents on MongoDB: the same content in the other store's terms. */
+/** How the rows of a service's table on SQLite become documents on MongoDB, with the same content. */
 export interface MovedTable {
   table: string;
   /** The columns of its primary key, in order. */
@@ -14,7 +14,7 @@ export interface MovedTable {
   document(row: MovedRow): Document & { _id: string | number };
 }
 
-/** What it takes to move a service's data from the embedded form to the distributed one. */
+/** What is needed to move a service's data from the embedded form to the distributed one. */
 export interface ServiceMove {
   service: string;
   tables: readonly MovedTable[];
@@ -24,7 +24,7 @@ export interface ServiceMove {
 
 const keepMs = 7 * 24 * 3600 * 1000;
 
-/** The outbox: what is published goes as many days after it was stored as it would have gone here. */
+/** The outbox: a published event expires as many days after it was stored as it would have on SQLite. */
 export const movedEvents: MovedTable = {
   table: 'events',
   key: ['key'],
@@ -37,7 +37,7 @@ export const movedEvents: MovedTable = {
   }),
 };
 
-/** What a store knows of itself. Of the log it was on it knows in vain: the marks are left behind. */
+/** A store's facts about itself. Its fact about the log has no use any more: the marks are not moved. */
 export const movedFacts: MovedTable = {
   table: 'facts',
   key: ['name'],

@@ -37,10 +37,10 @@ export interface SqliteDocumentsOptions extends Declared {
   synchronous?: Synchronous | undefined;
 }
 
-/** A version of a document: random, so that one made anew is never taken for the one that was deleted. */
+/** A version of a document. `rev` is random, so that a new document is never taken for a deleted one with the same id. */
 type Read<D> = Stored<D> & { rev: number };
 
-/** Of so many changes at once it is a bulk: the log is copied back less often. */
+/** From this number of changes on they are a bulk: the log is copied back less often. */
 const bulk = 100;
 
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
@@ -67,7 +67,7 @@ export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents 
 
 const layoutTable = 'CREATE TABLE layout (name TEXT NOT NULL PRIMARY KEY, made TEXT NOT NULL) WITHOUT ROWID';
 
-/** Makes what is declared and not there yet. What is there otherwise than declared needs a migration, and is refused. */
+/** Creates what is declared and not there yet. Refuses tables that differ from what is declared: they need a migration. */
 function bringUpToDate(
   db: DatabaseSync,
   file: string,
@@ -283,7 +283,7 @@ class SqliteDocuments implements Documents {
     return outcome;
   }
 
-  /** Inside a transaction. A refused change has written nothing. */
+  /** Makes a change inside a transaction. A refused change has written nothing. */
   #make(change: AnyChange, following: SqliteFollowing): 'made' | Refusal {
     const { rows = [], counters = [], events = [] } = change;
     const refusal = this.#setTarget(change);
@@ -298,7 +298,7 @@ class SqliteDocuments implements Documents {
     const table = this.#tableOf(of);
     const isNew = typeof target === 'string';
     const id = isNew ? target : target.id;
-    // Most of what is new has nothing in its way: what it is comes to light without a look.
+    // A new target is inserted without a look first, because most inserts succeed.
     if (isNew && set !== null && !below && table.insert(id, newRev(), set)) return undefined;
     const current = table.find(id);
     if (isNew && current) return 'there';
@@ -327,8 +327,8 @@ class SqliteDocuments implements Documents {
 }
 
 /**
- * The rows and sums of changes in one transaction, written at its end in the order of their ids: many that lie side by side touch
- * fewer pages than each would in its turn.
+ * Gathers the rows and sums that follow from the changes of one transaction, and writes them at its end in the order of their
+ * ids: rows side by side touch fewer pages than in the order of the changes.
  */
 class SqliteFollowing {
   readonly #rows = new Map<SqliteTable<unknown>, Map<string, unknown>>();

@@ -5,7 +5,10 @@ import type { AnyChange, Claim, Kept, Refusal, Replies } from './documents.ts';
 import type { Reply } from './reply-collection.ts';
 import type { SqliteTable } from './sqlite-table.ts';
 
-/** Answers on SQLite: a row of the change's own transaction. Requests under way are this process's alone, and end with it. */
+/**
+ * Answers on SQLite: each is a row that is written in the transaction of its change. Requests under way are kept in this
+ * process only, and end with it.
+ */
 export class SqliteReplies implements Replies {
   readonly #db: DatabaseSync;
   readonly #table: SqliteTable<Reply>;
@@ -41,7 +44,7 @@ export class SqliteReplies implements Replies {
         refused = { at, refusal: outcome };
         throw undone;
       }
-      // What has expired and is not swept yet makes room.
+      // Removes an answer that has expired and is not swept yet.
       this.#table.remove(id);
       this.#table.keep(id, 1, reply, { epoch: 0, newest: 1 });
     };
@@ -65,5 +68,5 @@ export class SqliteReplies implements Replies {
   }
 }
 
-/** Takes a transaction back whose changes were refused. */
+/** Thrown to roll back a transaction when a change was refused. */
 const undone = new Error('A change was refused.');

@@ -5,7 +5,7 @@ import { knownTotal, type Range, type Search } from './documents.ts';
 /** A row of a collection's table. */
 export interface TableRow {
   id: string;
-  /** Of a target. */
+  /** For a target. */
   rev: number;
   shape: number;
   doc: string;
@@ -13,28 +13,28 @@ export interface TableRow {
 
 type Value = string | number | null;
 
-/** Rows as arrays are made in two thirds of the time. */
+/** Reading rows as arrays takes two thirds of the time. */
 const asArrays = { asArrays: true } as const;
 
-/** Above every text that begins alike: the last code point. */
+/** The last code point: a text followed by it sorts after every other text with the same beginning. */
 const end = '\u{10ffff}';
 
 /**
- * A collection's table on SQLite: the document as JSON, and beside it a column for each index and each searched text. It has a
- * rowid, as what a list skips is then an index alone (docs/adr/0037).
+ * A collection's table on SQLite: the document as JSON, and beside it a column for each index and each searched text. The
+ * table has a rowid, because rows that a list skips are then read from an index alone (docs/adr/0037).
  */
 export class SqliteTable<D> {
   readonly collection: Collection<D>;
   readonly #db: DatabaseSync;
   readonly #indexes: readonly string[];
   readonly #texts: readonly string[];
-  /** The columns of a `TableRow`. A version is asked of targets alone. */
+  /** The columns of a `TableRow`. Only targets have a version that is asked for. */
   readonly #content: string;
   readonly #put: StatementSync;
   readonly #insert: StatementSync;
   /** `name = ?` of each column. */
   readonly #assignments: readonly string[];
-  /** Of each unique index its column, and who else has a key there. */
+  /** For each unique index: the position of its column, and a statement that finds another document with a key. */
   readonly #unique: readonly { index: string; at: number; held: StatementSync }[];
   readonly #statements = new Map<string, StatementSync>();
 
@@ -95,14 +95,17 @@ export class SqliteTable<D> {
     return row && rowOf(row);
   }
 
-  /** Those of these ids that are there, in no order. One statement: each would lock the database for itself. */
+  /**
+   * The documents with these ids that are there, in no particular order. Uses one statement, because each statement
+   * locks the database.
+   */
   findAll(ids: readonly string[]): TableRow[] {
     if (ids.length === 1) return [this.find(ids[0] as string)].filter((row) => row !== undefined);
     const sql = () => `SELECT ${this.#content} FROM :table WHERE id IN (SELECT value FROM json_each(?))`;
     return this.#prepared('find all', sql, asArrays).all(JSON.stringify(ids)).map(rowOf);
   }
 
-  /** Each with its key, in the order of their ids. */
+  /** The documents with these keys, each with its key, in the order of their ids. */
   findBy(index: string, keys: readonly string[]): { key: string; row: TableRow }[] {
     const rows = this.#ofKeys(index, keys, this.#content);
     return rows.map(([key, ...columns]) => ({ key: String(key), row: rowOf(columns) }));
@@ -126,9 +129,9 @@ export class SqliteTable<D> {
     return this.#ofKeys(index, keys, 'id') as [string, string][];
   }
 
-  /** The key and these columns of those that have one of these keys, in the order of their ids. */
+  /** The key and these columns of documents that have one of these keys, in the order of their ids. */
   #ofKeys(index: string, keys: readonly string[], columns: string): unknown[][] {
-    // Most often it is one, which needs no list.
+    // Most often there is only one key, which needs no list.
     const one = keys.length === 1 ? keys[0] : undefined;
     const sql = () => {
       const column = this.#column(index);
@@ -139,7 +142,7 @@ export class SqliteTable<D> {
     return select.all(one ?? JSON.stringify(keys)) as unknown as unknown[][];
   }
 
-  /** Some of those with a key. */
+  /** At most `limit` documents with a key. */
   some(index: string, key: string, limit: number): TableRow[] {
     const sql = () => `SELECT ${this.#content} FROM :table WHERE ${this.#column(index)} = ? LIMIT ?`;
     return this.#prepared(`some ${index}`, sql, asArrays).all(key, limit).map(rowOf);
@@ -160,7 +163,7 @@ export class SqliteTable<D> {
 
   count({ above, below, except = [] }: Omit<Range, 'limit' | 'skip'>, index?: string): number {
     const column = this.#column(index);
-    // Asked of each row, so only where there is something to pass over.
+    // Checked for each row, so it is added only if there is something to leave out.
     const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
     const sql = `SELECT count(*) AS n FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}`;
     const names = except.length > 0 ? [JSON.stringify(except)] : [];
@@ -191,20 +194,20 @@ export class SqliteTable<D> {
     return { rows, total };
   }
 
-  /** Puts a document in its place, over the one that is there. `changed`: when, for an existing one, Unix ms. */
+  /** Puts a document in its place and overwrites one that is there. `changed`: when an existing document was changed, Unix ms. */
   put(id: string, rev: number, doc: D, changed: number | null = null): void {
     this.#put.run(...valuesOf(this.collection, { id, rev, doc, changed }));
   }
 
   /**
-   * Replaces a document, changed at a time (Unix ms), unless another has one of its unique keys: names that index then. Writes
-   * only columns that differ, because each one costs its index.
+   * Replaces a document that is changed at a time (Unix ms). If another document has one of its unique keys, returns the name
+   * of that index instead. Writes only columns that differ, because each column costs an update of its index.
    */
   replace(current: TableRow, rev: number, doc: D, changed: number): string | undefined {
     const { id, shape } = current;
     const after = valuesOf(this.collection, { id, rev, doc, changed });
     const isOfShape = shape === this.collection.version;
-    // What is of another shape is written whole.
+    // A document of another shape is written whole.
     const before = isOfShape
       ? valuesOf(this.collection, { id, rev: current.rev, doc: JSON.parse(current.doc) })
       : [id];
@@ -232,7 +235,7 @@ export class SqliteTable<D> {
     return this.#prepared(sql, () => sql).get(id, rev, since) !== undefined;
   }
 
-  /** Puts a copy in its place, over one that is older. */
+  /** Puts a copy in its place and overwrites an older one. */
   keep(id: string, rev: number, doc: D, { epoch, newest }: { epoch: number; newest: number }): void {
     this.#put.run(...valuesOf(this.collection, { id, rev, doc }), epoch, newest);
   }
@@ -241,13 +244,13 @@ export class SqliteTable<D> {
     this.#prepared('remove', () => 'DELETE FROM :table WHERE id = ?').run(id);
   }
 
-  /** Takes a document away that is as it was read; tells whether it was. */
+  /** Deletes a document if it still has this version; returns whether it did. */
   removeVersion(id: string, rev: number): boolean {
     const sql = 'DELETE FROM :table WHERE id = ? AND rev = ?';
     return this.#prepared(sql, () => sql).run(id, rev).changes === 1;
   }
 
-  /** Takes away so many of a range of ids; tells how many. */
+  /** Deletes at most `limit` documents in a range of ids; returns how many. */
   removeRange(above: string, below: string, limit: number): number {
     const sql =
       'DELETE FROM :table WHERE id IN (SELECT id FROM :table WHERE id > ? AND id < ? ORDER BY id LIMIT ?)';
@@ -258,7 +261,7 @@ export class SqliteTable<D> {
     this.#prepared('expire', () => 'DELETE FROM :table WHERE expires < ?').run(now);
   }
 
-  /** Looks into these columns alone, if given: a document's own keys of before are nobody else's. */
+  /** With `columns`, checks only these columns: keys that a document had before cannot be another document's. */
   #takenBy(id: string, values: readonly Value[], columns?: readonly number[]): string | undefined {
     return this.#unique.find(({ at, held }) => {
       const key = values[at] ?? null;
@@ -278,7 +281,7 @@ export class SqliteTable<D> {
     return quoted(textColumn(field));
   }
 
-  /** A statement by its name, which is put together more quickly than its text. */
+  /** A statement by its name: a name is put together more quickly than the text of the statement. */
   #prepared(name: string, sql: () => string, how: { asArrays?: true } = {}): StatementSync {
     let statement = this.#statements.get(name);
     if (!statement) {
@@ -344,7 +347,7 @@ export function columnsOf({ kind, indexes = {}, search = {}, dated }: AnyCollect
   ];
 }
 
-/** What stands in them, but for where a copy stands. */
+/** The values of these columns, without `epoch` and `newest`. */
 export function valuesOf<D>(
   { indexes = {}, search = {}, version, expires, dated }: Collection<D>,
   { id, rev, doc, changed = null }: { id: string; rev: number; doc: D; changed?: number | null },

@@ -4,11 +4,11 @@ import { parentPort } from 'node:worker_threads';
 
 parentPort?.on('message', (file: string) => {
   try {
-    // Opened for this one copy: a connection that stayed open would keep the file from being closed for good by its owner.
+    // Opens the file for this one copy: if the connection stayed open, the owner could not close the file for good.
     using db = new DatabaseSync(file, { timeout: 0 });
     db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // The owner copies the log itself when it tidies up, and tells of a disk that is full.
+    // The owner copies the log itself when it tidies up, and reports a full disk.
   }
   parentPort?.postMessage(file);
 });

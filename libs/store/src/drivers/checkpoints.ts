@@ -1,17 +1,17 @@
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-/** A log is copied once it is longer than this, in bytes. A page that changes again until then is copied once. */
+/** A log is copied once it is longer than this, in bytes. A page that has changed several times by then is copied only once. */
 const longLog = 32 * 1024 * 1024;
-/** How long the thread stays without work, in ms. */
+/** How long the thread stays alive without work, in ms. */
 const idleMs = 5_000;
 
 let thread: { worker: Worker; end: NodeJS.Timeout } | undefined;
 const underWay = new Set<string>();
 
 /**
- * Has the log of a database file copied into it by a thread, where the log is long. Copying writes and syncs as much as the
- * changes themselves did, and no request has to wait for it.
+ * Makes a thread copy the log of a database file into the database, if the log is long. Copying writes and syncs as much as
+ * the changes themselves did; in a thread, no request has to wait for it.
  */
 export function checkpointSoon(file: string): void {
   if (underWay.has(file) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) < longLog) return;
@@ -21,7 +21,7 @@ export function checkpointSoon(file: string): void {
 }
 
 function startThread(): NonNullable<typeof thread> {
-  // Without the flags of this process, which may be meant for its entry point.
+  // Does not pass on the flags of this process, which may be meant for its entry point.
   const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { execArgv: [] });
   const started = { worker, end: setTimeout(() => void worker.terminate(), idleMs).unref() };
   const ended = () => {
@@ -33,7 +33,7 @@ function startThread(): NonNullable<typeof thread> {
     underWay.delete(file);
     started.end.refresh();
   });
-  // Whatever ended it, the database copies the log itself when it tidies up.
+  // Whatever ended the thread, the database's owner copies the log when it tidies up (`tidy`).
   worker.on('error', ended);
   worker.on('exit', ended);
   worker.unref();

@@ -11,8 +11,8 @@ import { isMongoDeadlock, mongoDeadlock } from './mongo.ts';
 const expected: readonly unknown[] = [11000, mongoDeadlock];
 
 /**
- * Inserts documents, each for itself, and gives the `_id` of those that a unique key refused or that were given up to
- * end a deadlock. Nothing of these is stored. Throws for every other failure.
+ * Inserts documents independently of each other. Returns the `_id` of those that a unique key refused or that were
+ * given up to end a deadlock; they are not stored. Throws for every other failure.
  */
 export async function failedWrites<T extends Document & { _id: string }>(
   collection: Collection<T>,
@@ -28,8 +28,8 @@ export async function failedWrites<T extends Document & { _id: string }>(
 }
 
 /**
- * Inserts documents, each for itself, where none are. Gives those whose `_id` was taken; what was given up to end a
- * deadlock is inserted again. Throws for every other failure.
+ * Inserts documents independently of each other, where there are none yet. Returns those whose `_id` was taken. Inserts
+ * again what was given up to end a deadlock. Throws for every other failure.
  */
 export async function insertAbsent<T extends Document & { _id: string }>(
   collection: Collection<T>,
@@ -55,7 +55,10 @@ export async function insertAbsent<T extends Document & { _id: string }>(
   return taken;
 }
 
-/** Makes updates, each for itself, and tells how many matched; those that `failedWrites` bears have not. */
+/**
+ * Makes updates independently of each other and returns how many matched. An update that failed in one of the
+ * `expected` ways has not matched.
+ */
 export async function matchingWrites<T extends Document>(
   collection: Collection<T>,
   updates: readonly AnyBulkWriteOperation<T>[],
@@ -69,8 +72,8 @@ export async function matchingWrites<T extends Document>(
 }
 
 /**
- * Makes updates, each for itself, and tells how many matched; those that were given up to end a deadlock are made again. Throws for any
- * other failure.
+ * Makes updates independently of each other and returns how many matched. Repeats those that were given up to end a deadlock.
+ * Throws for any other failure.
  */
 export async function writeAll<T extends Document>(
   collection: Collection<T>,
@@ -92,10 +95,10 @@ export async function writeAll<T extends Document>(
   return matchedCount;
 }
 
-/** Times that a write is given up to end a deadlock; of those in it, one is made each time. */
+/** How often a write may be given up to end a deadlock. Each time, one of the writes in the deadlock is made. */
 const attempts = 10;
 
-/** Makes a write that says the same when it is made again, until it is not given up to end a deadlock. */
+/** Makes a write, and repeats it while it is given up to end a deadlock. It must be safe to repeat. */
 export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -107,14 +110,14 @@ export async function despiteDeadlocks<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The refused ones among the writes of a bulk; throws the error again when any entry says anything else. The error's own
- * code is that of its first entry alone, and the others may not have been stored for another reason.
+ * The refused writes of a bulk; throws the error again when any entry failed for another reason. The error's own code is
+ * only that of its first entry; other entries may have failed for other reasons.
  */
 function refusalsOf(error: unknown): { failures: { index: number; code: unknown }[]; matched: number } {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const failures = [error.writeErrors].flat();
   if (failures.length === 0 || !failures.every(({ code }) => expected.includes(code))) throw error;
-  // What was written may be taken back: a majority has not confirmed it.
+  // The writes may be rolled back: a majority has not confirmed them.
   if (error.result.getWriteConcernError()) throw error;
   return { failures, matched: error.result.matchedCount };
 }

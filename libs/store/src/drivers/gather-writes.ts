@@ -1,4 +1,4 @@
-/** Items a write takes at most. */
+/** Maximum number of items per write. */
 const most = 200;
 
 interface Waiting<T> {
@@ -8,9 +8,9 @@ interface Waiting<T> {
 }
 
 /**
- * Makes one write of what is to be written at the same time: what one turn of the loop brings, and what comes while a
- * write is under way. An item alone is written by `writeOne`, and so is each of a group whose write has failed, so that
- * none fails for another's sake. Items have to bear being written twice, and in any order.
+ * Combines items that are to be written at the same time into one write: those that arrive in one turn of the event
+ * loop, or while a write is under way. `writeOne` writes a single item. It also writes each item of a group whose write
+ * has failed, so that no item fails because of another. It must be safe to write items twice, and in any order.
  */
 export class GatheredWrites<T> {
   readonly #writeOne: (item: T) => Promise<void>;
@@ -52,7 +52,7 @@ export class GatheredWrites<T> {
         for (const { resolve } of group) resolve();
         return;
       } catch {
-        // Each is told what became of its own.
+        // Each caller learns below what became of its own item.
       }
     }
     await Promise.all(group.map(({ item, resolve, reject }) => this.#writeOne(item).then(resolve, reject)));

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** What is used of the driver's class, which it does not export. */
+/** The used part of a class that the driver does not export. */
 interface DriverConnection {
   readonly socket: Socket;
   onClose(): void;
@@ -14,9 +14,9 @@ const { onClose } = Connection.prototype;
 
 /**
  * Ends a command that was written to a socket the server had just closed. The socket is destroyed some callbacks before its
- * `close` event: a write in between returns `false`, and the driver then waits for `drain` or `error`, of which none
- * ever comes (7.9). Its monitor waits there after a restart of the server, and then nobody looks whether the server is back
- * (docs/adr/0029).
+ * `close` event: a write in between returns `false`, and the driver (7.9) then waits for `drain` or `error`, but neither
+ * ever comes. After a restart of the server its monitor can wait there for ever, and then nothing checks whether the server
+ * is back (docs/adr/0029).
  */
 Connection.prototype.onClose = function () {
   onClose.call(this);

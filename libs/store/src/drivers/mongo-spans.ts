@@ -2,8 +2,8 @@ import type { TraceSpan, Tracing } from '@kith/base';
 import type { CommandFailedEvent, CommandStartedEvent, CommandSucceededEvent, MongoClient } from 'mongodb';
 
 /**
- * Makes spans of the commands that traced work gives a database. Of a command its name and collection are told, never
- * what it holds; of a failure its number, as the text of a duplicate names the value.
+ * Makes spans of the commands that traced work sends to a database. A span has a command's name and collection, never
+ * its content. For a failure it has the code, because the text of a duplicate-key error names the value.
  */
 export function traceCommands(client: MongoClient, tracing: Tracing): void {
   const open = new Map<string, TraceSpan>();
@@ -35,7 +35,7 @@ export function traceCommands(client: MongoClient, tracing: Tracing): void {
   });
 }
 
-/** Two connections may count their requests alike. */
+/** The key includes the connection, because two connections may use the same request numbers. */
 function keyOf(event: { address: string; connectionId?: unknown; requestId: number }): string {
   return `${event.address} ${event.connectionId} ${event.requestId}`;
 }

@@ -14,9 +14,9 @@ import './mongo-driver.ts';
 
 /** A service's collections and indexes, declared in one place and ensured at start. */
 export interface MongoSchema {
-  /** Raised when stored documents change shape; a service refuses to run on a newer one. */
+  /** Raised when stored documents change shape; a service refuses to run on a newer version. */
   version: number;
-  /** Older ones are refused. */
+  /** Older versions are refused. */
   oldest?: number;
   collections: Readonly<Record<string, readonly IndexDescription[]>>;
 }
@@ -25,23 +25,23 @@ export interface MongoOptions {
   url: string;
   database: string;
   schema: MongoSchema;
-  /** How long to try for a first connection, in ms. */
+  /** How long to try to connect at first, in ms. */
   connectTimeoutMs?: number;
   times?: Partial<MongoTimes>;
 }
 
 export interface MongoConnection {
   db: Db;
-  /** Rejects when the server does not answer in two seconds; connects anew when it has not for long. */
+  /** Rejects when the server does not answer in two seconds. Reconnects when it has not answered for long. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Times of a connection, in ms. */
 export interface MongoTimes {
-  /** How long a command may be without an answer. What waits for it is neither a relay nor a sweep for ever. */
+  /** How long a command may wait for an answer, so that no relay and no sweep waits for ever. */
   answerMs: number;
-  /** After how long without an answer to any check the connections are made anew. */
+  /** The connections are renewed when no check was answered for this long. */
   renewAfterMs: number;
 }
 
@@ -55,11 +55,11 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   const traces = tracing();
   const settings: MongoClientOptions = {
     writeConcern: { w: 'majority', journal: true },
-    // Without it a read sees what a failover takes back, and settles or publishes what then never was.
+    // Otherwise a read could see a change that a failover takes back, and Kith would settle or publish a change that never was.
     readConcern: { level: 'majority' },
     readPreference: 'primary',
-    // A request's waits stay under its caller's deadline (REQUEST_TIMEOUT_MS, 5 s), so that a database that is gone
-    // is answered as the feature's own error and not as silence.
+    // These waits stay under the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s): when the database is gone,
+    // the caller gets the feature's own error and not silence.
     ...withoutThoseOf(url, {
       serverSelectionTimeoutMS: 3_000,
       connectTimeoutMS: 3_000,
@@ -75,7 +75,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   });
   if (traces) traceCommands(client, traces);
   try {
-    // Making an index of a large collection takes as long as it takes.
+    // Has no `socketTimeoutMS`: creating an index of a large collection may take any time.
     await using first = new MongoClient(url, settings);
     await firstConnection(first, connectTimeoutMs);
     await ensureSchema(first.db(database), schema);
@@ -90,7 +90,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   }
 }
 
-/** Leaves out what a URL sets, in whichever case: the driver would go by the settings without a word. */
+/** Leaves out settings that the URL sets too, in upper or lower case: otherwise the driver would silently prefer the settings. */
 function withoutThoseOf(url: string, settings: MongoClientOptions): MongoClientOptions {
   const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const set = new Set([...query.keys()].map((name) => name.toLowerCase()));
@@ -102,7 +102,7 @@ function watched(client: MongoClient, renewAfterMs: number): Pick<MongoConnectio
   let answeredAt = performance.now();
   let isRenewing = false;
   let isClosed = false;
-  // What is bound to the client stays so: connected again it has a new pool and a new monitor.
+  // Objects that use the client stay valid: after it reconnects, the same client has a new pool and a new monitor.
   const renew = async () => {
     answeredAt = performance.now();
     isRenewing = true;
@@ -141,7 +141,8 @@ async function firstConnection(client: MongoClient, timeoutMs: number): Promise<
       await client.connect();
       return;
     } catch (error) {
-      // Waited for inside: an unreachable server takes its 3 s. Anything else, refused credentials say, stays so.
+      // No pause is needed: an attempt at an unreachable server takes 3 s itself. Other failures, such as refused
+      // credentials, would not go away.
       if (!(error instanceof MongoServerSelectionError) || Date.now() > until) throw error;
     }
   }
@@ -169,8 +170,8 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
 }
 
 /**
- * Tells whether a write of one document failed on a unique key. A bulk's error has the code of its first entry and says
- * nothing of the others: `failedWrites` and its like look at each.
+ * Tells whether a write of one document failed on a unique key. The error of a bulk has the code of its first entry
+ * alone: `failedWrites` and similar functions look at each entry.
  */
 export function isMongoDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && !(error instanceof MongoBulkWriteError) && error.code === 11000;
@@ -179,11 +180,11 @@ export function isMongoDuplicate(error: unknown): boolean {
 /**
  * Tells whether a write was given up to end a deadlock; nothing of it is stored. FerretDB's unique indexes other than
  * `_id` are exclusion constraints of PostgreSQL, on which racing writes of one key wait for each other: after one
- * second, one of them gets SQLSTATE 40P01 (deadlock), as the integer that PostgreSQL encodes it in.
+ * second, one of them fails with SQLSTATE 40P01 (deadlock), encoded as an integer the way PostgreSQL does.
  */
 export function isMongoDeadlock(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === mongoDeadlock;
 }
 
-/** The code of `isMongoDeadlock`. */
+/** The code that `isMongoDeadlock` looks for. */
 export const mongoDeadlock = 16908292;

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base';
 
-/** Above every schema version, so that versions of Kith that know nothing of moving refuse such a file as well. */
+/** Above every schema version, so that versions of Kith that do not know about moving refuse such a file as well. */
 const movedVersion = 1_000_000;
 
 /** The schema version that a database file says it has. */

@@ -7,7 +7,7 @@ import {
 } from 'mongodb';
 
 export interface BatchOptions {
-  /** Most documents that can be found, where it is known; else what is hardly ever exceeded. */
+  /** The maximum number of documents that can be found, if it is known; else a number that is hardly ever exceeded. */
   batchSize: number;
   limit?: number;
   skip?: number;
@@ -15,7 +15,7 @@ export interface BatchOptions {
   projection?: Document;
 }
 
-/** The batch size for one document per key, and one more: a full batch does not say that nothing follows. */
+/** The batch size for one document per key, plus one: a batch that is exactly full does not tell that nothing follows. */
 export function batchFor(keys: readonly string[]): number {
   return Math.max(keys.length + 1, 101);
 }
@@ -25,8 +25,9 @@ interface Answer<T> {
 }
 
 /**
- * Finds documents that come in one batch, by the command itself: the driver's cursor takes half as much time again, for batches that
- * do not follow. Where they do, and where the server has gone away, the cursor reads: it knows how to go on and to try again.
+ * Finds documents that come in one batch, with the `find` command itself: the driver's cursor, which is made for further
+ * batches, takes half as much time again. If there are further batches, or the server has gone away, the cursor reads instead:
+ * it can continue and retry.
  */
 export async function readBatch<T extends Document>(
   stored: MongoCollection<T>,
@@ -37,7 +38,7 @@ export async function readBatch<T extends Document>(
   try {
     const command = { find: collectionName, filter, ...options, readConcern };
     const { cursor } = (await db.command(command)) as unknown as Answer<T>;
-    // A long, as a number where it fits into one.
+    // The id is a BSON long; the driver gives a number where it fits into one.
     if (Number(cursor.id) === 0) return cursor.firstBatch;
     await db.command({ killCursors: collectionName, cursors: [cursor.id] });
   } catch (error) {

@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const migrations = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)'];
 const marker = 'a-word-that-stands-in-nothing-else';
 
-/** Whether a word is in a database or its log, as they are on the disk. */
+/** Whether a word is in the files of a database or its log. */
 function isThere(name: string, word = marker): boolean {
   const files = readdirSync(folder).filter((file) => file.startsWith(name) && !file.endsWith('-shm'));
   return files.some((file) => readFileSync(join(folder, file), 'latin1').includes(word));
@@ -71,7 +71,7 @@ test('a light transaction is whole or absent, and the next one waits for the dis
 
 test('the log of bulks is copied by a thread: nothing is missing in the database file, which the owner has not touched', async () => {
   const file = join(folder, 'bulk.sqlite');
-  // The owner itself does not tidy up within this test.
+  // The database's owner itself does not tidy up during this test.
   using db = openSqlite({ file, migrations, tidyEveryMs: 3_600_000 });
   const text = `${marker}${'x'.repeat(1_000)}`;
   const insert = db.prepare('INSERT INTO notes (text) VALUES (?)');

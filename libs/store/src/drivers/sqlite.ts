@@ -9,25 +9,25 @@ import { olderLayout } from './older-layout.ts';
 export interface SqliteOptions {
   /** Path, or `:memory:`. */
   file: string;
-  /** SQL scripts; the n-th brings the schema from one version to the next (kept in `user_version`). */
+  /** SQL scripts; each brings the schema from one version to the next (kept in `user_version`). */
   migrations: readonly string[];
-  /** The version that the first script brings to; 1 where absent. Older ones are refused. */
+  /** The version that the first script leads to; the default is 1. Older versions are refused. */
   oldest?: number;
-  /** `normal` survives the process's death, `full` the machine's too; `full` where absent. */
+  /** With `normal`, changes survive the death of the process; with `full`, also that of the machine. The default is `full`. */
   synchronous?: Synchronous | undefined;
-  /** How often the log is written back and cut to nothing, in ms. */
+  /** How often the log is written back and truncated, in ms. */
   tidyEveryMs?: number;
 }
 
-/** Whether a transaction is on the disk when it ends. */
+/** Whether a transaction is on the disk when it ends (`full`). */
 export type Synchronous = 'normal' | 'full';
 
 /** How long a statement waits for another process. */
 const busyMs = 5_000;
-/** Pages kept in memory: SQLite's own, and what a bulk takes. */
+/** The size of the page cache: SQLite's own default, and the size for a bulk. */
 const cacheKib = 2_000;
 const bulkCacheKib = 64_000;
-/** Pages of the log after which a transaction copies it into the database: SQLite's own number. */
+/** The number of pages in the log from which a transaction copies it into the database: SQLite's own default. */
 const usualLog = 1_000;
 const synchronousOf = new WeakMap<DatabaseSync, Synchronous>();
 
@@ -39,7 +39,7 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
     if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
     const db = new DatabaseSync(file, { timeout: busyMs });
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
-    // What is erased is not to stay readable in pages that are free (docs/adr/0014).
+    // Erased data must not stay readable in free pages (docs/adr/0014).
     db.exec('PRAGMA secure_delete = ON');
     tidy(db, file, options.tidyEveryMs ?? 10_000);
     synchronousOf.set(db, synchronous);
@@ -54,8 +54,9 @@ export function openSqlite(options: SqliteOptions): DatabaseSync {
 }
 
 /**
- * Writes the log back into the database and cuts it, again and again, until the database is closed. Without it the log keeps what was
- * there before, also what has been erased since (docs/adr/0014), and `normal` keeps any number of changes off the disk.
+ * Writes the log back into the database and truncates it, again and again, until the database is closed. Otherwise the log
+ * would keep old data, even what has been erased since (docs/adr/0014), and with `normal` any number of changes might not reach
+ * the disk.
  */
 function tidy(db: DatabaseSync, file: string, everyMs: number): void {
   if (file === ':memory:') return;
@@ -63,11 +64,11 @@ function tidy(db: DatabaseSync, file: string, everyMs: number): void {
     if (!db.isOpen) return clearInterval(timer);
     if (!statSync(`${file}-wal`, { throwIfNoEntry: false })?.size) return;
     try {
-      // Whoever reads just now is not waited for: no request would be served meanwhile.
+      // Does not wait for other readers: no request would be served meanwhile.
       db.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${busyMs};
         PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${usualLog}`);
     } catch {
-      // A full disk, say, fails the next write as well, and that one is told of.
+      // A full disk, for example, fails the next write as well, and that failure is reported.
     }
   }, everyMs);
   timer.unref();
@@ -111,27 +112,27 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Pages of the log after which a bulk copies it itself, because the thread that does so is late: 160 MB. */
+/** The number of pages in the log (160 MB) from which a bulk copies it itself, because the thread that does so is late. */
 const longestLog = 40_000;
 
 /**
- * A transaction of many rows, one of a row of such. Each of them changes pages all over the database: so a thread copies the log
- * into it, and pages stay in memory for the next one (until `tidy`).
+ * A transaction of many rows, in a series of such transactions. Each changes pages all over the database: so a thread copies
+ * the log into the database, and pages stay in memory for the next transaction (until `tidy`).
  */
 export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec(`PRAGMA wal_autocheckpoint = ${longestLog}; PRAGMA cache_size = -${bulkCacheKib}`);
   try {
     return transaction(db, work);
   } finally {
-    // SQLite's own number comes back with `tidy`: the next small change is not to copy what a bulk has gathered.
+    // Leaves it to `tidy` to restore SQLite's own default: the next small change should not have to copy what a bulk has gathered.
     const file = db.location();
     if (file) checkpointSoon(file);
   }
 }
 
 /**
- * A transaction that is not waited for on the disk: what it says is found out again when the machine loses it, as long as what was
- * stored before it in the same file is there.
+ * A transaction that does not wait for the disk: if the machine loses it, its content can be found out again, as long as what
+ * was stored before it in the same file is there.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
   if (synchronousOf.get(db) !== 'full') return transaction(db, work);

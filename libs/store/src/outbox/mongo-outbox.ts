@@ -14,11 +14,11 @@ import {
   type StoredEvent,
 } from './outbox.ts';
 
-/** What an aggregate's document carries for its events; part of the document that commits the change. */
+/** The fields of an aggregate's document that carry its events. The same document commits the change. */
 export interface OutboxFields {
   /** Events not yet copied to `events`, as JSON texts. Absent when there are none. */
   outbox?: { key: string; event: string }[];
-  /** Present while `outbox` holds something: what the sweep's index finds. */
+  /** Present while `outbox` holds something; the sweep's index finds documents by it. */
   outboxAt?: Date;
 }
 
@@ -27,20 +27,20 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Its place was taken by another event. */
+  /** Another event has taken its place. */
   conflict?: true;
   expireAt?: Date;
-  /** The span its copies lie in; absent of those published before spans were kept. */
+  /** The span that its copies lie in; absent from events that were published before spans were kept. */
   first?: number;
   last?: number;
 }
 
-/** Most events an aggregate's document holds before a further change has to copy them out first. */
+/** Maximum number of events in an aggregate's document: then the next change has to copy them out first. */
 export const outboxLimit = 16;
-/** Filter for a document whose outbox takes one more event; where it fails, `MongoOutbox.makeRoom` helps. */
+/** Filter for a document whose outbox takes one more event; if it does not match, `MongoOutbox.makeRoom` helps. */
 export const outboxHasRoom = { [`outbox.${outboxLimit - 1}`]: { $exists: false } };
 const keepMs = 7 * 24 * 3600 * 1000;
-/** Any time, as a range: some servers use a partial index for nothing less. */
+/** Matches any time. It is a range because some servers use a partial index only for a range. */
 const ever = { $gt: new Date(0) };
 
 /** Index of a collection of aggregates, by which the sweep finds filled outboxes. */
@@ -56,12 +56,14 @@ export const eventsIndexes: readonly IndexDescription[] = [
   { name: 'expire', key: { expireAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-/** A batch that was published, under its last position: apart from the events, where one more index would cost each of them. */
+/**
+ * A batch that was published, under its last position. Kept apart from the events, because one more index would cost each event.
+ */
 interface MarkDocument {
   _id: number;
-  /** Of the event at that position. */
+  /** The id of the event at that position. */
   id: string;
-  /** Of the events of the batch. */
+  /** The keys of the events in the batch. */
   keys: string[];
   expireAt: Date;
 }
@@ -123,7 +125,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
-    // First where they are: what is marked without it would never be looked for.
+    // Notes first where the copies are: an event that is marked without such a note would never be looked for.
     if (copies) await this.#noteBatch(keys, copies);
     await this.#events.updateMany(
       { _id: { $in: [...keys] } },
@@ -148,7 +150,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async holds(range: EventRange, { unpublished }: { unpublished?: true } = {}): Promise<boolean> {
-    // First where events come from: what is not there any more is among the copies.
+    // Looks first at the place that events come from: an event that is no longer there is among the copies.
     for (const aggregates of this.#aggregates) {
       const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
       if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;
@@ -166,7 +168,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // A key names whom its event is about. A walk over a week's batches, for an account that ends.
+    // A key names the person that its event is about. This walks a week's batches, but only when an account ends.
     await this.#marks.updateMany({ keys: { $in: [...keys] } }, { $pull: { keys: { $in: [...keys] } } });
     await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
   }
@@ -212,7 +214,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async #noteBatch(keys: readonly string[], { last, id }: Pick<Copies, 'last' | 'id'>): Promise<void> {
-    // Two relays may have published the same event as the last of different batches.
+    // Two relays may have published different batches that end with the same event.
     await this.#marks.updateOne(
       { _id: last },
       { $addToSet: { keys: { $each: [...keys] } }, $set: { id, expireAt: new Date(Date.now() + keepMs) } },
@@ -227,13 +229,16 @@ export class MongoOutbox implements Outbox {
       await this.#copyOut(aggregates, [document]);
   }
 
-  /** Copies what documents hold to `events`, then takes it out of them: two writes, four where one has changed meanwhile. */
+  /**
+   * Copies the events in documents to `events`, then removes them from the documents: two writes, or four if a document has
+   * changed meanwhile.
+   */
   async #copyOut(
     aggregates: Collection<OutboxFields & { _id: string }>,
     documents: readonly (OutboxFields & { _id: string })[],
   ): Promise<void> {
     if (documents.length === 0) return;
-    // In one order in every replica: those that copy the same hardly wait for each other in a circle.
+    // Sorts by id in every replica, so that replicas that copy the same documents hardly ever wait for each other in a circle.
     const filled = documents.toSorted((a, b) => (a._id < b._id ? -1 : 1));
     const entries = filled.flatMap(({ outbox = [] }) => outbox);
     const at = new Date();
@@ -247,7 +252,7 @@ export class MongoOutbox implements Outbox {
     >;
     const { matchedCount } = await despiteDeadlocks(() => aggregates.updateMany(copied, empty));
     if (matchedCount === filled.length) return;
-    // What a change has added meanwhile stays, and is found again.
+    // Events that a change has added meanwhile stay, and are found again.
     await despiteDeadlocks(() =>
       aggregates.updateMany({ _id }, { $pull: { outbox: { key: { $in: keys } } } }),
     );
@@ -255,9 +260,9 @@ export class MongoOutbox implements Outbox {
   }
 
   /**
-   * Looks at copies whose places were taken: by themselves most of the time, copied before. Where another event has the
-   * place, the copy gets one beside it, so that it is published, and is marked, so that the relay tells of it: two events
-   * of one `seq` are possible only where a database lost what it had acknowledged.
+   * Looks at copies whose places were taken. Most of the time the same event is there, copied before. If another event
+   * has the place, the copy gets a place beside it, so that it is published, and is marked, so that the relay reports it:
+   * two events can have the same `seq` only if a database lost what it had acknowledged.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;

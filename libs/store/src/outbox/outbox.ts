@@ -5,21 +5,21 @@ import type { Progress, Span } from './progress.ts';
 export interface StoredEvent {
   key: string;
   event: EventEnvelope;
-  /** The place in a trace of the change it tells of. */
+  /** The place in a trace of the change that the event tells of. */
   traceparent?: string | undefined;
-  /** When it was stored, Unix ms: it was not published before. */
+  /** When it was stored, Unix ms. It cannot have been published earlier. */
   at: number;
-  /** Another event has its `seq`. */
+  /** Another event has the same `seq`. */
   conflict?: true;
 }
 
-/** Where a pass over unpublished events goes on: behind those stored before `at`, and behind these. */
+/** Where a pass over unpublished events continues: after all events stored before `at`, and after the events with these keys. */
 export interface Past {
   at: number;
   keys: readonly string[];
 }
 
-/** A stored event that is out, and where its copies are, if that is known. */
+/** A published event, and where its copies are, if that is known. */
 export interface PublishedEvent extends StoredEvent {
   span?: Span | undefined;
 }
@@ -29,44 +29,44 @@ export interface Copies extends Span {
   id: string;
 }
 
-/** Which events are looked for: those with keys between the two, and in their JSON text `telling`, if given. */
+/** Which events are looked for: those with keys between `from` and `to`, and with `telling` in their JSON text, if given. */
 export interface EventRange {
   from: string;
   to: string;
   telling?: string;
 }
 
-/** What a store keeps of its events, stored in the same write as the change they tell of (docs/adr/0004). */
+/** The events that a store keeps. Each is stored in the same write as the change it tells of (docs/adr/0004). */
 export interface Outbox {
-  /** Notes of how far the service's consumers have got, where its database keeps them. */
+  /** Notes of how far the service's consumers have got, if its database keeps them. */
   readonly progress?: Progress;
-  /** The oldest events that are stored but not marked as published; with `past`, of those behind it. */
+  /** The oldest events that are stored but not marked as published; with `past`, the oldest after that. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
-  /** Marks events as published, with the span their copies lie in, which widens that of earlier times. */
+  /** Marks events as published and notes the span that their copies lie in, which widens an earlier span. */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
-  /** Some of the published events of a range, by their keys. */
+  /** At most `limit` published events of a range, in the order of their keys. */
   published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
-  /** Whether there is an event of a range; with `unpublished`, one that is not published yet. */
+  /** Whether there is an event in a range; with `unpublished`, an event that is not published yet. */
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
-  /** Sets what a published event says from now on, where its new copy is at `position`. */
+  /** Replaces what a published event says; its new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
-  /** The highest position on the bus that events are marked with, above `above` and below `below`, and the id of its event. */
+  /** The highest position on the bus, between `above` and `below`, that events are marked with, and the id of the event there. */
   newest(above: number, below?: number): Promise<{ position: number; id: string } | undefined>;
-  /** Takes marks back: events marked with a position above `after`, up to `upTo`, are to be published again. */
+  /** Removes marks: events marked with a position above `after`, up to `upTo`, are to be published again. */
   unpublish(after: number, upTo: number): Promise<void>;
   /**
-   * Stores events that tell no change but what is so, under keys of their own that have the events' ids: repeating it with the
+   * Stores events that tell the current state and not a change. Their keys contain the events' ids, so repeating it with the
    * same ids changes nothing.
    */
   restate(events: readonly EventEnvelope[]): Promise<void>;
-  /** What the store knows of itself; `undefined` before that was noted. */
+  /** A fact about the store itself; `undefined` before it was noted. */
   fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined>;
   noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void>;
 }
 
-/** What a store knows of itself. */
+/** Facts that a store keeps about itself. */
 export interface Facts {
   log: MarkedLog;
   epoch: Epoch;
@@ -75,19 +75,19 @@ export interface Facts {
 /** How often a database was restored from a backup (docs/adr/0028). */
 export interface Epoch {
   number: number;
-  /** When it was restored last, Unix ms; absent where that was before it was noted. */
+  /** When it was last restored, Unix ms; absent if that was before this time was noted. */
   restoredAt?: number;
-  /** What follows from the last restore is not done yet. */
+  /** Whether the work that follows from the last restore is still to be done. */
   isNew?: boolean;
 }
 
-/** The log of events that an outbox's marks speak of. */
+/** The log of events that an outbox's marks refer to. */
 export interface MarkedLog {
-  /** `Bus.log()` has told it. */
+  /** As `Bus.log()` tells it. */
   created: string;
   /** The highest position that is marked, as of the last comparison. */
   highest: number;
-  /** Marks with positions above this are being taken back. */
+  /** Marks with positions above this are being removed. */
   lostAfter?: number | undefined;
 }
 
@@ -97,7 +97,7 @@ export function eventKey(event: EventEnvelope): string {
   return `${event.projectId}|${type}|${id}|${seq}`;
 }
 
-/** The key of an event whose place is another one's. */
+/** The key of an event that is stored beside the place of its `seq`, with the event's id. */
 export function besideKey(event: EventEnvelope): string {
   return `${eventKey(event)}|${event.id}`;
 }

@@ -21,7 +21,7 @@ export const sqliteEventsTable = `
     key TEXT PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE INDEX events_unpublished ON events (at) WHERE published = 0;`;
-/** Where published batches are, and what a store knows of itself; part of a later migration. */
+/** The tables for the positions of published batches, and for a store's facts about itself; part of a later migration. */
 export const sqliteMarks = `
   CREATE TABLE marks (position INTEGER PRIMARY KEY, id TEXT NOT NULL, keys TEXT NOT NULL, at INTEGER NOT NULL);
   CREATE INDEX marks_at ON marks (at);
@@ -30,8 +30,8 @@ const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
 
 /**
- * The outbox on SQLite: a row an event, written in the transaction of its change, kept for 7 days. It keeps no spans:
- * the event log that goes with it finds events by their ids.
+ * The outbox on SQLite: one row per event, written in the transaction of its change and kept for 7 days. It keeps no
+ * spans: the event log of the embedded form finds events by their ids.
  */
 export class SqliteOutbox implements Outbox {
   readonly progress: SqliteProgress;
@@ -125,7 +125,7 @@ export class SqliteOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // A key names whom its event is about. A walk over a week's batches, for an account that ends.
+    // A key names the person that its event is about. This walks a week's batches, but only when an account ends.
     this.#leaveOut.run(JSON.stringify(keys));
     for (const key of keys) this.#forget.run(key);
   }

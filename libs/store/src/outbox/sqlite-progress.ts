@@ -2,13 +2,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { lightTransaction } from '../drivers/sqlite.ts';
 import type { Progress, ProgressNote } from './progress.ts';
 
-/** Notes on how far consumers have got, in the database they write to: one that loses changes loses the notes of them. */
+/** Notes on how far consumers have got, in the database they write to: if it loses changes, it loses the notes of them too. */
 export class SqliteProgress implements Progress {
   readonly #db: DatabaseSync;
   readonly #read: StatementSync;
   readonly #note: StatementSync;
 
-  /** @param db Has the table `facts` (`sqliteMarks`). */
+  /** @param db A database with the table `facts` (`sqliteMarks`). */
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#read = db.prepare('SELECT value FROM facts WHERE name = ?');

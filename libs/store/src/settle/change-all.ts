@@ -5,16 +5,16 @@ import type { Change, CounterFields, Intent, Plan, RowFields, RowWrite, TargetFi
 import { commitOf, mergeCounters, type Settler, type Step, trustMs } from './settler.ts';
 import { goneRow } from './write-row.ts';
 
-/** One of many changes; its target exists, or is made where `make` is given. */
+/** One of many changes. Its target exists already, or is created from `make`. */
 export interface ManyChange extends Omit<Change, 'events'> {
   make?: Document;
   events?: Change['events'];
 }
 
 /**
- * Makes many changes as `Settler.change` makes one, with the same steps and guarantees, each step one write for all of
- * them. Tells for each whether it was made: one that was not has lost its target, a unique key, or a deadlock to another.
- * All targets are in one collection, and each is changed once.
+ * Makes many changes as `Settler.change` makes one, with the same steps and guarantees; each step is one write for all
+ * changes. Returns for each change whether it was made: one that was not has lost its target, a unique key, or a deadlock
+ * to another change. All targets are in one collection, and each is changed once.
  */
 export async function changeAll(
   db: Db,
@@ -66,7 +66,7 @@ export async function changeAll(
     );
     await onStep('settled');
   } else {
-    // Somebody was in between, or it took long: one by one, each looks at what there is.
+    // Another process interfered, or the writes took too long: settles the targets one by one, from what is stored now.
     const ids = made.map(({ change }) => change.target.id);
     for (const target of await targets.find({ _id: { $in: ids } }).toArray())
       await settler.settleTarget(name, target);
@@ -85,7 +85,7 @@ interface Count {
   inc: Record<string, number>;
 }
 
-/** Every counter gets its intents in one write. Rejects when a counter was erased meanwhile, or gets no room. */
+/** Gives every counter its intents in one write. Rejects when a counter was erased meanwhile, or has no room in time. */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     const counters = db.collection<CounterFields>(name);
@@ -127,7 +127,7 @@ async function committedOf(
   );
 }
 
-/** Only to be tidy: without a commit an intent counts for nothing. */
+/** This only tidies up: without a commit an intent counts for nothing. */
 async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     await matchingWrites(
@@ -149,9 +149,10 @@ async function putRows(db: Db, planned: readonly Planned[], until: number): Prom
 }
 
 /**
- * Writes rows of one collection as `writeRow` does: those that are put first hidden, then shown. What a place is taken with
- * holds the row already, so that few updates show them all. It is told from everybody else's by its `rev`: below any
- * other, and of this call alone. Without its `shape` no list of documents shows it.
+ * Writes rows of one collection as `writeRow` does: a row that is put is first inserted hidden, then shown. The hidden
+ * document already has the row's content, so that a few updates show all rows. Its negative `rev` is lower than any other
+ * and belongs to this call alone, which tells it from the documents of other writers. No list of documents shows it,
+ * because it has no `shape`.
  */
 async function putRowsIn(
   stored: Collection<RowFields>,
@@ -188,7 +189,7 @@ async function putRowsIn(
   return (await writeAll(stored, [...replacements, ...shown])) === rows.length;
 }
 
-/** Adds to each counter and removes its intents in one update; `false` when another has removed some of them. */
+/** Adds to each counter and removes its intents in one update; `false` when another process has removed some of them. */
 async function countAll(
   db: Db,
   planned: readonly Planned[],
@@ -211,7 +212,7 @@ async function countAll(
   return isWhole;
 }
 
-/** In one order in every process: writes of many that are in another's lists too wait for them, and not in a ring. */
+/** Sorts by id, so that all processes write in the same order: they then wait for each other, but never in a circle. */
 function inOrder<T>(byId: ReadonlyMap<string, T>): [string, T][] {
   return [...byId].sort(([one], [other]) => (one < other ? -1 : 1));
 }

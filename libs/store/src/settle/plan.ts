@@ -3,8 +3,8 @@ import type { Document, IndexDescription } from 'mongodb';
 import type { OutboxFields } from '../outbox/mongo-outbox.ts';
 
 /**
- * A listing row that follows from a change. `put: null` takes it away. The id is fixed by the change and belongs to
- * one target for ever: `rev`, by which writers of a row tell early from late, is the target's.
+ * A listing row that follows from a change. `put: null` takes it away. The id is fixed by the change and belongs to one
+ * target for ever: writers of a row tell early from late changes by the target's `rev`.
  */
 export interface RowWrite {
   in: string;
@@ -19,7 +19,7 @@ export interface CounterWrite {
   inc: Record<string, number>;
 }
 
-/** The answer to the request that asked for a change. It is kept only where the request still holds its claim (docs/adr/0046). */
+/** The answer to the request that asked for a change. It is kept only if the request still holds its claim (docs/adr/0046). */
 export interface KeptReply {
   in: string;
   id: string;
@@ -27,7 +27,7 @@ export interface KeptReply {
   set: Document;
 }
 
-/** What a committed change has still to write elsewhere; stands in its target until all of it is written. */
+/** What a committed change still has to write elsewhere. Its target holds the plan until all of it is written. */
 export interface Plan {
   op: string;
   rev: number;
@@ -39,12 +39,12 @@ export interface Plan {
 /** A target document: the truth a change commits in. Made with `rev: 0`; once erased, its id is not used again. */
 export interface TargetFields extends OutboxFields {
   _id: string;
-  /** Goes up with every change, and when an intent is fenced off; other than an event's `seq` it may skip. */
+  /** Goes up with every change, and when an intent is fenced off. Unlike an event's `seq`, it may skip numbers. */
   rev: number;
   /** The change that made this `rev`, unless an intent was fenced off since. */
   lastOp?: string;
   unsettled?: Plan;
-  /** Present with `unsettled`: what the sweep's index finds. */
+  /** Present together with `unsettled`; the sweep's index finds targets by it. */
   unsettledAt?: Date;
 }
 
@@ -63,7 +63,7 @@ export interface CounterFields {
   pending?: Intent[];
 }
 
-/** A row as it is stored. `gone`: taken away, or not there yet; it vanishes at `expireAt`. */
+/** A row as it is stored. `gone`: the row was taken away, or is not there yet; the document vanishes at `expireAt`. */
 export interface RowFields {
   _id: string;
   rev: number;
@@ -75,12 +75,12 @@ export interface Change {
   /** The target as it was read. It must exist and be settled. */
   target: { in: string; id: string; rev: number };
   set: Document;
-  /** Fields that go with it. */
+  /** Fields that the change removes. */
   unset?: readonly string[];
   /** Name of a field to set to the database's time. */
   stamp?: string | undefined;
   events: readonly EventEnvelope[];
-  /** At most one write a row. */
+  /** At most one write per row. */
   rows: readonly RowWrite[];
   counters: readonly CounterWrite[];
   reply?: KeptReply | undefined;
@@ -92,7 +92,7 @@ export const unsettledIndex: IndexDescription = {
   key: { unsettledAt: 1 },
   partialFilterExpression: { unsettledAt: { $exists: true } },
 };
-/** Index of a collection of rows: what was taken away goes for good after a while. */
+/** Index of a collection of rows: rows that were taken away are deleted for good after a while. */
 export const goneIndex: IndexDescription = { name: 'gone', key: { expireAt: 1 }, expireAfterSeconds: 0 };
 /** Index of a collection of counters, by which the sweep finds open intents. */
 export const pendingIndex: IndexDescription = {
@@ -105,8 +105,8 @@ export const pendingIndex: IndexDescription = {
 export const notGone = { gone: { $exists: false } } as const;
 
 /**
- * `notGone` for lists that walk past many rows: a row that was taken away has no content. A field near the front of the
- * document is found sooner than one that is not there.
+ * Does the same as `notGone` for lists that walk past many rows: a row that was taken away has no content. The database
+ * finds a field near the front of the document faster than it finds that a field is missing.
  */
 export function withContent<Field extends string>(field: Field): { [name in Field]: { $exists: true } } {
   return { [field]: { $exists: true } } as { [name in Field]: { $exists: true } };

@@ -21,49 +21,50 @@ export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
 const refused = new WeakSet<Error>();
 
-/** Whether a unique key has refused a change, or it was given up for another one of that key: nothing of it is stored. */
+/** Whether a unique key has refused a change, or the change was given up to end a deadlock: nothing of it is stored. */
 export function isCommitRefused(error: unknown): boolean {
   return refused.has(error as Error);
 }
 
-/** The claim of a change's answer is somebody else's by now: the change was not made, and never will be. */
+/** Another request holds the claim of a change's answer by now: the change was not made, and never will be. */
 export class ClaimLost extends Error {}
 
-/** How long after it was read a plan is trusted, and an intent's change may still be on its way. */
+/** How long a plan is trusted after it was read, and how long an intent's change may still be on its way, in ms. */
 export const trustMs = 30_000;
-/** Intents younger than this are left to their writers. */
+/** Intents younger than this, in ms, are left to their writers. */
 const leaveMs = 1_000;
 const sweepLimit = 100;
-/** Most intents that a reader settles, and most that a process settles at once. */
+/** Maximum number of intents that a reader settles, and that a process settles at the same time. */
 const fewIntents = 20;
 /** The most intents that a counter holds. A few more may get in when several arrive at the same moment as the last. */
 const mostIntents = 500;
 /** Filter for a counter that takes one more intent. */
 const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
 const retryMs = 50;
-/** Most changes of a process that wait for room at once: each keeps a place from what could be done. */
+/** Maximum number of a process's changes that wait for room at the same time. */
 const fewWaiting = 16;
 
 /**
- * Commits a change in one document and settles what follows from it in others, without transactions
- * (docs/adr/0005). Steps: every counter gets an intent; a compare-and-set on the target's `rev` commits, and leaves
- * in the target what is to follow; rows are written under fixed ids; each counter is added to and its intent
- * removed in one update; the target is marked settled. Whoever meets an unsettled target or an open intent rolls it
- * forward, so a process may die anywhere: a change that was acknowledged is whole, one that was not is whole or absent.
+ * Commits a change in one document and settles what follows from it in others, without transactions (docs/adr/0005).
+ * Steps: every counter gets an intent; a compare-and-set on the target's `rev` commits, and leaves in the target what
+ * is to follow; rows are written under fixed ids; one update adds to each counter and removes its intent; the target is
+ * marked settled. Every process that meets an unsettled target or an open intent rolls it forward. So a process may die
+ * at any point: a change that was acknowledged is whole, one that was not is whole or absent.
  */
 export class Settler {
   readonly #db: Db;
   readonly #onStep: (step: Step) => void | Promise<void>;
   readonly #now: () => number;
   readonly #patienceMs: number;
-  /** Changes that this process makes, and intents that it settles for others: whoever else meets one leaves it alone. */
+  /** Changes that this process makes, and (`#settling`) intents that it settles for others. Its other calls leave both alone. */
   readonly #making = new Set<string>();
   readonly #settling = new Set<string>();
   #waitingForRoom = 0;
 
   /**
    * @param options.now Unix time in ms.
-   * @param options.patienceMs How long a change waits for room among the intents of a counter: less than its caller does.
+   * @param options.patienceMs How long a change waits for room among the intents of a counter: less than its caller waits
+   * for the change.
    */
   constructor(
     db: Db,
@@ -80,9 +81,9 @@ export class Settler {
   }
 
   /**
-   * Makes a change; `false` when the target has gone on since it was read. Throws `gateway/unavailable` when too many
-   * changes of a counter are under way: nothing was done then. Any other rejection leaves open whether the change was made,
-   * and whichever it is will come out whole. Throws `ClaimLost`, and has done nothing then.
+   * Makes a change; `false` when the target has changed since it was read. Throws `gateway/unavailable` when too many
+   * changes of a counter are under way, and `ClaimLost` when the answer's claim is lost: nothing was done then. Any other
+   * rejection leaves open whether the change was made, but it is made as a whole or not at all.
    */
   async change(change: Change): Promise<boolean> {
     const { target, rows, reply } = change;
@@ -97,7 +98,8 @@ export class Settler {
         return await this.#make(change, plan);
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
-        // If the driver has repeated a push that matched nothing, the first one may still arrive: the change it names must never commit.
+        // If the driver has repeated a push that matched nothing, the first push may still arrive: so the change that it names
+        // must never commit.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
         this.#making.delete(plan.op);
@@ -108,7 +110,7 @@ export class Settler {
   async #make(change: Change, plan: Plan): Promise<boolean> {
     const { target } = change;
     const { counters, reply } = plan;
-    // All that names the change before it commits.
+    // All documents that name the change before it commits.
     const announced = reply ? [...counters, reply] : counters;
     await this.#announceAll(announced, plan.op, target);
     await this.#onStep('announced');
@@ -118,7 +120,7 @@ export class Settler {
       commitOf(change, plan, now),
     );
     const { matchedCount } = await commit.catch(async (error: unknown) => {
-      // Refused by a unique key, or given up for another's sake: nothing of it is stored, and never will be.
+      // A unique key refused the commit, or it was given up to end a deadlock: nothing of it is stored, and never will be.
       if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
       await Promise.allSettled(announced.map((one) => this.#withdraw(one, plan.op)));
       refused.add(error as Error);
@@ -133,24 +135,26 @@ export class Settler {
     return true;
   }
 
-  /** Settles a target that was read unsettled; resolves at once when it is settled. */
+  /** Settles a target if it was unsettled when it was read; otherwise resolves immediately. */
   async settleTarget(collection: string, target: TargetFields): Promise<void> {
     if (target.unsettled) await this.#rollForward({ in: collection, id: target._id }, target.unsettled.op);
   }
 
   /**
-   * Settles intents a counter was read with that are older than a second, at most twenty: of processes that died or are
-   * slow. Younger ones are their writers', who acknowledge a change once it is counted: without them a reader sees all
-   * that was acknowledged before this call. So are those that this process is making or settling: where all are slow, readers
-   * would do the same work over and over. Returns whether the counter is to be read again; once is enough.
+   * Settles at most twenty of the intents that a counter was read with, those older than a second: their processes died or
+   * are slow. Younger intents are left to their writers, who acknowledge a change only once it is counted: so a reader sees
+   * all that was acknowledged before this call. Intents that this process is making or settling are left alone too:
+   * otherwise, when everything is slow, readers would do the same work over and over. Returns whether the counter is to be
+   * read again; once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
   }
 
   /**
-   * Finds out what became of the change that an answer's document names. Returns whether the document is to be read again: the
-   * answer is written, or there will be none. `false` while the change may still be made, unless it is to be stopped.
+   * Finds out what became of the change that an answer's document names. Returns `true` when the document is to be read again:
+   * the answer is written, or there will be none. Returns `false` while the change may still be made; with `stop` it stops the
+   * change instead.
    */
   async settleReply(collection: string, reply: CounterFields, how: { stop: boolean }): Promise<boolean> {
     const at = { in: collection, id: reply._id };
@@ -158,7 +162,7 @@ export class Settler {
     return (await Promise.all(settled)).every(Boolean);
   }
 
-  /** Waits until counters have room for further intents. Throws `gateway/unavailable` when they do not get it in time. */
+  /** Waits until counters have room for further intents. Throws `gateway/unavailable` when they have none in time. */
   async makeRoom(
     collection: string,
     ids: readonly string[],
@@ -183,9 +187,9 @@ export class Settler {
     }
   }
 
-  /** Settles what processes left behind when they died. Rejects after the rest when some of it cannot be. */
+  /** Settles what processes left behind when they died. If some of it cannot be settled, settles the rest and then rejects. */
   async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
-    // A range and not only an upper bound: some servers do not use a partial index for the latter.
+    // A range and not only an upper bound: some servers do not use a partial index for an upper bound alone.
     const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
@@ -248,12 +252,12 @@ export class Settler {
       return result?.status === 'fulfilled' && !result.value;
     });
     if (!failed && untaken.length === 0) return;
-    // Only to be tidy: without a commit an intent counts for nothing and is fenced off in time.
+    // This only tidies up: without a commit an intent counts for nothing and is fenced off later.
     await Promise.allSettled(counters.map((counter) => this.#withdraw(counter, op)));
     throw failed ? failed.reason : new NotAnnounced(untaken);
   }
 
-  /** Returns whether there is a document, and room in it. */
+  /** Returns whether the counter has a document with room in it. Throws `ClaimLost` when an answer's claim is lost. */
   async #announce(counter: CounterWrite | KeptReply, intent: Intent): Promise<boolean> {
     const counters = this.#counters(counter.in);
     if ('claim' in counter) {
@@ -266,10 +270,10 @@ export class Settler {
     return (await counters.updateOne(open, { $push: { pending: intent } })).matchedCount > 0;
   }
 
-  /** Makes a counter's document, or waits until it has room. Throws `gateway/unavailable` when it does not get it in time. */
+  /** Makes a counter's document, or waits until it has room. Throws `gateway/unavailable` when it has none in time. */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
-      // Not an upsert: its losers get no duplicate-key error on every compatible server.
+      // Not an upsert: not every compatible server gives a losing upsert a duplicate-key error.
       await this.#counters(counter.in).insertOne({ _id: counter.id, pending: [] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;
@@ -281,7 +285,7 @@ export class Settler {
     await this.#counters(counter.in).updateOne({ _id: counter.id }, { $pull: { pending: { op } } });
   }
 
-  /** Tells a lost compare-and-set from one that the driver repeated because the first answer was lost. */
+  /** Tells a compare-and-set that lost from one that won and was repeated by the driver because the first answer was lost. */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#read(target))?.lastOp === op;
   }
@@ -300,21 +304,21 @@ export class Settler {
     }
     if (target && target.rev <= intent.fromRev) {
       if (!stop && intent.at.getTime() > readAt - trustMs) return false;
-      // Its process died before the commit, or is slow: with the raised rev it cannot commit any more.
+      // The intent's process died before the commit, or is slow: after `rev` is raised, it cannot commit any more.
       await this.#targets(at.in).updateOne(
         { _id: at.id, rev: { $lte: intent.fromRev } },
         { $set: { rev: intent.fromRev + 1 } },
       );
       return this.#settleIntent(counter, intent);
     }
-    // Its compare-and-set has lost or will, or it is settled already: then this finds nothing to remove.
+    // The intent's compare-and-set has lost or will lose. Or the change is settled already: then there is nothing to remove.
     await this.#withdraw(counter, intent.op);
     return true;
   }
 
   /**
-   * Writes what follows from a target's change; of `op` alone when given. A plan is trusted for a while after it was
-   * read and then read again: what a later change took away is not remembered for ever.
+   * Writes what follows from a target's change; with `op`, only from that change. A plan is trusted for a while after
+   * it was read and then read again, because rows that a later change took away are not remembered for ever.
    */
   async #rollForward(
     at: { in: string; id: string },
@@ -408,7 +412,7 @@ function noRoom(): ApiError {
   });
 }
 
-/** One write a counter document: its intent is removed with the first. */
+/** Merges the writes to one counter document into one, because the first write removes the intent. */
 export function mergeCounters(counters: readonly CounterWrite[]): CounterWrite[] {
   const merged = new Map<string, CounterWrite>();
   for (const { in: name, id, inc } of counters) {

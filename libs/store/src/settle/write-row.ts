@@ -6,8 +6,9 @@ import type { RowFields, RowWrite } from './plan.ts';
 const goneForMs = 10 * 60_000;
 
 /**
- * Writes a row, unless a later change of its target has written it already. Resolves to `false` when nothing could
- * be written by `until` (Unix time in ms): then the plan may be long settled, and what came after it forgotten.
+ * Writes a row, unless a later change of its target has written it already. Resolves to `false` when nothing could be
+ * written by `until` (Unix time in ms): by then the plan may be settled for long, and later changes of the row may be
+ * forgotten.
  */
 export async function writeRow(
   rows: Collection<RowFields>,
@@ -18,7 +19,7 @@ export async function writeRow(
   const content = row.put ? { ...row.put, rev } : { ...goneRow(), rev };
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
-    // Again: a process that was asleep since must not fill a place that is free because the row came and went.
+    // Checks the time again: a process that was suspended here must not fill a place that is free because the row came and went.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
     if (written.matchedCount > 0) return true;
@@ -29,14 +30,15 @@ export async function writeRow(
 }
 
 /**
- * A row that no list shows. With `rev: -1` it takes a place before the row is put there: the write that shows the
- * row only replaces, so a writer that falls asleep just before it finds the place taken by others, or gone.
+ * A row that no list shows. With `rev: -1` it takes the place of a row before the row is put there. The write that
+ * shows the row can only replace, so a writer that is suspended just before that write finds the place taken by others,
+ * or gone.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };
 }
 
-/** Not an upsert: its losers get no duplicate-key error on every compatible server. */
+/** Not an upsert: not every compatible server gives a losing upsert a duplicate-key error. */
 async function insertRow(rows: Collection<RowFields>, row: RowFields): Promise<boolean> {
   try {
     await rows.insertOne(row as OptionalUnlessRequiredId<RowFields>);

@@ -7,7 +7,7 @@ export const declaredWithReplies = {
   collections: [...declared.collections, replyCollection],
 };
 
-/** A request's work: a new box of a key, with all that follows from it, and a second one that it needs. */
+/** A request's work: makes a new box for a key, with all that follows from it, and a second box that the first one needs. */
 export async function makeBoxes(documents: Documents, key: string): Promise<string> {
   const id = `${key}-${randomUUID()}`;
   const set = box({ owner: key, things: 1 });

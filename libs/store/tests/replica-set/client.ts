@@ -31,7 +31,7 @@ export interface Gated {
 interface Command<T> {
   isWrite: boolean;
   isRetried: boolean;
-  /** What a bulk's failures are wrapped in. */
+  /** Whether it is a bulk, whose failures are wrapped in an error of their own. */
   isBulk?: boolean;
   execute(member: Member, made: string): T | Error;
 }
@@ -53,7 +53,7 @@ export class Client {
   #isDead = false;
   #isBuried = false;
 
-  /** @param gates Where commands wait for the schedule. Without it they are executed and replicated at once. */
+  /** @param gates Where commands wait for the schedule. Without it they are executed and replicated immediately. */
   constructor(set: ReplicaSet, gates?: Gated[], concern: (collection: string) => Concern = () => 'majority') {
     this.#set = set;
     this.#gates = gates;
@@ -71,14 +71,14 @@ export class Client {
     this.#sees = this.#set.leader;
   }
 
-  /** Breaks its connections: commands under way fail, and may be executed all the same. */
+  /** Breaks its connections: commands under way fail, but may be executed all the same. */
   cut(): void {
     for (const reject of this.#open) reject(new MongoNetworkError('connection closed'));
     this.#open.clear();
     this.discover();
   }
 
-  /** Ends its process: commands under way arrive, and are never answered. */
+  /** Ends its process: commands under way arrive, but are never answered. */
   die(): void {
     this.#isDead = true;
   }
@@ -134,7 +134,7 @@ export class Client {
     if (!member.isPrimary) throw new MongoServerError({ message: 'not primary', code: 10107 });
     const answer = execute(member, made);
     if (isWrite) {
-      // A write that changed nothing waits for all that it has seen.
+      // A write waits for all entries of the log, even if it changed nothing.
       const written = member.majority(member.log.length);
       if (!this.#gates) this.#set.replicateAll();
       try {
@@ -214,7 +214,7 @@ export class Client {
         update(filter, (document) => updated(document, change), Number.POSITIVE_INFINITY),
       replaceOne: (filter: Fields, next: Fields) =>
         update(filter, ({ _id }) => copyOf({ ...next, _id }) as Stored, 1),
-      // No more than a question of speed.
+      // Does nothing: indexes that are not unique only change the speed.
       createIndexes: (indexes: readonly Fields[]) => {
         if (indexes.some(({ unique }) => unique)) throw new NotModelled('unique index');
       },
@@ -238,7 +238,7 @@ export class Client {
   }
 }
 
-/** Codes of failures that say nothing of the command itself. */
+/** Codes of failures whose cause is not the command itself. */
 const retryable = new Set([10107, 189]);
 
 function documentsOf(data: Data, collection: string, filter: Fields): Stored[] {
@@ -255,7 +255,7 @@ function isId(value: unknown): value is Id {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** What a command wrote when it was sent for the first time, as far as it was not taken back. */
+/** The entries that an earlier attempt of a command wrote, unless they were rolled back. */
 function recorded(member: Member, made: string): Entry[] {
   return member.log.filter(({ statement }) => statement === made);
 }

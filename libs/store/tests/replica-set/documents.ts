@@ -7,9 +7,9 @@ export interface Stored {
 }
 type Fields = Record<string, unknown>;
 
-/** The code under test uses something that the model does not have: to be added here, never to be passed over. */
+/** The code under test uses something that the model does not have. Add it to the model; never ignore it. */
 export class NotModelled extends Error {
-  /** Code under test may catch it. */
+  /** The first such error, because the code under test may catch it. */
   static first: NotModelled | undefined;
 
   constructor(what: string) {
@@ -18,7 +18,7 @@ export class NotModelled extends Error {
   }
 }
 
-/** A copy down to every object; dates are never changed, so they are shared. */
+/** A deep copy. Dates are shared, because they are never changed. */
 export function copyOf<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copyOf) as T;
   if (isFields(value)) {
@@ -28,7 +28,7 @@ export function copyOf<T>(value: T): T {
   return value;
 }
 
-/** Tells whether a document meets a filter. */
+/** Tells whether a document matches a filter. */
 export function matches(document: unknown, filter: Fields): boolean {
   return Object.entries(filter).every(([path, condition]) => {
     if (path.startsWith('$')) throw new NotModelled(`filter ${path}`);
@@ -60,7 +60,7 @@ export function inOrder(documents: readonly Stored[], sort: Fields): Stored[] {
   return documents.toSorted((a, b) => (compare(a[field], b[field]) ?? 0) * Number(direction));
 }
 
-/** The part of a document a find asks for. */
+/** The part of a document that a find asks for. */
 export function projected(document: Stored, projection: Fields | undefined): Stored {
   if (!projection) return copyOf(document);
   const names = Object.keys(projection);
@@ -160,7 +160,7 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   return isFields(value) && name in value ? valuesAt(value[name], rest) : [];
 }
 
-/** Below, above or at 0; `undefined` for values of different types, of which no range has any. */
+/** Below, above or at 0; `undefined` for values of different types, which are in no range. */
 function compare(one: unknown, other: unknown): number | undefined {
   if (one instanceof Date && other instanceof Date) return one.getTime() - other.getTime();
   if (typeof one === 'number' && typeof other === 'number') return one - other;

@@ -1,33 +1,33 @@
 import type { Id, Stored } from './documents.ts';
 
-/** A write to one document, as the log has it; `document: null` is a removal. */
+/** A log entry: the write of one document; `document: null` is a removal. */
 export interface Entry {
   term: number;
   collection: string;
   id: Id;
   document: Stored | null;
-  /** Which statement of which command made it: a command that is sent again is not made again. */
+  /** Which statement of which command made it, so that a command that is sent again is not executed again. */
   statement: string;
 }
 
 /** Documents by collection and `_id`. */
 export type Data = Map<string, Map<Id, Stored>>;
 
-/** How a command ended that waited for a majority on a member that is primary no more. */
+/** The error of a command that waited for a majority on a member that is no longer the primary. */
 export class SteppedDown extends Error {}
 
-/** A member of a replica set. What it has may go beyond what a majority has, and is taken back then. */
+/** A member of a replica set. It may have entries that a majority does not have, which may be rolled back. */
 export class Member {
   readonly log: Entry[] = [];
-  /** After all of `log`. */
+  /** The data after all entries of `log`. */
   head: Data = new Map();
-  /** After the first `commit` entries: what a majority has, as far as this member knows. Never taken back. */
+  /** The data after the first `commit` entries, which a majority has, as far as this member knows. Never rolled back. */
   readonly committed: Data = new Map();
   commit = 0;
-  /** Whether it takes itself for the primary, since the election of that term. */
+  /** Whether it thinks that it is the primary, since the election of `term`. */
   isPrimary = false;
   term = 0;
-  /** Whether it hears of no other member. */
+  /** Whether it is cut off from all other members. */
   isCut = false;
   #waiting: { upTo: number; resolve: () => void; reject: (reason: Error) => void }[] = [];
 
@@ -36,7 +36,7 @@ export class Member {
     for (const entry of entries) put(this.head, entry);
   }
 
-  /** Resolves once a majority has the first entries of the log, so many of them. */
+  /** Resolves once a majority has the first `upTo` entries of the log. */
   majority(upTo: number): Promise<void> {
     if (upTo <= this.commit) return Promise.resolve();
     return new Promise((resolve, reject) => this.#waiting.push({ upTo, resolve, reject }));
@@ -54,7 +54,7 @@ export class Member {
     this.#waiting = [];
   }
 
-  /** Takes back all but the first entries. */
+  /** Rolls back all but the first `to` entries. */
   rollBack(to: number): void {
     if (to < this.commit) throw new Error('The model took back what a majority has.');
     this.log.length = to;
@@ -64,9 +64,9 @@ export class Member {
 }
 
 /**
- * A set of three members, of which two are a majority. The primary replicates to the others; what two have of its term is
- * committed. When it fails over, the primary is cut off and for a while does not know that another was elected: it reads and
- * writes on, but its writes reach no majority, and are taken back when it rejoins.
+ * A set of three members, of which two are a majority. The primary replicates to the others; entries of its term that two
+ * members have are committed. In a failover, the primary is cut off and for a while does not know that another was elected:
+ * it continues to read and write, but its writes reach no majority, and are rolled back when it rejoins.
  */
 export class ReplicaSet {
   readonly members = [new Member(), new Member(), new Member()] as const;
@@ -81,7 +81,7 @@ export class ReplicaSet {
     return this.#leader;
   }
 
-  /** A member gets the next entries of the primary's log and hears how much a majority has. */
+  /** Gives a member the next entries of the primary's log and tells it how much a majority has. */
   replicate(member: Member, most = Number.POSITIVE_INFINITY): void {
     const leader = this.#leader;
     if (member === leader || member.isCut) return;
@@ -93,13 +93,13 @@ export class ReplicaSet {
     member.knows(Math.min(leader.commit, member.log.length));
   }
 
-  /** Everybody who is not cut off gets everything. */
+  /** Replicates everything to all members that are not cut off. */
   replicateAll(): void {
-    // What the first gets commits, and the second time all hear of it.
+    // The first pass commits the entries; in the second pass all members learn of it.
     for (const member of [...this.members, ...this.members]) this.replicate(member);
   }
 
-  /** The primary is cut off, and another elected: of the others the one that has more. */
+  /** Cuts off the primary and elects the other member that has more entries. */
   failOver(): void {
     this.rejoin();
     this.#leader.isCut = true;
@@ -109,7 +109,7 @@ export class ReplicaSet {
     this.#lead(isFirst ? one : other, this.#leader.term + 1);
   }
 
-  /** Who was cut off hears of the election, and takes back what the primary does not have. */
+  /** A member that was cut off learns of the election, and rolls back entries that the primary does not have. */
   rejoin(): void {
     for (const member of this.members.filter(({ isCut }) => isCut)) {
       member.isCut = false;
@@ -122,7 +122,7 @@ export class ReplicaSet {
     member.isPrimary = true;
     member.term = term;
     this.#leader = member;
-    // Entries of earlier terms are committed by this first one of its own.
+    // This first entry of its own term also commits entries of earlier terms.
     member.append([{ term, collection: '', id: '', document: null, statement: '' }]);
   }
 

@@ -26,14 +26,14 @@ import { Client, type Concern, type Gated } from './client.ts';
 import { NotModelled } from './documents.ts';
 import { ReplicaSet } from './members.ts';
 
-/** What happens next. */
+/** One step of a schedule. */
 export type Turn =
   | { do: 'go'; at: number }
   | { do: 'replicate'; member: number; most: number }
   | { do: 'fail over' | 'rejoin' | 'wait' }
   | { do: 'discover' | 'cut' | 'die' | 'sleep or wake'; at: number };
 
-/** Schedules: mostly commands that go on, in any order, and between them what happens to the set and to processes. */
+/** Random schedules. Most turns let a command go on, in any order; turns between them do something to the set or to processes. */
 export function schedules(): fc.Arbitrary<Turn[]> {
   const at = fc.nat(11);
   const of = (name: Turn['do']) => fc.record({ do: fc.constant(name), at });
@@ -61,7 +61,7 @@ export function schedules(): fc.Arbitrary<Turn[]> {
 /** How a schedule ended. */
 export interface Outcome {
   faults: Fault[];
-  /** Number of events of committed changes whose key another event had, and which were published and logged. */
+  /** Number of events of committed changes that were published and logged although another event had their key. */
   besides: number;
 }
 export type Fault =
@@ -87,8 +87,8 @@ const longMs = 31_000;
 const metrics = new Metrics();
 
 /**
- * Lets three processes switch lamps, read totals, sweep and publish on a replica set that a schedule makes fail over; then
- * everything that is left goes on until nothing is left, and the end is judged.
+ * Makes three processes switch lamps, read totals, sweep and publish on a replica set, while a schedule makes the set fail
+ * over. Then finishes all work that is left, and judges the end.
  */
 export async function play(
   schedule: readonly Turn[],
@@ -112,7 +112,7 @@ interface Process {
 class World {
   readonly #set = new ReplicaSet();
   readonly #gates: Gated[] = [];
-  /** Prepares and judges; its commands are executed at once. */
+  /** For preparing and judging; its commands are executed immediately. */
   readonly #admin = new Client(this.#set);
   readonly db = this.#admin.db;
   readonly #concern: (collection: string) => Concern;
@@ -122,7 +122,7 @@ class World {
   readonly #acknowledged: { lamp: string; seq: number; life: string }[] = [];
   /** Keys of events that the relay logged as conflicts. */
   readonly #conflicts = new Set<string>();
-  /** Work of processes, of dead ones too. */
+  /** The work of all processes, including dead ones. */
   readonly #work: Promise<unknown>[] = [];
   readonly #asleep = new Set<Client>();
   #later = 0;
@@ -132,7 +132,7 @@ class World {
     this.#concern = concern;
   }
 
-  /** Starts a process that makes so many changes, reads, sweeps and publishes. */
+  /** Starts a process that makes this number of changes, reads, sweeps and publishes. */
   start(changes: number, seed: number): void {
     const client = new Client(this.#set, this.#gates, this.#concern);
     const { db } = client;
@@ -141,7 +141,7 @@ class World {
     this.#living.push({ client, relay });
     const repeat = async (times: number, act: (time: number) => Promise<unknown>) => {
       this.#working++;
-      // A failure tells nobody anything: the change may have been made.
+      // Ignores failures: a change that failed may have been made all the same.
       for (let time = 0; time < times; time++) await act(time).catch(() => undefined);
       this.#working--;
     };
@@ -171,7 +171,7 @@ class World {
       case 'go': {
         const awake = this.#gates.filter(({ client }) => !this.#asleep.has(client));
         const gate = awake[turn.at % awake.length];
-        // All wait for a majority.
+        // No command is left to go on: all wait for a majority.
         if (!gate) {
           this.#set.replicateAll();
           return;
@@ -209,7 +209,7 @@ class World {
     }
   }
 
-  /** Lets all go on and sweeps until nothing is left, then judges. */
+  /** Makes all commands go on and sweeps until nothing is left, then judges. */
   async end(): Promise<Outcome> {
     this.#set.rejoin();
     for (const { client } of this.#dead) client.bury();
@@ -248,7 +248,7 @@ class World {
     return new Relay({ bus: this.#bus(client), outbox, log, metrics, sweepMs: never, checkMs: never });
   }
 
-  /** A log of events that loses nothing: it is not what this is about. */
+  /** An event log that loses nothing, because it is not what this tests. */
   #bus(client: Client): Bus {
     const published = this.#published;
     return {
@@ -317,7 +317,7 @@ class World {
   }
 }
 
-/** Until everybody waits: a relay lets one turn pass between two batches. */
+/** Resolves when all processes wait. Two turns are needed, because a relay lets one turn pass between two batches. */
 async function nextTurns(): Promise<void> {
   await nextTurn();
   await nextTurn();

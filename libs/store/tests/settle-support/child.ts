@@ -1,9 +1,9 @@
 import { MongoClient } from 'mongodb';
-// Not the whole library: a hundred of these are started.
+// Does not load the whole library, because a hundred of these processes are started.
 import { Settler } from '../../src/settle/settler.ts';
 import { flip, killAtCommand, lampNames, lampsOf, readLamp, view } from './world.ts';
 
-/** What a child process does: `flips` changes of lamps by a seeded generator, until it is done or ends itself. */
+/** A child process's work: it makes `flips` changes of lamps, chosen by a seeded generator, unless it kills itself before. */
 export interface ChildWork {
   url: string;
   database: string;
@@ -11,9 +11,9 @@ export interface ChildWork {
   flips: number;
   /** The only lamp to be flipped. */
   lamp?: string;
-  /** SIGKILL at this step of the last flip. */
+  /** It sends itself SIGKILL at this step of the last flip. */
   killAtStep?: string;
-  /** SIGKILL after this many writes. */
+  /** It sends itself SIGKILL after this many writes. */
   killAtWrite?: number;
 }
 

@@ -2,18 +2,18 @@ import { availableEngines, createStore } from '@kith/testing';
 import { type Db, MongoClient } from 'mongodb';
 import { makeWorld } from './world.ts';
 
-/** Settling is for stores without transactions; the embedded one has them. */
+/** Settling is for stores without transactions; the embedded store has them. */
 export const hasMongo = availableEngines().includes('containers');
 
 export interface World extends AsyncDisposable {
   db: Db;
   url: string;
   database: string;
-  /** A connection of its own, as another process has. */
+  /** Opens a separate connection, as another process has. */
   another(): Promise<Db>;
 }
 
-/** Opens a database of its own with lamps in it. */
+/** Opens a new database with lamps in it. */
 export async function openWorld(): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const { config } = undo.use(await createStore('containers'));

@@ -8,7 +8,7 @@ export interface ChildEnd {
   acknowledged: { lamp: string; seq: number }[];
 }
 
-/** Runs a child process to its end. Rejects when it fails other than by the SIGKILL it sends itself. */
+/** Runs a child process to its end. Rejects when it fails in any other way than by the SIGKILL that it sends itself. */
 export async function runChild(work: ChildWork): Promise<ChildEnd> {
   const script = new URL('./child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, JSON.stringify(work)], {

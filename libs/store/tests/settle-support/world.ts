@@ -12,10 +12,10 @@ import {
 } from '../../src/settle/plan.ts';
 import type { Settler } from '../../src/settle/settler.ts';
 
-/** A lamp that is on or off, of two owners. While it is on, each owner has a row of it, and it counts. */
+/** A lamp that is on or off and has two owners. While it is on, each owner has a row for it and counts it. */
 export interface Lamp extends TargetFields {
   on: boolean;
-  /** New each time it is switched on; the rows' ids are made of it. */
+  /** New each time the lamp is switched on; the rows' ids are made from it. */
   life: string;
   seq: number;
 }
@@ -59,7 +59,7 @@ export function rowId(owner: string, lamp: string, life: string): string {
   return `${owner}|${lamp}|${life}`;
 }
 
-/** Reads a lamp, settling what was left of its last change. */
+/** Reads a lamp, and first settles what was left of its last change. */
 export async function readLamp(db: Db, settler: Settler, name: string): Promise<Lamp> {
   const lamp = await lampsOf(db).findOne({ _id: name });
   if (!lamp) throw new Error(`no ${name}`);
@@ -67,7 +67,7 @@ export async function readLamp(db: Db, settler: Settler, name: string): Promise<
   return lamp;
 }
 
-/** Switches a lamp as it was read: on if it was off, off if it was on. `null` when it has gone on since. */
+/** Switches a lamp as it was read: on if it was off, off if it was on. `null` when it has changed since. */
 export async function flip(settler: Settler, lamp: Lamp): Promise<Lamp | null> {
   const on = !lamp.on;
   const life = on ? randomUUID() : lamp.life;
@@ -93,7 +93,7 @@ export async function flip(settler: Settler, lamp: Lamp): Promise<Lamp | null> {
   return made ? { ...lamp, on, life, seq, rev: lamp.rev + 1 } : null;
 }
 
-/** What a reader sees of an owner: the total and the rows, settled first as a service's reader does. */
+/** What a reader sees of an owner: the total and the rows. Settles first, as a service's reader does. */
 export async function view(
   db: Db,
   settler: Settler,
@@ -111,7 +111,7 @@ export async function view(
   return { total: owner?.n ?? 0, rows: rows.map(({ _id }) => _id) };
 }
 
-/** What a reader has to see of each owner, by the lamps alone. */
+/** What a reader has to see of each owner, computed from the lamps alone. */
 export async function truth(db: Db): Promise<Record<string, { total: number; rows: string[] }>> {
   const lit = await lampsOf(db).find({ on: true }).toArray();
   return Object.fromEntries(
@@ -141,7 +141,7 @@ export async function leftovers(db: Db): Promise<number> {
   return intents + (await lampsOf(db).countDocuments({ unsettled: { $exists: true } }));
 }
 
-/** Makes everything that is left behind as old as if its process had died a minute ago. */
+/** Makes everything that is left behind look as if its process had died a minute ago. */
 export async function ageLeftovers(db: Db): Promise<void> {
   const at = new Date(Date.now() - 60_000);
   for (const owner of await ownersOf(db).find().toArray()) {
@@ -151,7 +151,7 @@ export async function ageLeftovers(db: Db): Promise<void> {
   await lampsOf(db).updateMany({ unsettled: { $exists: true } }, { $set: { unsettledAt: at } });
 }
 
-/** Ends this process at the n-th write a client has made (1 is the first). */
+/** Kills this process after the n-th write of a client (1 is the first). */
 export function killAtCommand(client: MongoClient, n: number): void {
   let seen = 0;
   client.on('commandSucceeded', ({ commandName }) => {

@@ -6,8 +6,8 @@ import { changeCollection } from '../change.ts';
 import { changed, collectionEvent } from '../collection.ts';
 
 /**
- * Deletes a collection of the caller's. It and all below it are gone for every access from then on; what they leave
- * in the store is purged in the background (spec#collections-delete). The root answers like one that is not there.
+ * Deletes a collection of the caller's. From then on nobody can access it or anything below it; what is left in the store is
+ * purged in the background (spec#collections-delete). For the root, the answer is that of a collection that does not exist.
  */
 export const deleteCollection = handler(spec, async (request, app: AppContext) => {
   await changeCollection(request, app, async (current) => {

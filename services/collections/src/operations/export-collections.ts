@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { toCollection } from '../collection.ts';
 import { placeInTree } from '../store/place.ts';
 
-/** Gives a user's collections for an export, by their places. What is deleted is there for no page. */
+/** Gives a user's collections for an export, in the order of their places. No page shows deleted ones. */
 export const exportCollectionsHandler = internalHandler(exportCollections, async (body, app: AppContext) => {
   const { projectId, userId, after, limit } = body;
   const found = await app.store.all({ projectId, userId }, { after: after ?? '', limit });

@@ -6,10 +6,10 @@ import { type EntityRecord, toSavedEntity } from '../entity.ts';
 import { entityPosition } from '../store/entity-place.ts';
 import { placeInTree } from '../store/place.ts';
 
-/** Collections a page looks into at most: many that hold little are many questions. */
+/** The most collections that a page looks into, as each costs a query even if it holds little. */
 const collectionsAtOnce = 50;
 
-/** Where a page ended: behind a collection, or within it. */
+/** Where a page ended: after a collection, or within one. */
 interface Position {
   collection: string;
   within?: { id: string; entity: string };
@@ -39,7 +39,7 @@ function positionOf({ collection, entity }: Row): string {
   return JSON.stringify({ collection: placeInTree(collection), within } satisfies Position);
 }
 
-/** Reads rows from a position on; `next` is where to go on when fewer than `limit` were found so far. */
+/** Reads rows from a position on. `next` is where to go on if fewer than `limit` were found. */
 async function readRows(
   app: AppContext,
   owner: Owner,

@@ -3,7 +3,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { collectionEvent, newCollection, ownerOf, toCollection } from '../collection.ts';
 
-/** Gives the caller's root, made on first use; of several first requests at once one makes it (spec#collections-root). */
+/** Gives the caller's root, made on first use. If several first requests come together, only one makes it (spec#collections-root). */
 export const getRoot = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
   const known = await app.store.root(owner);

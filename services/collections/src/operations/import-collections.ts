@@ -13,8 +13,8 @@ interface Row {
 }
 
 /**
- * Imports collections, each below its parent, which is there or comes in the same rows. Nothing is told of them
- * (docs/adr/0018); one that is there already stays as it is, and so does the first of two rows of one.
+ * Imports collections, each below its parent, which exists or comes in the same rows. Publishes no events (docs/adr/0018). A
+ * collection that exists stays as it is; of two rows for the same collection the first counts.
  */
 export const importCollections = handler(spec, async (request, app: AppContext) => {
   const { projectId } = request.params;
@@ -49,7 +49,7 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
   const known = await app.store.imports.find(wanted);
   const there: Row[] = [];
   const made: { row: number; record: CollectionRecord }[] = [];
-  // Level by level, so that each comes behind its parent.
+  // Level by level, so that each collection comes after its parent.
   let left = rows;
   for (let before = -1; before < made.length; ) {
     before = made.length;
@@ -95,7 +95,7 @@ async function importRows(app: AppContext, rows: readonly Row[]) {
   return { imported, unchanged, refused };
 }
 
-/** Fields of a row that say other than what is stored of its collection; one that is absent says nothing. */
+/** The fields of a row that differ from the stored collection. A field that is absent does not count. */
 function differingFields(
   row: ImportedCollection,
   { parentId, stored }: { parentId: string | undefined; stored: CollectionRecord },

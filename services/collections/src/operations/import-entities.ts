@@ -14,16 +14,16 @@ interface Row {
 
 interface Group {
   owner: Owner;
-  /** Null is the root. */
+  /** Null means the root. */
   id: string | null;
-  /** The first row of each entity is the one that is saved. */
+  /** If an entity has several rows, the first is saved. */
   entities: Map<string, EntityRecord>;
   rows: Row[];
 }
 
 /**
- * Imports what is saved in collections. What is saved already stays as it is, with its time and metadata; nothing is
- * told of it (docs/adr/0018).
+ * Imports entities into collections. Entities that are saved already stay as they are, with their time and metadata. Publishes
+ * no events (docs/adr/0018).
  */
 export const importEntities = handler(spec, async (request, app: AppContext) => {
   const { projectId } = request.params;
@@ -64,13 +64,13 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
       left = again;
     }
   };
-  // Of requests that save in one collection at once, each would undo what the others have begun, and where a request takes
-  // seconds one of them could lose for as long as its client waits.
+  // Without turns, requests that save in one collection at the same time would undo each other's unfinished work. If a request
+  // takes seconds, one of them could lose every race until its client gives up.
   await app.turns.run([...groups.keys()], saveAll);
   return { imported, unchanged, rejected: rejected.sort((one, other) => one.row - other.row) };
 });
 
-/** What became of a group's rows, `there` being those of its entities that were saved already. */
+/** What became of a group's rows; `there` are those of its entities that were saved already. */
 function countOf(group: Group, there: readonly EntityRecord[]) {
   const stored = new Map(there.map((entity) => [entity.entityId, entity]));
   const refused: ImportResult['rejected'] = [];
@@ -89,19 +89,19 @@ function countOf(group: Group, there: readonly EntityRecord[]) {
   return { imported: group.entities.size - there.length, unchanged, refused };
 }
 
-/** Fields of a row that say other than what is saved; one that is absent says nothing. */
+/** The fields of a row that differ from the saved entity. A field that is absent does not count. */
 function differingFields(row: ImportedEntity, stored: EntityRecord): string[] {
   const metadata = row.metadata === undefined || isSameJson(row.metadata, stored.metadata);
   const isSame = { addedAt: Date.parse(row.addedAt) === stored.addedAt, metadata };
   return Object.entries(isSame).flatMap(([field, same]) => (same ? [] : [field]));
 }
 
-/** Tells whether two values are one as JSON; the order of keys says nothing. */
+/** Tells whether two values are the same JSON; the order of keys does not matter. */
 function isSameJson(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 }
 
-/** Saves what groups hold; `again` are those whose collection was changed by others meanwhile. */
+/** Saves the entities of groups; `again` are the groups whose collection others changed meanwhile. */
 async function save(app: AppContext, groups: readonly Group[]) {
   const { imports } = app.store;
   const inRoot = groups.filter(({ id }) => id === null);

@@ -6,8 +6,8 @@ import { changeCollection } from '../change.ts';
 import { changed, collectionEvent, toCollection } from '../collection.ts';
 
 /**
- * Renames a collection of the caller's. One that is not there, another's and the root answer alike
- * (spec#collections-not-found). The name it already has is no change: no event, `updatedAt` stays.
+ * Renames a collection of the caller's. A missing collection, another user's and the root get the same answer
+ * (spec#collections-not-found). If the collection has the name already, nothing changes: no event, and `updatedAt` stays.
  */
 export const rename = handler(spec, async (request, app: AppContext) => {
   const { name } = request.body;

@@ -7,16 +7,16 @@ import type { EntityRecord } from '../entity.ts';
 import { savedKeyAt } from './entity-place.ts';
 import { placed } from './place.ts';
 
-/** A collection as it is stored; the rest is in its place. Times are Unix ms. */
+/** A collection as it is stored. The other fields are in its place. Times are Unix ms. */
 export interface StoredCollection
   extends Pick<CollectionRecord, 'name' | 'ancestors' | 'entityCount' | 'updatedAt' | 'seq'> {
-  /** A root's place contains neither. */
+  /** Stored for a root only, whose place contains neither. */
   root?: Pick<CollectionRecord, 'id' | 'createdAt'> | undefined;
-  /** Set when it is deleted; it stays until everything below it is purged. */
+  /** Set when the collection is deleted. The document stays until everything below it is purged. */
   deleted?: true | undefined;
 }
 
-/** An entity as it is stored; the rest is in its place. */
+/** An entity as it is stored. The other fields are in its place. */
 export interface StoredEntity extends Pick<EntityRecord, 'entityId' | 'metadata'> {
   userId: string;
 }
@@ -57,7 +57,7 @@ export const entities: Collection<StoredEntity> = collection<StoredEntity>({
   indexes: { saved: { key: ({ userId }, place) => savedKeyAt(place, userId) } },
 });
 
-/** All that collections stores. */
+/** Everything that collections stores. */
 export const declared: Declared = {
   collections: [collections, entities, erasedUserCollection, replyCollection],
 };

@@ -5,7 +5,7 @@ import { rangeBehind } from './place.ts';
 
 const positionPattern = /^\d{15}\|[\w-]{43}$/;
 
-/** Where an entity stands in its collection, oldest first: what a cursor carries. */
+/** Where an entity stands in its collection, oldest first. Cursors carry this position. */
 export function entityPosition({ addedAt, entityId }: EntityRecord): string {
   return `${String(addedAt).padStart(15, '0')}|${digest(entityId)}`;
 }
@@ -24,7 +24,7 @@ export function entityPlace({ projectId, id }: Home, entity: EntityRecord): stri
 
 /** When the entity at a place was added. */
 export function addedAtOf(place: string): number {
-  // The time has 15 digits, the digest 43 characters: a page asks this of each of its rows.
+  // Sliced, not split, as a page does this for each of its rows: the time has 15 digits, the digest 43 characters.
   return Number(place.slice(-59, -44));
 }
 
@@ -39,18 +39,18 @@ export function entityRange({ projectId, id }: Home): { above: string; below: st
   return rangeBehind(`${projectId}|${id}|`, '');
 }
 
-/** What the row of an entity in a collection is found by. */
+/** The index key by which the row of an entity in a collection is found. */
 export function savedKey(collection: Owner & Home, entityId: string): string {
   return `${savedPrefix(collection, digest(entityId))}${collection.id}`;
 }
 
-/** The same, of the row at a place. */
+/** The same key, for the row at a place. */
 export function savedKeyAt(place: string, userId: string): string {
   const { projectId, collectionId, hash } = placedEntity(place);
   return `${savedPrefix({ projectId, userId }, hash)}${collectionId}`;
 }
 
-/** The keys of all rows of an entity that are in an owner's collections. */
+/** The index keys of all rows of an entity in an owner's collections. */
 export function savedRange(owner: Owner, entityId: string): { above: string; below: string } {
   return rangeBehind(savedPrefix(owner, digest(entityId)), '');
 }
@@ -59,7 +59,7 @@ function savedPrefix({ projectId, userId }: Owner, hash: string): string {
   return `${projectId}|${userId}|${hash}|`;
 }
 
-/** Of fixed length and without separators, as the ids of entities are not: they are any text. */
+/** A text of fixed length without separators. The ids of entities can be any text. */
 function digest(entityId: string): string {
   return createHash('sha256').update(entityId).digest('base64url');
 }

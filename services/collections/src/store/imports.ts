@@ -8,14 +8,14 @@ import { entityPlace, savedKey } from './entity-place.ts';
 import { adding, entityOf, storedEntity, storedOf } from './record.ts';
 import type { Tree } from './tree.ts';
 
-/** What is to be saved in a collection, as it was found. */
+/** Entities to save in a collection; `collection` is as it was read. */
 export interface EntityBatch {
   collection: CollectionRecord;
-  /** Each once. */
+  /** Each entity only once. */
   entities: readonly EntityRecord[];
 }
 
-/** Brings collections of another backend in. None of it makes an event (docs/adr/0018). */
+/** Stores collections and entities of another backend. None of this makes an event (docs/adr/0018). */
 export class Imports {
   readonly #documents: Documents;
   readonly #tree: Tree;
@@ -25,7 +25,7 @@ export class Imports {
     this.#tree = tree;
   }
 
-  /** The roots of owners, by `userId`, made where there are none; none of an owner who is being erased. */
+  /** The roots of owners, by `userId`. Makes missing ones, except for owners who are being erased. */
   async roots(owners: readonly Owner[], at: number): Promise<Map<string, CollectionRecord>> {
     if (owners.length === 0) return new Map();
     const found = await this.#tree.roots(owners);
@@ -37,14 +37,14 @@ export class Imports {
     return this.#tree.roots(owners);
   }
 
-  /** Those of these collections that are there, by their ids. */
+  /** Those of the given collections that are there, by their ids. */
   find(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     return this.#tree.findAll(of);
   }
 
   /**
-   * Stores new collections whose parents are there, or come before them. Tells of each, in their order, what became of it;
-   * a collection is what is there already under its id.
+   * Stores new collections whose parents are there or come before them. Tells what became of each, in the same order. If the id
+   * is taken already, this is the stored collection.
    */
   async insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]> {
     const outcomes = await this.#documents.change(records.map(adding));
@@ -56,8 +56,8 @@ export class Imports {
   }
 
   /**
-   * Saves what is not saved yet. Of each batch those of its entities that were, as they are; null where the collection has
-   * gone on since it was found.
+   * Saves the entities that are not saved yet. Gives for each batch those of its entities that were saved before, as they are
+   * stored; null if the collection has changed since it was read.
    */
   async save(batches: readonly EntityBatch[]): Promise<(EntityRecord[] | null)[]> {
     const targets = batches.map(({ collection }) => this.#tree.readOf(collection));

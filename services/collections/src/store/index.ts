@@ -20,7 +20,7 @@ import { adding, entityOf, storedEntity, storedOf } from './record.ts';
 import { Tree } from './tree.ts';
 import { walk } from './walk.ts';
 
-/** Which of a collection's entities are asked for: those after `skip` others, or behind a position. */
+/** The entities of a collection to read: those after the first `skip`, or after a position. */
 export interface EntityRange {
   from: { skip: number } | { after: string };
   limit: number;
@@ -28,13 +28,13 @@ export interface EntityRange {
 }
 
 /**
- * What the service keeps: collections, each change in one write with the event that tells of it, and what is saved
- * in them. A deleted collection and all below it are there for none of these methods but `purge`. A collection is changed
- * as it was read from here, else the change is refused.
+ * The store of the service: collections and what is saved in them. Each change of a collection and its event are one write.
+ * Only `purge` sees deleted collections and what is below them. A change is refused if its collection was not read from this
+ * store, or has changed since.
  */
 export class CollectionStore {
   readonly outbox: Outbox;
-  /** Answers to requests with a key. */
+  /** Answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
   readonly erased: ErasedUsers;
   readonly imports: Imports;
@@ -56,14 +56,14 @@ export class CollectionStore {
     return this.#tree.root(owner);
   }
 
-  /** A collection of this owner's; anyone else's is none. */
+  /** A collection of this owner's; `null` for anyone else's. */
   async find(owner: Owner, id: string): Promise<CollectionRecord | null> {
     return (await this.#tree.findWith(owner, id, async () => undefined))?.collection ?? null;
   }
 
   /**
-   * At most `limit` collections directly below another, oldest first, from behind the position `after`; `null` where
-   * that other is not there.
+   * At most `limit` collections directly below another, oldest first, that follow the position `after`; `null` if the parent is
+   * not there.
    */
   async children(
     owner: Owner,
@@ -75,8 +75,8 @@ export class CollectionStore {
   }
 
   /**
-   * Some of an owner's collections, behind a place among all of them; `limit` are looked at. `next` is the place behind
-   * which more may follow.
+   * Some of an owner's collections, after a place among all of them. It looks at `limit` documents and skips those that are
+   * deleted. `next` is the place after which more may follow.
    */
   async all(
     owner: Owner,
@@ -87,8 +87,8 @@ export class CollectionStore {
   }
 
   /**
-   * Stores a new collection with its event. `false` where this is a root and the owner has one already, or where
-   * what it was to stand below has been deleted meanwhile.
+   * Stores a new collection with its event. `false` if it is a root and the owner has one already, or if a collection above it
+   * has been deleted meanwhile.
    */
   insert(record: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#make({ ...adding(record), events: [event] });
@@ -99,12 +99,12 @@ export class CollectionStore {
     return this.#change(before, { set: storedOf(after), events: [event] });
   }
 
-  /** Deletes a collection with all below it; `false` when another change came first. Takes as long for any size. */
+  /** Deletes a collection with everything below it, in the same time for any size; `false` when another change came first. */
   async delete(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
   }
 
-  /** An entity as a collection holds it, by all changes up to the one the collection was read after, or later ones. */
+  /** An entity as a collection holds it, with at least the changes made before the collection was read. */
   async entity(collection: CollectionRecord, entityId: string): Promise<EntityRecord | null> {
     await this.#settle(collection);
     const key = savedKey(collection, entityId);
@@ -112,7 +112,7 @@ export class CollectionStore {
     return row ? entityOf(row) : null;
   }
 
-  /** Stores that an entity came or went and what that made of its collection; `false` when another change came first. */
+  /** Stores that an entity was added or removed, with the changed collection; `false` when another change came first. */
   async changeEntity(
     before: CollectionRecord,
     after: CollectionRecord,
@@ -136,7 +136,7 @@ export class CollectionStore {
     return rows.map(entityOf);
   }
 
-  /** A collection with some of what it holds; `null` where it is not there. */
+  /** A collection with some of its entities; `null` if the collection is not there. */
   async withEntities(
     owner: Owner,
     id: string,
@@ -151,7 +151,7 @@ export class CollectionStore {
 
   /** The owner's collections that hold an entity, in no order. */
   async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {
-    // A change whose process died counts from its commit on, though its row may still be missing.
+    // A change counts from its commit on, even if its process died and its row is still missing.
     await this.#documents.settle(collections, ownerRange(owner, ''));
     const homes: (Owner & { id: string })[] = [];
     for await (const { id } of walk(this.#documents, entities, savedRange(owner, entityId), 'saved'))
@@ -159,17 +159,17 @@ export class CollectionStore {
     return [...(await this.#tree.findAll(homes)).values()];
   }
 
-  /** Takes away a bounded part of what deleted collections left. `true` when more may be left to take at once. */
+  /** Purges a bounded part of what deleted collections left. `true` if there may be more to purge right away. */
   purge(): Promise<boolean> {
     return this.#purge.step();
   }
 
-  /** Puts right what processes left behind when they died. */
+  /** Repairs what processes left unfinished when they died. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project; `false` while each of its collections has not gone with its users. */
+  /** Erases what is left of a deleted project; `false` as long as collections are left, which go with its users. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [collections, entities],

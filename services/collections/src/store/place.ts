@@ -13,26 +13,26 @@ export function placeOf(record: CollectionRecord): string {
   return `${listPrefix(record, record.parentId)}${positionOf(record)}`;
 }
 
-/** What a place says. The id and time are a collection's that is no root. */
+/** What a place says. The id and the time are wrong for a root, whose place holds neither. */
 export function placed(place: string): Owner & { id: string; createdAt: number } {
   const [projectId = '', userId = '', , createdAt, id = ''] = place.split('|');
   return { projectId, userId, id, createdAt: Number(createdAt) };
 }
 
-/** Where a collection stands among its siblings: what a cursor carries. 15 digits of ms last for 30,000 years. */
+/** Where a collection stands among its siblings. Cursors carry this position. 15 digits of ms last for 30,000 years. */
 export function positionOf(record: CollectionRecord): string {
   return `${String(record.createdAt).padStart(15, '0')}|${record.id}`;
 }
 
 /**
- * The keys of a parent's list. The owner's prefix always stands before the position, so that a forged one leaves the list
- * empty or whole but never reaches into another.
+ * The keys of a parent's list. The owner's prefix always stands before the position, so that a forged position makes the list
+ * empty or whole but never reaches into another list.
  */
 export function listRange(owner: Owner, parentId: string, after: string | null): Range {
   return rangeBehind(listPrefix(owner, parentId), after ?? '');
 }
 
-/** Where a collection stands among all of its owner's: what a walk over them goes on behind. */
+/** Where a collection stands among all of its owner's, so that a walk over them can go on after it. */
 export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);
 }
@@ -50,7 +50,7 @@ function listPrefix(owner: Owner, parentId: string): string {
   return `${ownerPrefix(owner)}${parentId}|`;
 }
 
-/** The keys with a prefix that ends in a bar, behind one of them. */
+/** The keys that begin with `prefix`, which ends in a bar, and follow `after`. */
 export function rangeBehind(prefix: string, after: string): Range {
   // `}` follows `|`.
   return { above: `${prefix}${after}`, below: `${prefix.slice(0, -1)}}` };

@@ -3,14 +3,14 @@ import { collections, entities, idOf, type StoredCollection } from './collection
 import { entityRange } from './entity-place.ts';
 import { placed } from './place.ts';
 
-/** Documents of one kind that a step touches: a few milliseconds of the embedded form, which serves no request meanwhile. */
+/** The most documents of one kind that a step touches. The embedded form serves no request meanwhile, for a few milliseconds. */
 const batch = 200;
 
 type Deleted = Stored<StoredCollection>;
 
 /**
- * Erases deleted collections with everything below them, from the bottom up: whatever leads to a collection is erased after it.
- * So a process may die at any point, and several may purge at once.
+ * Erases deleted collections with everything below them, from the bottom up: a collection is erased before the one that leads
+ * to it. So a process may die at any point, and several may purge at the same time.
  */
 export class Purge {
   readonly #documents: Documents;
@@ -20,7 +20,7 @@ export class Purge {
     this.#documents = documents;
   }
 
-  /** Takes one step; `false` when nothing can be done for now. */
+  /** Takes one step; `false` if there is nothing to do for now. */
   async step(): Promise<boolean> {
     this.#walk ??= this.#eraseDeleted();
     try {
@@ -46,7 +46,7 @@ export class Purge {
     return erased > 0;
   }
 
-  /** Returns how many were erased: none that has unpublished events, or has anything left below it. */
+  /** Erases those that have no unpublished events and nothing left below them. Returns how many were erased. */
   async *#erase(some: readonly Deleted[]): AsyncGenerator<void, number> {
     const ids = some.map(({ id, doc }) => idOf(doc, id));
     let erased = 0;

@@ -5,37 +5,37 @@ import { collections, type StoredCollection, type StoredEntity } from './collect
 import { addedAtOf } from './entity-place.ts';
 import { placed, placeOf } from './place.ts';
 
-/** The collection that a stored document is. */
+/** Makes a collection from its stored document. */
 export function recordOf({ id: place, doc }: Stored<StoredCollection>): CollectionRecord {
   const { root, deleted, ...rest } = doc;
   return { ...placed(place), ...root, parentId: rest.ancestors.at(-1) ?? null, ...rest };
 }
 
-/** What is stored of a collection. */
+/** Makes the document to store for a collection. */
 export function storedOf(record: CollectionRecord): StoredCollection {
   const { id, createdAt, parentId, name, ancestors, entityCount, updatedAt, seq } = record;
   const root = parentId === null ? { id, createdAt } : undefined;
   return { name, ancestors, entityCount, updatedAt, seq, ...(root && { root }) };
 }
 
-/** The entity that a stored row is. */
+/** Makes an entity from its stored row. */
 export function entityOf({ id: place, doc }: Stored<StoredEntity>): EntityRecord {
   const { entityId, metadata } = doc;
   return { entityId, addedAt: addedAtOf(place), metadata };
 }
 
-/** What is stored of an entity. */
+/** Makes the row to store for an entity. */
 export function storedEntity({ userId }: Owner, { entityId, metadata }: EntityRecord): StoredEntity {
   return { userId, entityId, metadata };
 }
 
-/** The change that stores a new collection below what has to be there. */
+/** The change that stores a new collection if everything above it is there. */
 export function adding(record: CollectionRecord): DocumentChange<StoredCollection> {
   return {
     in: collections,
     target: placeOf(record),
     set: storedOf(record),
-    // Without it, the store inserts a root with one write.
+    // A root has no `below`: so the store inserts it with one write.
     ...(record.parentId !== null && { below: { index: 'id', keys: record.ancestors } }),
   };
 }

@@ -4,7 +4,7 @@ import { collections, type StoredCollection } from './collections.ts';
 import { rootPlace } from './place.ts';
 import { recordOf } from './record.ts';
 
-/** Reads collections. One is there as long as neither it nor any collection above it is deleted. */
+/** Reads collections. A collection is there as long as neither it nor any collection above it is deleted. */
 export class Tree {
   readonly #documents: Documents;
   readonly #read = new WeakMap<CollectionRecord, Stored<StoredCollection>>();
@@ -29,7 +29,7 @@ export class Tree {
     return new Map(roots.map((root) => [root.userId, root]));
   }
 
-  /** Finds a collection, and reads something more of it while the ones above it are looked up. */
+  /** Finds a collection, and reads something more with `read` while the collections above it are looked up. */
   async findWith<T>(
     owner: Owner,
     id: string,
@@ -41,24 +41,24 @@ export class Tree {
     return whole.length === 1 ? { collection, more } : null;
   }
 
-  /** Those of these collections that are there, by their ids. */
+  /** Those of the given collections that are there, by their ids. */
   async findAll(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     const whole = await this.#whole(await this.#own(of));
     return new Map(whole.map((record) => [record.id, record]));
   }
 
-  /** At most `limit` of a parent's list. Does not look whether the parent is there. */
+  /** At most `limit` collections of a parent's list. Does not check whether the parent is there. */
   async children(range: Range): Promise<CollectionRecord[]> {
     const found = await this.#documents.range(collections, range);
     const children = this.#recordsOf(found);
     const last = found.at(-1);
     if (!last || found.length < range.limit || children.length === found.length) return children;
-    // Deleted ones are among them until they are purged.
+    // Deleted ones were among them, as they are until the purge: reads on for the rest.
     const rest = { ...range, above: last.id, limit: range.limit - children.length };
     return [...children, ...(await this.children(rest))];
   }
 
-  /** Those of at most `limit` documents of an owner's that are there. `last` is the last one looked at, if more may follow. */
+  /** Reads at most `limit` documents of an owner's and gives those that are there. `last` is the last one read, if more may follow. */
   async all(range: Range): Promise<{ there: CollectionRecord[]; last: CollectionRecord | undefined }> {
     const found = await this.#documents.range(collections, range);
     const last = found.length === range.limit ? found.at(-1) : undefined;
@@ -74,7 +74,7 @@ export class Tree {
     });
   }
 
-  /** Those below collections that are all there. */
+  /** The records whose ancestors are all there. */
   async #whole(records: readonly CollectionRecord[]): Promise<CollectionRecord[]> {
     const known = new Set(records.map(({ id }) => id));
     const above = new Set(records.flatMap(({ ancestors }) => ancestors).filter((id) => !known.has(id)));

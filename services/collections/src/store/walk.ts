@@ -2,7 +2,7 @@ import type { AnyCollection, Collection, Documents, Range, Stored } from '@kith/
 
 const batch = 1_000;
 
-/** Reads a whole range of ids, or of an index's keys, which differ. */
+/** Reads a whole range of ids, or of an index's keys, which must all be different. */
 export async function* walk<D>(
   documents: Documents,
   of: Collection<D>,

@@ -9,7 +9,7 @@ import { entityPlace } from '../../src/store/entity-place.ts';
 import { placeOf } from '../../src/store/place.ts';
 import { storedEntity, storedOf } from '../../src/store/record.ts';
 
-/** Saves so many entities in a collection as the store lays them down, past it, and gives their ids, oldest first. */
+/** Writes so many entities of a collection into the database directly, in the store's format, and gives their ids, oldest first. */
 export async function storeEntities(
   config: StoreConfig,
   collection: CollectionRecord,

@@ -14,14 +14,14 @@ interface Node {
 }
 
 interface Step {
-  /** By whom: the owner of the collection that is meant, or now and then the other user. */
+  /** Who acts: the owner of the target, or now and then the other user. */
   by: 'owner' | 'other';
   act: 'create' | 'rename' | 'delete' | 'add' | 'take';
-  /** Picks among all collections there ever were, of either user. */
+  /** Picks one of all collections that ever existed, of either user. */
   target: number;
   name: string;
   entityId: string;
-  /** Whether to take the oldest entity there is, and not the one named. */
+  /** Whether to take the oldest entity instead of `entityId`. */
   oldest: boolean;
 }
 
@@ -35,10 +35,10 @@ const step: fc.Arbitrary<Step> = fc.record({
   oldest: fc.boolean(),
 });
 
-/** The tree as it has to be: what is there, by id. */
+/** The tree as it has to be: the collections that are there, by id. */
 class Model {
   readonly nodes = new Map<string, Node>();
-  /** Every id there ever was. */
+  /** Every id that ever existed. */
   readonly ids: string[] = [];
   readonly #owners = new Map<string, number>();
 
@@ -48,7 +48,7 @@ class Model {
     this.#owners.set(id, node.owner);
   }
 
-  /** Who made a collection, also one that is deleted. */
+  /** Who made a collection, even if it is deleted by now. */
   ownerOf(id: string): number {
     return this.#owners.get(id) ?? 0;
   }
@@ -68,7 +68,7 @@ class Model {
   }
 }
 
-/** Lets random sequences of steps agree with the model after each step, so many sequences. */
+/** Takes `numRuns` random sequences of steps, and compares service and model after each step. */
 export async function agreeWithModel(world: World, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }), async (steps) => {
@@ -118,7 +118,7 @@ async function take(model: Model, users: readonly Acts[], { act, ...step }: Step
   }
 }
 
-/** Compares all that either user can see with the model. */
+/** Compares everything that either user can see with the model. */
 async function compare(model: Model, users: readonly Acts[]): Promise<void> {
   await Promise.all(
     model.ids.map(async (id) => {

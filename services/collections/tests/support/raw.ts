@@ -4,13 +4,13 @@ import { MongoClient } from 'mongodb';
 import { type CollectionRecord, newCollection, type Owner } from '../../src/collection.ts';
 import { openStore } from '../../src/store/index.ts';
 
-/** What a store holds, deleted or not. */
+/** How much a store holds, deleted or not. */
 export interface Stored {
   collections: number;
   entities: number;
 }
 
-/** Counts what is stored of an owner, past the service. */
+/** Counts what is stored of an owner, in the database itself. */
 export async function countStored(config: StoreConfig, owner: Owner): Promise<Stored> {
   const { projectId, userId } = owner;
   const [from, to] = [`${projectId}|${userId}|`, `${projectId}|${userId}}`];
@@ -34,7 +34,7 @@ export async function countStored(config: StoreConfig, owner: Owner): Promise<St
   };
 }
 
-/** Stores collections below another, `width` on each level and each level below the first of the one above. */
+/** Stores collections below another: `width` on each level, all of them below the first collection of the level above. */
 export async function seedBelow(
   config: StoreConfig,
   owner: Owner,

@@ -14,7 +14,7 @@ export async function makeBelow(store: CollectionStore, owner: Owner, parentId: 
   return read;
 }
 
-/** Saves an entity; `false` where the collection is not there, or another change came first. */
+/** Saves an entity; `false` if the collection is not there, or another change came first. */
 export async function save(
   store: CollectionStore,
   owner: Owner,
@@ -29,7 +29,7 @@ export async function save(
   return store.changeEntity(before, after, change, entityEvent(after, change));
 }
 
-/** Deletes a collection, and leaves the purge to others. */
+/** Deletes a collection but does not purge it. */
 export async function erase(store: CollectionStore, owner: Owner, id: string): Promise<void> {
   const before = await store.find(owner, id);
   if (!before) throw new Error('not there');
@@ -37,7 +37,7 @@ export async function erase(store: CollectionStore, owner: Owner, id: string): P
   expect(await store.delete(before, after, collectionEvent(collectionDeleted, after))).toBe(true);
 }
 
-/** Purges until nothing is left to do; events are taken out as a relay would. */
+/** Purges until nothing is left to do; takes the events out of the outbox as a relay does. */
 export async function purgeAll(store: CollectionStore): Promise<void> {
   await store.outbox.unpublished(1_000);
   while (await store.purge());

@@ -7,7 +7,7 @@ import { type CollectionsOptions, startCollections } from '../../src/index.ts';
 
 export interface Answer {
   status: number;
-  /** The body's text as it came. */
+  /** The text of the body, as received. */
   text: string;
   /** The body, parsed. */
   json: unknown;

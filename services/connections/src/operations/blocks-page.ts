@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 
 const pageSize = 200;
 
-/** Gives identity all blocks that stand, to rebuild its copy from. */
+/** Gives identity a page of all current blocks, so that it can rebuild its copy. */
 export const blocksPageHandler = internalHandler(blocksPage, async ({ after }, app: AppContext) => {
   const pairs = await app.store.blocked(after ?? '', pageSize);
   const last = pairs.length === pageSize ? pairs.at(-1) : undefined;

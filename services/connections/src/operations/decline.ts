@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { pairOfConnection } from '../pair-of-connection.ts';
 
 /**
- * Declines a pending request; an unknown id, another project's and a stranger's are answered alike
+ * Declines a pending request. An unknown id, an id of another project and one of other people's request get the same answer
  * (spec#connections-no-party).
  */
 export const declineHandler = handler(declineConnection, async (request, app: AppContext) => {

@@ -2,7 +2,7 @@ import { exportConnectionSettings } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Gives what a user has decided about requests and the own list for an export. */
+/** Gives, for an export, a user's settings for requests and for their own list. */
 export const exportSettingsHandler = internalHandler(
   exportConnectionSettings,
   async ({ projectId, userId }, app: AppContext) => {

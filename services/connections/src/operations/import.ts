@@ -5,8 +5,8 @@ import { differingFields, pairOfRow } from '../import-pair.ts';
 import type { LivePair } from '../pair.ts';
 
 /**
- * Imports what is between users. Nothing is told of it, so nobody is notified (docs/adr/0018). What stands between two
- * users already stays; a row of a connection that is there changes nothing.
+ * Imports connections and requests between users. It publishes no events, so nobody is notified (docs/adr/0018). What exists
+ * between two users stays; a row of a connection that exists changes nothing.
  */
 export const importHandler = handler(importConnections, async (request, app: AppContext) => {
   const { projectId } = request.params;

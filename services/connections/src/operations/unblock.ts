@@ -4,7 +4,7 @@ import { findUsers, handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { unblock } from '../blocks.ts';
 
-/** Takes the caller's block of a user back (spec#blocks-unblock). */
+/** Removes the caller's block of a user (spec#blocks-unblock). */
 export const unblockHandler = handler(unblockUser, async (request, app: AppContext) => {
   const { projectId, caller, deadline } = request;
   const { userId } = request.params;

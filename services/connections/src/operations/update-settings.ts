@@ -2,7 +2,7 @@ import { updateConnectionSettings } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Changes what is given of the caller's settings, which holds from the answer on (spec#connections-settings). */
+/** Changes the given settings of the caller. They apply from the answer on (spec#connections-settings). */
 export const updateSettingsHandler = handler(updateConnectionSettings, (request, app: AppContext) => {
   const { projectId, caller, body, deadline } = request;
   const { requestsFrom, showsConnections } = body;

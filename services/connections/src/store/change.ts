@@ -5,7 +5,7 @@ import { declines, entries, pairs, type StoredPair, totals } from './collections
 import { pairId, totalsId } from './keys.ts';
 import { declinesOf, readOf, storedEntry, storedPair } from './stored.ts';
 
-/** The change of a pair, with what follows of it in lists and totals. */
+/** The change of a pair, with the changes of lists and totals that follow from it. */
 export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> {
   const changed = entriesChange(before, after);
   return {
@@ -23,7 +23,7 @@ export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> 
   };
 }
 
-/** A block of a declined pair leaves its rows as they are. */
+/** The changed rows of declined requests. Blocking within a declined pair does not change the state, so the rows stay as they are. */
 function declinesChange(before: Pair, after: Pair) {
   if (before.state === after.state) return [];
   return [

@@ -9,13 +9,13 @@ import { usersOf } from './keys.ts';
 
 const time = z.int();
 
-/** Two users and where they stand; who they are is their id. Times are Unix ms. */
+/** Two users and where they stand. The document's id says who they are. Times are Unix ms. */
 export interface StoredPair {
   seq: number;
   blocks: { id: string; blockerId: string; at: number }[];
-  /** `null` in state none. Who received it is the other one. */
+  /** `null` in state `none`. The receiver is the user who is not the requester. */
   request: {
-    /** The connection's. */
+    /** The connection's id. */
     id: string;
     state: 'pending' | 'accepted' | 'declined';
     requesterId: string;
@@ -25,7 +25,7 @@ export interface StoredPair {
   } | null;
 }
 
-/** What decides every change between two users, by `pairId`. */
+/** The pairs, by `pairId`. Every change between two users is decided on this document. */
 export const pairs: Collection<StoredPair> = collection<StoredPair>({
   name: 'pairs',
   kind: 'target',
@@ -45,12 +45,12 @@ export const pairs: Collection<StoredPair> = collection<StoredPair>({
       .nullable(),
   }),
   indexes: {
-    // An id is of one connection of its project.
+    // Within a project, each connection has its own id.
     connection: {
       key: ({ request }, id) => request && `${usersOf(id).projectId}|${request.id}`,
       unique: true,
     },
-    // By the second user; the first leads the id.
+    // Finds pairs by their second user. The first one is at the start of the id.
     higher: {
       key: (_, id) => {
         const { projectId, lower, higher } = usersOf(id);
@@ -61,7 +61,7 @@ export const pairs: Collection<StoredPair> = collection<StoredPair>({
   },
 });
 
-/** A row of a list; whose it is, which list, when and the connection's or block's id say its id. */
+/** A row of a list. Its key holds the owner, the list, the time and the id of the connection or block. */
 export interface StoredEntry {
   userId: string;
   message: string | null;
@@ -76,9 +76,9 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
   schema: z.object({ userId: z.string(), message: z.string().nullable(), requestedAt: time }),
 });
 
-/** A declined request of a user; the other one is in its id. */
+/** A declined request of a user. The row's key names the other user. */
 export interface StoredDecline {
-  /** The connection's. */
+  /** The connection's id. */
   id: string;
   type: 'sent' | 'received';
   message: string | null;
@@ -86,7 +86,7 @@ export interface StoredDecline {
   respondedAt: number;
 }
 
-/** Declined requests of either side, by the user and the other one. */
+/** Declined requests, one row for each side, by the user and the other user. */
 export const declines: Collection<StoredDecline> = collection<StoredDecline>({
   name: 'declines',
   kind: 'row',
@@ -103,7 +103,7 @@ export const declines: Collection<StoredDecline> = collection<StoredDecline>({
 /** How many rows each list of a user has, by `totalsId`. */
 export const totals = counters({ name: 'totals', fields: lists });
 
-/** The own copy of public users with what they are found by (spec#connections-search). */
+/** This service's copy of public users, with their search keys (spec#connections-search). */
 export const profiles: typeof profileCollection = collection({
   ...profileCollection,
   search: {
@@ -112,10 +112,10 @@ export const profiles: typeof profileCollection = collection({
   },
 });
 
-/** What users have decided about requests and their lists. */
+/** Users' settings for requests and for their lists. */
 export const settings = userSettingsCollection(connectionSettings);
 
-/** All that connections stores. */
+/** Everything that connections stores. */
 export const declared: Declared = {
   collections: [pairs, entries, declines, settings, endedUserCollection, profiles, replyCollection],
   counters: [totals],

@@ -9,7 +9,7 @@ type UserKey = Omit<EndedUser, 'endedAt'>;
 
 const chunk = 1_000;
 
-/** What it takes to erase a user whose account has ended (spec#users-erasure). */
+/** The steps that erase a user whose account has ended (spec#users-erasure). */
 export class Erasure extends EndedUsers {
   readonly #documents: Documents;
 
@@ -18,15 +18,15 @@ export class Erasure extends EndedUsers {
     this.#documents = documents;
   }
 
-  /** Everybody a pair with a user is stored of. */
+  /** Everybody with whom a user has a stored pair. */
   async partners(user: UserKey): Promise<string[]> {
     const [above, below] = await Promise.all([this.#pairsOf(user), this.#pairsOf(user, 'higher')]);
     return [...above.map((id) => usersOf(id).higher), ...below.map((id) => usersOf(id).lower)];
   }
 
   /**
-   * Removes a pair that nothing follows from. `false` while there are events of it but the last, or that is on its way,
-   * or when the pair has gone on.
+   * Removes a pair without lists or blocks. `false` while events before its last one are left, or the last one is not yet
+   * published, or when the pair has changed meanwhile.
    */
   async removePair(pair: Pair): Promise<boolean> {
     const { outbox } = this.#documents;

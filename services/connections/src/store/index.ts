@@ -11,32 +11,32 @@ import { pairId, rangeOf, totalsId } from './keys.ts';
 import { Profiles } from './profiles.ts';
 import { type Decline, declineOf, entryOf, pairOf } from './stored.ts';
 
-/** Which rows of a list are asked for: those after `skip` others, or after the row at a place. */
+/** The rows of a list to read: those after the first `skip` rows, or after the row at a place. */
 export interface ListRange {
   projectId: string;
   ownerId: string;
   list: ListName;
   from: { skip: number } | { after: string };
-  /** At most as many rows. */
+  /** The most rows to read. */
   limit: number;
-  /** Keys of rows of this list that are passed over, and not counted in the total. */
+  /** Keys of rows of this list to leave out, from the rows and from the total. */
   without?: readonly string[];
 }
 
-/** Rows of a list, in its order; the total counts all that can be listed, on any page. */
+/** Rows of a list, in its order. The total counts the rows of all pages. */
 export interface ListPage {
   entries: Entry[];
   total: number;
 }
 
-/** What became of a pair that was to be imported; a pair is what is stored where its connection is there already. */
+/** What became of a pair that was to be imported. If its connection exists already, this is the stored pair. */
 export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | Pair;
 
-/** What connections keeps: a pair decides, lists and totals follow. */
+/** The store of connections. Lists and totals follow from the pairs. */
 export class ConnectionStore {
   /** The events of pairs. */
   readonly outbox: Outbox;
-  /** Answers to requests with a key. */
+  /** Answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
   readonly profiles: Profiles;
   readonly erasure: Erasure;
@@ -55,7 +55,7 @@ export class ConnectionStore {
     });
   }
 
-  /** Where two users stand; state `none` where nothing is stored. */
+  /** Where two users stand; state `none` if nothing is stored. */
   async pairOf(projectId: string, one: string, other: string): Promise<Pair> {
     const none = strangers(projectId, one, other);
     const id = pairId(none);
@@ -63,7 +63,7 @@ export class ConnectionStore {
     return found ? pairOf(found) : none;
   }
 
-  /** The pair whose present life has this id. */
+  /** The pair whose current connection or request has this id. */
   async pairByConnection(projectId: string, connectionId: string): Promise<Pair | null> {
     const key = `${projectId}|${connectionId}`;
     const [found] = (await this.#documents.by(pairs, 'connection', [key])).get(key) ?? [];
@@ -71,8 +71,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores a pair with the event of its change, if it tells one, and what follows of it in lists and totals. `false` when the
-   * pair has gone on since `before` was read.
+   * Stores a pair with the event of its change, if there is one, and with the changes of lists and totals that follow. `false`
+   * when the pair has changed since `before` was read.
    */
   async change(before: Pair, after: Pair, event?: EventEnvelope): Promise<boolean> {
     const change = { ...changeOf(before, after), events: event ? [event] : [] };
@@ -81,16 +81,16 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores pairs of another backend, one after the other, with what follows of them in lists and totals, and without
-   * events. Tells of each, in their order, what became of it; what is stored already stays as it is. Of those that come
-   * at once with one connection's id, one gets it.
+   * Stores pairs of another backend, one after the other, with their lists and totals and without events. Tells what became of
+   * each, in the same order. What is stored already stays as it is. If several pairs come at the same time with one connection
+   * id, only one of them is stored.
    */
   async import(projectId: string, given: readonly LivePair[]): Promise<ImportOutcome[]> {
     const outcomes = await this.#documents.change(
       given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
     );
     const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
-    // Perhaps of a process that died: nobody is to be told that it is there before all of it is.
+    // The writer of such a pair may have died. Nobody may be told that the pair exists before all of it does.
     const there = await this.#documents.get(pairs, ids, { settled: true });
     return given.map((pair, at) => {
       if (outcomes[at] === 'made') return 'stored';
@@ -100,19 +100,19 @@ export class ConnectionStore {
     });
   }
 
-  /** The pairs of a user and each of these others that are stored. */
+  /** The stored pairs of a user with these others. */
   async pairsWith(projectId: string, userId: string, otherIds: readonly string[]): Promise<Pair[]> {
     const ids = otherIds.map((otherId) => pairId(strangers(projectId, userId, otherId)));
     return [...(await this.#documents.get(pairs, ids)).values()].map(pairOf);
   }
 
-  /** Pairs of all projects in which one blocks the other, by `<project>|<lower>|<higher>`, after that of a pair. */
+  /** Pairs of all projects in which one user blocks the other, sorted by `<project>|<lower>|<higher>`; `after` is such a key. */
   async blocked(after: string, limit: number): Promise<Pair[]> {
     const found = await this.#documents.range(pairs, { above: after, below: '~', limit }, 'blocked');
     return found.map(pairOf);
   }
 
-  /** Declined requests of a user, by the other user's id, after that of one. */
+  /** Declined requests of a user, sorted by the other user's id; `after` is such an id. */
   async declined(
     of: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },
@@ -139,12 +139,12 @@ export class ConnectionStore {
     return (await this.#documents.sums(totals, [id])).get(id) ?? noTotals;
   }
 
-  /** Puts right what processes left behind when they died, and forgets what may be forgotten. */
+  /** Repairs what processes left unfinished when they died, and removes what is no longer needed. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project; `false` while each of its pairs has not gone with its users. */
+  /** Erases what is left of a deleted project; `false` as long as pairs are left, which go with its users. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [pairs, entries, declines, settings],

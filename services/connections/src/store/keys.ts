@@ -5,13 +5,13 @@ export function pairId({ projectId, lower, higher }: Pick<Pair, 'projectId' | 'l
   return `${projectId}|${lower}|${higher}`;
 }
 
-/** Of which two users a pair is. */
+/** The project and the two users of a pair's id. */
 export function usersOf(id: string): Pick<Pair, 'projectId' | 'lower' | 'higher'> {
   const [projectId = '', lower = '', higher = ''] = id.split('|');
   return { projectId, lower, higher };
 }
 
-/** What the keys of everything of a user lie between. */
+/** The range of all keys that begin with a user. */
 export function rangeOf(of: { projectId: string; userId: string }): { above: string; below: string } {
   const user = `${of.projectId}|${of.userId}`;
   // The character after the bar.
@@ -23,7 +23,7 @@ export function totalsId(projectId: string, userId: string): string {
   return `${projectId}|${userId}|totals`;
 }
 
-/** The keys a pair's events lie between, and the key of the last of them. */
+/** The range of the keys of a pair's events, and the key of the last event. */
 export function pairEvents(pair: Pair): { range: { from: string; to: string }; last: string } {
   const aggregate = `${pair.projectId}|connection|${pair.lower}:${pair.higher}`;
   // The character after the bar.

@@ -2,10 +2,10 @@ import { ProfileCopy } from '@kith/service';
 import type { Documents } from '@kith/store';
 import { profiles } from './collections.ts';
 
-/** What a user is found by, folded; empty where the user has none. */
+/** The field by which a user is found. It is stored folded, and is empty if the user has none. */
 export type SearchKey = 'username' | 'name';
 
-/** The own copy of public users, with what they are found by. */
+/** This service's copy of public users, with their search keys. */
 export class Profiles extends ProfileCopy {
   readonly #documents: Documents;
 
@@ -14,7 +14,7 @@ export class Profiles extends ProfileCopy {
     this.#documents = documents;
   }
 
-  /** What these users are found by (spec#connections-search), for those there is a profile of. */
+  /** The search keys (spec#connections-search) of those of these users whose profile is held. */
   async searchKeys<Key extends SearchKey>(
     projectId: string,
     userIds: readonly string[],

@@ -4,11 +4,11 @@ import { type LivePair, otherOf, type Pair, strangers } from '../pair.ts';
 import type { StoredDecline, StoredEntry, StoredPair } from './collections.ts';
 import { usersOf } from './keys.ts';
 
-/** A declined request as one of the two sees it. */
+/** A declined request as one of the two users sees it. */
 export interface Decline {
-  /** The connection's. */
+  /** The connection's id. */
   id: string;
-  /** The other one. */
+  /** The other user. */
   userId: string;
   type: 'sent' | 'received';
   message: string | null;
@@ -18,12 +18,12 @@ export interface Decline {
 
 const reads = new WeakMap<Pair, Stored<StoredPair>>();
 
-/** What a pair was read as; `undefined` for strangers. A change is of that version alone. */
+/** The stored document that a pair was read from; `undefined` if nothing was stored. A change applies to that version only. */
 export function readOf(pair: Pair): Stored<StoredPair> | undefined {
   return reads.get(pair);
 }
 
-/** The pair that a stored one is. */
+/** Makes a pair from its stored document. */
 export function pairOf(read: Stored<StoredPair>): Pair {
   const { projectId, lower, higher } = usersOf(read.id);
   const { seq, blocks, request } = read.doc;
@@ -45,7 +45,7 @@ export function pairOf(read: Stored<StoredPair>): Pair {
   return pair;
 }
 
-/** What is stored of a pair. */
+/** Makes the document to store for a pair. */
 export function storedPair({ seq, blocks, state, ...pair }: Pair): StoredPair {
   const { connectionId: id, requesterId, message, requestedAt, respondedAt } = pair as LivePair;
   return {
@@ -62,7 +62,7 @@ export function storedPair({ seq, blocks, state, ...pair }: Pair): StoredPair {
   };
 }
 
-/** The entry that a stored row is. */
+/** Makes an entry from its stored row. */
 export function entryOf({ id: key, doc }: Stored<StoredEntry>): Entry {
   const { projectId, ownerId, list, id, at } = placed(key);
   return {
@@ -74,23 +74,23 @@ export function entryOf({ id: key, doc }: Stored<StoredEntry>): Entry {
   };
 }
 
-/** What is stored of an entry. */
+/** Makes the row to store for an entry. */
 export function storedEntry({ userId, message, requestedAt }: Entry): StoredEntry {
   return { userId, message, requestedAt: requestedAt.getTime() };
 }
 
-/** The declined request that a stored row is. */
+/** Makes a declined request from its stored row. */
 export function declineOf({ id: key, doc }: Stored<StoredDecline>): Decline {
   return {
     ...doc,
-    // The key ends with the other one.
+    // The key ends with the other user's id.
     userId: key.slice(key.lastIndexOf('|') + 1),
     requestedAt: new Date(doc.requestedAt),
     respondedAt: new Date(doc.respondedAt),
   };
 }
 
-/** The rows that a pair has in the lists of declined requests, by their ids. */
+/** A pair's rows in the lists of declined requests, by their ids. */
 export function declinesOf(pair: Pair): { id: string; put: StoredDecline }[] {
   if (pair.state !== 'declined') return [];
   const { projectId, lower, higher, requesterId, message, ...rest } = pair as LivePair & {

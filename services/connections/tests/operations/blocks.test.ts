@@ -160,7 +160,7 @@ describe.each(handlerEngines())('blocks, %s', (engine) => {
     beforeEach(async () => {
       friends = await world.newPeople(6);
       for (const friend of friends) await world.connect(eve, friend);
-      // Of one millisecond, they are in the order of their ids.
+      // Entries of the same millisecond are in the order of their ids.
       friends = (await seen(null)).ids;
     });
 

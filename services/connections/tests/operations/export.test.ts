@@ -51,7 +51,7 @@ describe.each(handlerEngines())('what connections holds of a user (%s)', (engine
   });
 
   it('gives declined requests of either side with their messages, whatever ids the users have', async () => {
-    // Below all others, between them and above: a pair has the user as its lower or as its higher one.
+    // The user's id is below all others, between them or above: the user is the lower or the higher one of each pair.
     for (const at of [0, 3, 7]) {
       const people = (await world.newPeople(8)).sort();
       const me = people[at]!;

@@ -11,7 +11,7 @@ const start = Date.parse('2026-03-01T00:00:00.000Z');
 
 describe.each(handlerEngines())('list, %s', (engine) => {
   let world: World;
-  /** Connected with 25 others, one a second; `expected` are the connections' ids as they are to be listed. */
+  /** Ann is connected with 25 others, one each second; `expected` holds the connections' ids in the order of the list. */
   let ann: string;
   let others: string[];
   let expected: string[];
@@ -192,7 +192,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
   it('is stable for a walk while connections come and go', async () => {
     const { projectId, store } = world;
     const first = await world.list(ann, 'limit=10');
-    // New ones at the top, the last one given away, one behind it taken away: the walk goes on where it was.
+    // A connection is added at the top, and the last one of the page and one behind it are removed: the walk goes on where it was.
     const late = await connectSecond(randomUUID(), 100);
     const goneIds = [idsOf(first.body)[9]!, expected[12]!];
     for (const id of goneIds) {

@@ -80,7 +80,7 @@ describe.each(handlerEngines())('lists of people, %s', (engine) => {
       const answer = await world.call(listUserConnections, null, { params: { userId } });
       expect(answer).toMatchObject(refusal(404, 'connection/user-not-found'));
     }
-    // The query is looked at before the target.
+    // The query is checked before the target.
     for (const [userId, query, field] of [
       [bob, 'limit=0', 'limit'],
       [bob, 'cursor=x', 'cursor'],

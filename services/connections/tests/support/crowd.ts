@@ -10,20 +10,20 @@ import { expect } from 'vitest';
 import type { World } from './world.ts';
 
 /**
- * Requests under way at a time: few enough that none waits for a connection to its database. What waits for one longer than
- * 4 s is refused, and on a slow machine that happens to hundreds.
+ * How many requests are under way at a time: few enough that none waits for a connection to its database. A request that waits
+ * longer than 4 s for one is refused, which on a slow machine happens to hundreds.
  */
 const width = 24;
 
 /**
- * Lets so many new users all ask each other at once, and accept: there is one record a pair, the other of the two is told
- * that a request is pending, and counts equal lists throughout.
+ * Makes `size` new users all ask each other at the same time, and then accept. Each pair gets one record, the slower of the two
+ * is told that a request is pending, and counts equal lists throughout.
  */
 export async function askEachOther(world: World, size: number): Promise<void> {
   const users = await world.newPeople(size);
   const asked: { from: string; to: string }[] = [];
   for (const [at, one] of users.entries()) {
-    // Both directions of a pair side by side.
+    // Both directions of a pair come next to each other.
     for (const other of users.slice(at + 1)) asked.push({ from: one, to: other }, { from: other, to: one });
   }
   const requested: { id: string; from: string; to: string }[] = [];
@@ -59,7 +59,7 @@ export async function askEachOther(world: World, size: number): Promise<void> {
   });
 }
 
-/** Whom all pages of a user's connections show. */
+/** The users on all pages of a user's connections. */
 async function connectedWith(world: World, user: string): Promise<string[]> {
   const others: string[] = [];
   for (let query: string | undefined = 'limit=100'; query !== undefined; ) {

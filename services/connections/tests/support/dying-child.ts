@@ -16,7 +16,7 @@ export interface DyingWork {
 const { store, projectId, from, to }: DyingWork = JSON.parse(process.argv[2] ?? '{}');
 const log = createLogger({ name: 'child', level: 'silent' });
 const bus = new InProcessBus({ prefix: 'child', file: ':memory:', log });
-// The change is stored, its event on the way out: here the process ends.
+// The process dies here: the change is stored, and its event is about to be published.
 bus.publish = async () => {
   process.kill(process.pid, 'SIGKILL');
   return 0;

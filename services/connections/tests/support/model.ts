@@ -12,7 +12,7 @@ export type Move =
   | { do: 'request' | 'remove-with' | 'block' | 'unblock'; by: number; to: number }
   | { do: 'accept' | 'decline' | 'remove'; by: number; of: { one: number; other: number } };
 
-/** An answer as far as the model foretells it. */
+/** What the model foretells of an answer. */
 export interface Foretold {
   status: number;
   code?: string;
@@ -43,7 +43,7 @@ export class Model {
     return note;
   }
 
-  /** Foretells the answer to a move and notes what comes of it. The id of a new request is noted by the caller. */
+  /** Foretells the answer to a move and notes its outcome. The caller notes the id of a new request. */
   play(move: Move): Foretold {
     if ('of' in move) return this.#byId(move.do, move.by, move.of);
     const { by, to } = move;
@@ -59,7 +59,7 @@ export class Model {
     return { status: 204 };
   }
 
-  /** Whom a user's lists show, by list. */
+  /** The users that each of a user's lists shows. */
   listsOf(user: number): Record<'connected' | 'sent' | 'received' | 'blocks', number[]> {
     const lists = { connected: [], sent: [], received: [], blocks: [] } as ReturnType<Model['listsOf']>;
     for (const other of this.#others(user)) {
@@ -71,7 +71,7 @@ export class Model {
     return lists;
   }
 
-  /** Whom the list of a user's connections shows to somebody else. */
+  /** The users that a user's list of connections shows to somebody else. */
   seenBy(viewer: number, user: number): number[] {
     const isHidden = (one: number) => one !== viewer && this.between(viewer, one).blockers.size > 0;
     if (isHidden(user)) return [];

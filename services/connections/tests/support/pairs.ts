@@ -21,7 +21,7 @@ export function eventOf(pair: Pair, userId: string, at: Date) {
   });
 }
 
-/** Does in a store what a user wants, past the operations: those there are none for yet, and at a set time. */
+/** Performs a user's action in the store directly, without an operation, and at a set time if one is given. */
 export async function perform(
   store: ConnectionStore,
   of: { projectId: string; userId: string; otherId: string; action: Action; at?: Date; message?: string },
@@ -35,7 +35,7 @@ export async function perform(
   return after;
 }
 
-/** Connects two in a store, at a set time. */
+/** Connects two users in a store, at a set time. */
 export async function connectAt(
   store: ConnectionStore,
   of: { projectId: string; userId: string; otherId: string; at: Date },

@@ -2,7 +2,7 @@ import type { EngineKind } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { World } from './world.ts';
 
-/** Starts a world before the tests of a suite, and gives each of them three new people. */
+/** Starts a world before the tests of a suite, and gives each test three new people. */
 export function threePeopleForEach(
   engine: EngineKind,
   use: (world: World, people: [string, string, string]) => void,

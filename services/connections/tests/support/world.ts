@@ -34,7 +34,7 @@ export class World implements AsyncDisposable {
   readonly connections: RunningService;
   /** The service's own store, opened a second time. */
   readonly store: ConnectionStore;
-  /** Where that stores. */
+  /** Where that store keeps its data. */
   readonly place: StoreConfig;
   readonly projectId: string;
   readonly #ends: AsyncDisposableStack;
@@ -92,7 +92,7 @@ export class World implements AsyncDisposable {
     return users;
   }
 
-  /** A user only connections knows, by its copy: made without identity, many in no time. */
+  /** A user that only the copy in connections knows. It is made without identity, so that many can be made quickly. */
   async newPerson(fields: Partial<PublicUser> = {}): Promise<PublicUser> {
     const { projectId } = this;
     const user = { ...unknownUser(projectId, crypto.randomUUID(), new Date()), ...fields };
@@ -118,7 +118,7 @@ export class World implements AsyncDisposable {
     });
   }
 
-  /** What connections told of a pair so far, in order, once it is as many events. */
+  /** The events of a pair that connections has published, in order; waits until there are `count`. */
   async eventsOf(one: string, other: string, count: number): Promise<EventEnvelope[]> {
     const id = [one, other].sort().join(':');
     const events: EventEnvelope[] = [];

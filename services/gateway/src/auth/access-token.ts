@@ -1,11 +1,11 @@
-/** What a verified access token says. */
+/** The content of a verified access token. */
 export interface AccessToken {
   userId: string;
   projectId: string;
   sessionId: string;
   role: string;
   tokenId: string;
-  /** The key that it is signed with. */
+  /** The id of the key that signed it. */
   keyId: string;
   /** Unix time in seconds. */
   issuedAt: number;

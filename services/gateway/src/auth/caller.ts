@@ -5,10 +5,10 @@ import { bearerOf } from './bearer.ts';
 import { type KnownKeys, type OperatorRequest, Operators } from './operators.ts';
 import type { TokenVerifier } from './token.ts';
 
-/** Who calls, and the project that the token is of. */
+/** The caller, and the project that the token belongs to. */
 export type ScopedCaller = Caller & { projectId: string };
 
-/** Identifies who calls, by the rule of the operation's `auth` (spec#auth). */
+/** Identifies the caller, by the rule of the operation's `auth` (spec#auth). */
 export class Callers {
   readonly #tokens: Pick<TokenVerifier, 'verify'>;
   readonly #operators: Operators;
@@ -23,7 +23,7 @@ export class Callers {
     this.#operators = new Operators(options.operatorToken, options.known);
   }
 
-  /** Identifies an operator, of an operators' operation. Throws as `Operators.identify`. */
+  /** Identifies the operator who calls an operators' operation. Throws as `Operators.identify`. */
   operator(authorization: string | undefined, request: OperatorRequest): Promise<OperatorCaller> {
     return this.#operators.identify(authorization, request);
   }
@@ -46,7 +46,7 @@ export class Callers {
         throw new ApiError('auth/forbidden', { message: 'This endpoint takes a server key alone.' });
       case 'optional':
         return this.#user(authorization, at.projectId).catch((error: unknown) => {
-          // Any token that does not hold here counts as none. One that cannot be judged yet (503) does not: a
+          // Any token that is invalid here counts as none. A token that cannot be judged yet (503) does not: otherwise a
           // signed-in user would be answered as a stranger.
           if (error instanceof ApiError && error.code !== 'gateway/unavailable') return null;
           throw error;

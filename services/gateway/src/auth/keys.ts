@@ -7,9 +7,9 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jos
 /** The algorithm access tokens are signed with; no other is accepted (spec#auth-algorithms). */
 export const tokenAlgorithm = 'RS256';
 
-/** Verification keys as of one fetch. */
+/** The verification keys that one fetch gave. */
 export interface KeySet {
-  /** The keys as JSON: two sets of the same text are the same. */
+  /** The keys as JSON: two sets with the same text are equal. */
   text: string;
   kids: ReadonlySet<string>;
   find: JWTVerifyGetKey;
@@ -19,7 +19,7 @@ export interface KeysOptions {
   bus: Bus;
   log: Logger;
   refreshMs?: number;
-  /** Least time between two fetches that tokens cause, in ms: made-up key ids must not become a flood. */
+  /** The least time between two fetches that tokens cause, in ms: made-up key ids must not cause a flood of fetches. */
   cooldownMs?: number;
   timeoutMs?: number;
 }
@@ -28,8 +28,8 @@ const defaults = { refreshMs: 5 * 60_000, cooldownMs: 1_000, timeoutMs: 2_000 };
 const checkMs = 250;
 
 /**
- * Identity's public keys, fetched over the bus: at start, every 5 minutes, and when a token names an unknown one. Keys
- * once fetched stay in use while identity is away (spec#auth-keys-stay).
+ * Identity's public keys, fetched over the bus: at start, every 5 minutes, and when a token names an unknown key. Keys once
+ * fetched stay in use while identity is away (spec#auth-keys-stay).
  */
 export class Keys {
   readonly #options: KeysOptions & typeof defaults;
@@ -45,34 +45,34 @@ export class Keys {
     this.#sweeper = new Sweeper(() => this.#refreshWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /** Makes a first attempt; without an answer it goes on, and tries again four times a second. */
+  /** Makes a first attempt. If there is no answer, it resolves all the same and tries again four times a second. */
   static async open(options: KeysOptions): Promise<Keys> {
     const keys = new Keys(options);
     await keys.#refresh();
     return keys;
   }
 
-  /** The keys in use now; undefined while there have been none. A later fetch makes another object of them. */
+  /** The keys in use now; undefined until the first fetch. A fetch that brings other keys makes a new object. */
   get current(): KeySet | undefined {
     return this.#current;
   }
 
-  /** The keys, fetched anew if `kid` is unknown to them. Throws `gateway/unavailable` while there are none. */
+  /** The keys, fetched again if `kid` is not among them. Throws `gateway/unavailable` while there are no keys. */
   async having(kid: string): Promise<KeySet> {
     const unknown = !this.#current?.kids.has(kid);
-    // One that is being fetched is waited for; without any keys each request may ask, as nothing else can be done.
+    // Waits for a fetch that is under way. Without any keys each request may fetch, as nothing else can be done.
     const cooled = !this.#current || performance.now() - this.#triedAt >= this.#options.cooldownMs;
     const joined = this.#fetching !== undefined;
     if (unknown && (joined || cooled)) await this.#refresh();
-    // One that was under way may have asked before there was anybody to answer.
+    // A fetch that was under way may have asked before there was anybody to answer.
     if (joined && !this.#current) await this.#refresh();
     if (!this.#current) throw new ApiError('gateway/unavailable');
     return this.#current;
   }
 
-  /** Fetches them again now: one was revoked, and tokens of the one in its place are to come. Never rejects. */
+  /** Fetches the keys again now: one was revoked, and tokens of its successor are to come. Never rejects. */
   async renew(): Promise<void> {
-    // One that is under way may have asked before.
+    // A fetch that is under way may have asked before the revocation.
     await this.#fetching;
     await this.#refresh();
   }

@@ -7,13 +7,13 @@ import { bearerOf } from './bearer.ts';
 import type { KeyUses } from './key-uses.ts';
 import { unauthorized } from './unauthorized.ts';
 
-/** What an operator asks for. */
+/** The operation that an operator calls, and its parameters. */
 export interface OperatorRequest {
   operation: OperationSpec;
   params?: Readonly<Record<string, string>>;
 }
 
-/** What may be known of keys. */
+/** The known keys, and the place where their uses are noted. */
 export interface KnownKeys {
   keys: Pick<ApiKeys, 'loaded' | 'find'>;
   uses: Pick<KeyUses, 'note'>;
@@ -24,19 +24,19 @@ export class Operators {
   readonly #token: Buffer | undefined;
   readonly #known: KnownKeys | undefined;
 
-  /** @param token Without one nobody may do all. */
+  /** @param token Without a token, nobody has all rights. */
   constructor(token: string | undefined, known: KnownKeys | undefined) {
     this.#token = token === undefined ? undefined : digest(token);
     this.#known = known;
   }
 
   /**
-   * Throws `auth/unauthorized`, `auth/forbidden` for a key that does not allow this, `gateway/unavailable` while keys are not
-   * known yet.
+   * Throws `auth/unauthorized`, `auth/forbidden` for a key that does not allow this operation, and `gateway/unavailable` while
+   * keys are not known yet.
    */
   async identify(authorization: string | undefined, request: OperatorRequest): Promise<OperatorCaller> {
     const token = bearerOf(authorization);
-    // Digests are of one length and compared in constant time: nothing of the token shows in how long it takes.
+    // Digests all have the same length and are compared in constant time: the time taken tells nothing about the token.
     if (this.#token && timingSafeEqual(digest(token), this.#token)) return { keyId: null, projectIds: null };
     if (apiKeyKindOf(token) === 'operator' && this.#known) return this.#byKey(token, request, this.#known);
     throw unauthorized(jwtForm.test(token) ? 'not-operator' : 'wrong-operator');
@@ -63,7 +63,7 @@ export class Operators {
   }
 }
 
-/** Whether a key of these projects may do this: what is about one of them, or what is answered of these alone. */
+/** Whether a key limited to these projects may do this: the operation concerns one of them, or its answer is narrowed to them. */
 function allows(
   projectIds: readonly string[],
   operation: OperationSpec,
@@ -77,7 +77,7 @@ function forbidden(message: string): ApiError {
   return new ApiError('auth/forbidden', { message });
 }
 
-/** What access tokens look like. */
+/** The form of access tokens. */
 const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 function digest(text: string): Buffer {

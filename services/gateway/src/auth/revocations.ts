@@ -7,14 +7,14 @@ import type { AccessToken } from './access-token.ts';
 import { unauthorized } from './unauthorized.ts';
 
 export interface RevocationsOptions extends FollowingOptions {
-  /** Called when a key is revoked that was not before. */
+  /** Called when a key is newly revoked. */
   onRevokedKey?: () => void;
 }
 
-/** Sessions that were revoked and users who are suspended, as long as their access tokens may live; keys for good. */
+/** Revoked sessions and suspended users, kept as long as their access tokens may live, and revoked keys, kept for good. */
 export class Revocations {
   readonly #options: RevocationsOptions;
-  /** Until when, in Unix ms. A revoked session stays revoked, so no word of one is ever undone. */
+  /** Until when each is refused, in Unix ms. A revoked session stays revoked, so entries are never undone. */
   readonly #sessions = new Map<string, number>();
   /** Key ids. */
   readonly #keys = new Set<string>();
@@ -25,7 +25,7 @@ export class Revocations {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load them; without an answer it goes on, and tries again every second. */
+  /** Makes a first attempt to load them. If there is no answer, it resolves all the same and goes on trying. */
   static async open(options: RevocationsOptions): Promise<Revocations> {
     const revocations = new Revocations(options);
     const followed = {
@@ -57,9 +57,9 @@ export class Revocations {
     await this.#following?.loaded();
   }
 
-  /** Throws `auth/suspended`, or `auth/unauthorized` for a revoked key or session, by what has been loaded and heard. */
+  /** Throws `auth/suspended`, or `auth/unauthorized` for a revoked key or session, by what was loaded and heard so far. */
   check({ userId, sessionId, keyId }: Pick<AccessToken, 'userId' | 'sessionId' | 'keyId'>): void {
-    // First: what a stolen key has signed says nothing of a user.
+    // Keys come first: a token signed by a stolen key says nothing reliable about a user.
     if (this.hasKey(keyId)) throw unauthorized('revoked');
     const now = Date.now();
     if ((this.#users.get(userId) ?? 0) > now) throw new ApiError('auth/suspended');

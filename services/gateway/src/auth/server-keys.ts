@@ -9,13 +9,13 @@ import type { ScopedCaller } from './caller.ts';
 import type { KnownKeys } from './operators.ts';
 import { unauthorized } from './unauthorized.ts';
 
-/** Who calls by a server key: the key, and the user that it acts for. */
+/** The caller behind a server key: the key, and the user that it acts for. */
 export interface ByServerKey {
   serverKey: ServerKeyCaller | undefined;
   caller: ScopedCaller | null;
 }
 
-/** A key that counts as no token, where a token is optional. */
+/** The result when a token is optional and the key counts as none. */
 const nobody: ByServerKey = { serverKey: undefined, caller: null };
 
 /** Identifies an application's own back end by its server key, and the user that it acts for (spec#server-keys). */
@@ -30,14 +30,17 @@ export class ServerKeys {
     this.#timeoutMs = options.timeoutMs;
   }
 
-  /** What was sent as a server key to an operation that takes tokens, whether it is one or not. */
+  /** The text that was sent as a server key to an operation that takes tokens, whether such a key exists or not. */
   sent(authorization: string | undefined, { auth }: OperationSpec): string | undefined {
     if (auth === 'none' || auth === 'operator') return undefined;
     const token = bearerForm.exec(authorization ?? '')?.[1];
     return token !== undefined && apiKeyKindOf(token) === 'server' ? token : undefined;
   }
 
-  /** The id of a key by what is known now: by it the request is counted, before all else (spec#limits-server-keys). */
+  /**
+   * The id of a key, as far as it is known now: limits count the request by it, before all other steps
+   * (spec#limits-server-keys).
+   */
   idOf(token: string): string | undefined {
     const key = this.#known.keys.find(token)?.key;
     return key?.kind === 'server' ? key.id : undefined;

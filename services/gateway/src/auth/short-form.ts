@@ -9,15 +9,15 @@ import type { ScopedCaller } from './caller.ts';
 
 type OperationAddress = Extract<Address, { kind: 'operation' }>;
 
-/** Where a request goes: the project and who calls there. */
+/** The project that a request goes to, and its caller. */
 export interface Scope {
   projectId: string | null;
   caller: ScopedCaller | null;
 }
 
 /**
- * Gives a request under a short form, which names no project, the token's, and for the reads that need no token that of
- * the user asked for, where a token of another project counts as none (spec#short-forms-project).
+ * Finds the project of a request under a short form, which names none: the token's project. For the reads that need no token it
+ * is the project of the user asked for; a token of another project then counts as none (spec#short-forms-project).
  */
 export async function scopeOf(
   bus: Bus,
@@ -31,9 +31,9 @@ export async function scopeOf(
 }
 
 /**
- * The project that a request under a short form counts under, together with those under the long one: the one its token
- * claims, which nobody has verified yet. Null is the fixed name: of a claim that is no UUID, and of the reads that need no
- * token (spec#limits-short-forms).
+ * The project under which limits count a request under a short form, together with requests under the long form: the project
+ * that its token claims, which nobody has verified yet. Null stands for the fixed name, if the claim is no UUID, or for the
+ * reads that need no token (spec#limits-short-forms).
  */
 export function claimedProject(
   { operation }: OperationAddress,
@@ -50,7 +50,7 @@ export function claimedProject(
 }
 
 /**
- * Turns the refusal of an expired token under a v7 short form into the one its clients refresh on
+ * Turns the refusal of an expired token under a v7 short form into the one that makes its clients refresh
  * (spec#short-forms-expired).
  */
 export function shortFormRefusal(address: OperationAddress, error: unknown): unknown {
@@ -79,7 +79,7 @@ async function projectOf(
   throw notFound(operation);
 }
 
-/** What the operation answers for a user that is not there. */
+/** The operation's error for a user who does not exist. */
 function notFound(operation: OperationSpec): ApiError {
   return new ApiError(operation.invalid?.params ?? 'route/not-found');
 }

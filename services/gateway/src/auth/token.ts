@@ -31,8 +31,7 @@ const claims = z
     }),
   );
 /**
- * No token of identity's lives longer (spec#accounts-access-token); its 30 minutes, and one for a machine that rounds
- * otherwise.
+ * No token of identity lives longer (spec#accounts-access-token): 30 minutes, plus one for machines that round differently.
  */
 const longestLifeSeconds = 31 * 60;
 const requiredClaims = ['sub', 'projectId', 'sid', 'role', 'jti', 'iat', 'exp', 'iss', 'aud'];
@@ -41,17 +40,17 @@ export interface TokenVerifierOptions {
   keys: Pick<Keys, 'current' | 'having'>;
   issuer: string;
   audience: string;
-  /** Asked of every token, verified a moment ago or found in the cache (ARCHITECTURE, decision 11). */
+  /** Checked for every token, whether just verified or found in the cache (ARCHITECTURE, decision 11). */
   revocations?: Pick<Revocations, 'isLoaded' | 'loaded' | 'check' | 'hasKey'>;
-  /** Tokens the cache holds at most. */
+  /** The most tokens in the cache. */
   cacheSize?: number;
   /** The time by which tokens expire, in ms since 1970; the machine's by default. */
   now?: (() => number) | undefined;
 }
 
 /**
- * Verifies access tokens. One that was verified is kept under its SHA-256 until it expires, or until the keys change:
- * a key that was taken out of use takes its tokens with it.
+ * Verifies access tokens. A verified token is cached under its SHA-256 until it expires or the keys change: tokens of a key
+ * that is no longer in use must not be accepted.
  */
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
@@ -66,8 +65,8 @@ export class TokenVerifier {
   }
 
   /**
-   * Throws `auth/unauthorized` for any token that does not hold, `auth/suspended` for one of a suspended user,
-   * `gateway/unavailable` while there are no keys, or no word of what is revoked.
+   * Throws `auth/unauthorized` for an invalid token, `auth/suspended` for a token of a suspended user, `gateway/unavailable`
+   * while there are no keys or it is not known yet what is revoked.
    */
   async verify(text: string): Promise<AccessToken> {
     const digest = hash('sha256', text, 'base64');
@@ -84,7 +83,7 @@ export class TokenVerifier {
     this.#cache.delete(digest);
     if (entry.keys !== this.#options.keys.current || entry.token.expiresAt * 1000 <= this.#now())
       return undefined;
-    // Back in at the end: the first of the map is the one that was not used for longest.
+    // Put back at the end: so the first in the map is the least recently used.
     this.#cache.set(digest, entry);
     return entry.token;
   }
@@ -116,7 +115,10 @@ export class TokenVerifier {
   }
 }
 
-/** The key a token names. What is no token of ours by its look is refused here, before any key is fetched for it. */
+/**
+ * The key that a token names. Text that does not look like one of our access tokens is refused here, before any key is fetched
+ * for it.
+ */
 function keyIdOf(text: string): string {
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {
@@ -125,12 +127,12 @@ function keyIdOf(text: string): string {
     throw unauthorized(otherKinds.test(text) ? 'other-kind' : 'malformed', error);
   }
   if (header.alg !== tokenAlgorithm) throw unauthorized('foreign');
-  // What a project's own backend signs names no key.
+  // Tokens that a project's own backend signs name no key.
   if (typeof header.kid !== 'string') throw unauthorized('other-kind');
   return header.kid;
 }
 
-/** Refresh tokens and server keys, by their look. */
+/** The form of refresh tokens and server keys. */
 const otherKinds = /^([\w-]{68}|kith_sk_.*)$/;
 
 function reasonOf(error: Error): Parameters<typeof unauthorized>[0] {

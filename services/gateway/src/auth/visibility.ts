@@ -10,10 +10,9 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 };
 
 /**
- * Gives who calls, and asks for a token where the project keeps what is asked for to its users: it is refused as where a
- * token is needed always (spec#auth-unauthorized, spec#projects-public-profiles,
- * spec#projects-public-connections). Throws `gateway/unavailable` while
- * nothing is known of projects' settings.
+ * Gives the caller. If the project shows what is asked for only to its users, requires a token, with the same refusals as
+ * operations that always need one (spec#auth-unauthorized, spec#projects-public-profiles, spec#projects-public-connections).
+ * Throws `gateway/unavailable` while projects' settings are not known yet.
  */
 export async function callerFor(
   { operation }: Extract<Address, { kind: 'operation' }>,
@@ -23,7 +22,7 @@ export async function callerFor(
   const { visibility } = operation;
   if (!visibility || caller) return caller;
   const { callers, projects, authorization } = parts;
-  // To serve by the default would show what a project hides.
+  // Serving by the default would show what a project may hide.
   await projects.loaded();
   if (isPublic[visibility](projects.of(projectId))) return caller;
   return callers.identify(authorization, { operation: { ...operation, auth: 'user' }, projectId });

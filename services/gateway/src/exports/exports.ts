@@ -7,29 +7,29 @@ import { answerReply, headOf, writeHead } from '../http/answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { firstPage, pagesFrom, type SectionPage, type SectionRequest } from './section-pages.ts';
 
-/** How exports keep time, in ms. */
+/** The times of exports, in ms. */
 export interface ExportTimes {
   /** Waits before a page that failed is asked for again. */
   retry: readonly number[];
-  /** How long a client may leave unread what was written. */
+  /** How long a client may read nothing of what was written. */
   unread: number;
 }
 
 const exportTimes: ExportTimes = { retry: [200, 1_000, 3_000], unread: 30_000 };
 
-/** A request for an export that its service has answered. */
+/** A request for an export, and its service's reply. */
 export interface ExportRequest {
   operation: OperationSpec;
   reply: Message;
   projectId: string | null;
   caller: Caller | null;
-  /** Judges the request's token anew. */
+  /** Judges the request's token again. */
   identify: () => Promise<unknown>;
 }
 
 /**
- * Answers exports: the head that the operation's service has answered, and behind it the sections of the contract, each
- * read page by page at the pace at which the client reads (docs/adr/0012).
+ * Answers exports: first the head, which is the service's reply, then the sections of the contract, each read page by page at
+ * the pace at which the client reads (docs/adr/0012).
  */
 export class Exports {
   readonly #options: { bus: Bus; log: Logger; requestTimeoutMs: number };
@@ -46,8 +46,8 @@ export class Exports {
   }
 
   /**
-   * Returns when the document is out, or the connection closed because it cannot be finished. Throws before the first
-   * byte: the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
+   * Returns when the document is sent, or when the connection was closed because it cannot be finished. Before the first byte
+   * it may throw the code of a section's service, `gateway/unavailable` or `gateway/timeout`.
    */
   async answer(request: HttpRequest, response: HttpResponse, of: ExportRequest): Promise<void> {
     const { operation, reply, projectId, caller, identify } = of;
@@ -71,23 +71,23 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // As of a stream: it cannot be told any later that the connection is to end.
+    // As for a stream, this is the last chance to tell that the connection is to end.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 
     const slowest = retryMs.reduce((sum, ms) => sum + ms + timeoutMs, timeoutMs);
-    // Neither reads nor writes have gone on for so long: it is the client that waits, not the services.
+    // If nothing was read or written for so long, the client is the cause, not the services.
     response.setTimeout(Math.max(this.#times.unread, slowest), () => response.destroy());
     try {
       await pipeline(documentOf(reply.body, sections), response);
     } catch (error) {
-      // The connection is closed by now: the document has no end, so that nobody takes it for a whole one.
+      // The connection is closed by now. The document lacks its end, so that nobody takes it for a whole one.
       if (!signal.aborted) log.error({ err: error, ...logFieldsOf(response) }, 'export broken off');
     }
   }
 }
 
-/** Puts sections behind the last member of a JSON object. */
+/** Adds sections after the last member of a JSON object. */
 async function* documentOf(
   head: Uint8Array,
   sections: readonly { name: string; pages: AsyncIterable<SectionPage> }[],

@@ -5,22 +5,22 @@ import { type ExportSection, exportPageItems } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { busFailure } from '../forward/bus-failure.ts';
 
-/** Items of a section, and where the next ones are; null at the end. */
+/** Items of a section, and the place of the next ones, null at the end. */
 export interface SectionPage {
   items: readonly unknown[];
   next: string | null;
 }
 
-/** Whose sections, for which request, and how patiently. */
+/** Whose sections to ask for, for which request, and how long to wait. */
 export interface SectionRequest {
   projectId: string;
   userId: string;
   requestId: string;
   /** How long a page may take, in ms. */
   timeoutMs: number;
-  /** Waits before a page is asked for again, in ms: as many as it is. */
+  /** The waits before each repeated request for a page, in ms; there are as many repeats as waits. */
   retryMs: readonly number[];
-  /** Ends all asking. */
+  /** Ends all requests for pages. */
   signal: AbortSignal;
   /** Rejects when the request would not be let in any more. */
   identify: () => Promise<unknown>;
@@ -32,8 +32,8 @@ export function firstPage(bus: Bus, section: ExportSection, of: SectionRequest):
 }
 
 /**
- * Gives a section page by page from its first one on, and asks for each when it is wanted. A page that fails is asked
- * for again; throws when that does not help.
+ * Gives a section page by page, beginning with `first`, and asks for each page only when it is wanted. Asks again for a page
+ * that fails; throws when that does not help.
  */
 export async function* pagesFrom(
   bus: Bus,
@@ -73,7 +73,7 @@ async function page(bus: Bus, section: ExportSection, of: SectionRequest, after:
   }
 }
 
-/** The same rule as for streams: what would refuse the request now ends it, identity being away does not. */
+/** The same rule as for streams: if the request would be refused now, it ends. That identity is away does not end it. */
 async function checkToken({ identify }: SectionRequest): Promise<void> {
   try {
     await identify();

@@ -7,7 +7,7 @@ describe('the limit of what is under way', () => {
 
   const begin = (limit: ConcurrencyLimit, count: number) =>
     Array.from({ length: count }, () => limit.begin());
-  /** How many more it admits. */
+  /** How many more requests the limit admits. */
   const room = (limit: ConcurrencyLimit) => {
     const begun: number[] = [];
     while (limit.admits() && begun.length < 10_000) begun.push(limit.begin());
@@ -15,7 +15,7 @@ describe('the limit of what is under way', () => {
     return begun.length;
   };
 
-  /** Its services turn away whatever it asks. */
+  /** Ends 500 requests as if the services had turned them away. */
   const refused = (limit: ConcurrencyLimit) => {
     for (let i = 0; i < 500; i++) limit.end(limit.begin(), 'shed');
   };
@@ -23,7 +23,7 @@ describe('the limit of what is under way', () => {
   it('is none until services turn much away, whatever else fails', () => {
     const limit = new ConcurrencyLimit();
     for (const number of begin(limit, 500)) limit.end(number, 'failed');
-    // One of five replicas is sick.
+    // One of five replicas turns away every request.
     for (let i = 0; i < 500; i++) limit.end(limit.begin(), i % 5 === 0 ? 'shed' : 'answered');
     expect(room(limit)).toBe(10_000);
     expect(limit.isLimited).toBe(false);
@@ -35,7 +35,7 @@ describe('the limit of what is under way', () => {
     for (const number of first.slice(0, 500)) limit.end(number, 'shed');
     for (const number of first.slice(500)) limit.end(number, 'failed');
     const once = room(limit);
-    // Four fifths of what was under way when the first round was over.
+    // Four fifths of the requests that were under way when the first round was over.
     expect(once).toBe(Math.ceil(0.8 * (1_000 - 31)));
     const second = begin(limit, once);
     for (const number of second.slice(0, 100)) limit.end(number, 'shed');
@@ -67,7 +67,7 @@ describe('the limit of what is under way', () => {
     limit.end(limit.begin(), 'answered');
     expect(room(limit)).toBe(32);
     vi.advanceTimersByTime(9_000);
-    // Reached nine seconds ago, by those who looked how much room there is.
+    // `room` reached the limit nine seconds ago.
     limit.end(limit.begin(), 'answered');
     expect(limit.isLimited).toBe(true);
     vi.advanceTimersByTime(2_000);

@@ -7,19 +7,19 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type Forwarded, forward } from './forward.ts';
 import type { ListRow } from './list-operations.ts';
 
-/** A collection as v6 clients know it (spec#existing-clients-list). Null where it has been deleted meanwhile. */
+/** A collection as v6 clients know it (spec#existing-clients-list). Null if it has been deleted meanwhile. */
 type List = (Collection & { entityIds: string[]; entities: [] }) | null;
 type ReadList = (collectionId: string) => Promise<List>;
 
-/** Collections whose entities are asked for at once. */
+/** For how many collections the entities are asked for at the same time. */
 const atOnce = 16;
 
-/** With so many ids an answer is full: what follows shows none (spec#existing-clients-list-many). */
+/** With this many ids an answer is full: the lists after that show none (spec#existing-clients-list-many). */
 const mostIds = 20_000;
 
 /**
- * Asks collections in the words of a v6 client, and gives the reply in its shapes (spec#existing-clients-lists). Throws like
- * `forward`.
+ * Translates a v6 client's request for collections, and gives the reply in the shapes of v6 (spec#existing-clients-lists).
+ * Throws like `forward`.
  */
 export async function forwardList(
   bus: Bus,
@@ -35,7 +35,7 @@ export async function forwardList(
   return withBody(reply, JSON.stringify(await inShapesOfLists(row, JSON.parse(text), read)));
 }
 
-/** What is no JSON object goes on as it came: the service refuses it. */
+/** A body that is no JSON object is sent on as it came: the service refuses it. */
 function inWordsOfCollections({ bodyOf, paramInBody }: ListRow, request: Forwarded): Forwarded {
   const given = bodyOf && objectOf(request.body);
   if (!given) return request;
@@ -75,7 +75,7 @@ function empty(collection: Collection): List {
   return { ...collection, entityIds: [], entities: [] };
 }
 
-/** Those that have been deleted meanwhile are left out. */
+/** Makes lists of collections, `atOnce` at a time. Collections that have been deleted meanwhile are left out. */
 async function inSteps(
   collections: readonly Collection[],
   listOf: (one: Collection) => List | Promise<List>,

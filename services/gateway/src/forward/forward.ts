@@ -14,11 +14,11 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
 const longestUserAgent = 512;
 
-/** A request as it is forwarded: what the client sent stands only in the body and in what is named here. */
+/** A request as it is forwarded: nothing of what the client sent goes on but the body and the fields named here. */
 export interface Forwarded {
   address: Extract<Address, { kind: 'operation' }>;
   requestId: string;
-  /** The address's, or for a short form the one that was found for it. */
+  /** The project in the address or, for a short form, the one that was found for it. */
   projectId: string | null;
   caller: Caller | null;
   operator?: OperatorCaller | undefined;
@@ -32,7 +32,7 @@ export interface Forwarded {
   seesAll: true | undefined;
 }
 
-/** What a service is told of a request. */
+/** What a service is told about a request. */
 export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext, 'deadline'> {
   const { wireVersion, form, isShort, params, query } = request.address;
   const { projectId, caller, operator, serverKey } = request;
@@ -56,8 +56,8 @@ export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext
 }
 
 /**
- * Asks the operation's service and gives its reply. Throws `gateway/unavailable` when nobody serves it,
- * `gateway/timeout` when it is silent for `timeoutMs`. What may have come in longer ago than that is not asked any more.
+ * Asks the operation's service and gives its reply. Throws `gateway/unavailable` when nobody serves it, `gateway/timeout` when
+ * it is silent for `timeoutMs`. A request that may have come in longer ago than that is not forwarded any more.
  */
 export async function forward(
   bus: Bus,
@@ -73,7 +73,7 @@ export async function forward(
   let reply: Message | undefined;
   try {
     reply = await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
-      // A service that is behind is not helped by being asked twice.
+      // Asking twice would not help a service that is overloaded.
       repeatable: operation.method === 'GET' && !limit.isLimited,
     });
     return reply;

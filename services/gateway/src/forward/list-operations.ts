@@ -15,12 +15,12 @@ type Answers = 'collection' | 'counted' | 'collections' | 'saved' | 'nothing';
 
 /** An operation of collections under the name that it has for v6 clients (spec#existing-clients-lists). */
 export interface ListRow {
-  /** The operation, at the old address: its name, and so its service, limit and counters, are those of collections. */
+  /** The operation at the old address. It has the name of the operation of collections, and so its service, limit and counters. */
   operation: OperationSpec;
   answers: Answers;
-  /** The body that the operation takes, of the one that came. Only texts are taken over. */
+  /** Makes the body that the operation takes from the received one. Only texts are copied. */
   bodyOf?: (body: Record<string, unknown>) => Record<string, string | null>;
-  /** The parameter of the operation's path that is in the body here. */
+  /** The parameter that is in the body here, but in the path of the operation. */
   paramInBody?: 'entityId';
 }
 

@@ -1,4 +1,4 @@
-/** A media range of an Accept header, and how much it is wanted. */
+/** A media range of an Accept header, and its quality. */
 interface Range {
   type: string;
   quality: number;
@@ -7,8 +7,8 @@ interface Range {
 const problem = 'application/problem+json';
 
 /**
- * Whether a client wants errors as problems (RFC 9457): it names their media type, and wants plain JSON no more than
- * that. A wildcard names nothing, so that nobody gets problems who has not heard of them.
+ * Whether a client wants errors as problems (RFC 9457): it names their media type, and does not prefer plain JSON. A wildcard
+ * does not count, so that clients that do not know problems do not get them.
  */
 export function wantsProblem(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(problem)) return false;
@@ -18,7 +18,7 @@ export function wantsProblem(accept: string | undefined): boolean {
   return named >= (qualityOf(ranges, ['application/json', 'application/*', '*/*']) ?? 0);
 }
 
-/** The quality of the first type that is listed, which is the most exact one (RFC 9110 section 12.5.1). */
+/** The quality of the first of these types that is listed; they go from the most exact to the least (RFC 9110 section 12.5.1). */
 function qualityOf(ranges: readonly Range[], types: readonly string[]): number | undefined {
   for (const type of types) {
     const found = ranges.find((range) => range.type === type);

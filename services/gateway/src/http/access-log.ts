@@ -6,7 +6,7 @@ import { requestIdOf } from './request-id.ts';
 
 const longestPath = 256;
 
-/** Gives a request its id, and writes one line and one measurement when its answer is out or its client gone. */
+/** Gives a request its id, and writes one log line and one measurement when its answer is sent or its client is gone. */
 export function accessLog(options: { log: Logger; metrics: Metrics }) {
   const { log, metrics } = options;
   return (request: HttpRequest, response: HttpResponse, address: Address): void => {
@@ -16,7 +16,7 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
     const locals: Exchange = { requestId, address, headers: { 'X-Request-Id': requestId } };
     if (readTraceparent(traceparent)) locals.traceparent = traceparent as string;
     response.locals = locals;
-    // Closed once in any case: `once` would cost a wrapper and its removal.
+    // The event comes only once anyway: `once` would cost a wrapper and its removal.
     response.on('close', () => {
       const ms = performance.now() - started;
       const status = response.writableFinished ? response.statusCode : 'aborted';
@@ -26,7 +26,7 @@ export function accessLog(options: { log: Logger; metrics: Metrics }) {
       metrics.httpRequests.inc({ ...counted, method: knownMethod(request.method) });
       if (operation && code === 'rate-limit/exceeded') metrics.limiterRefusals.inc({ operation });
       if (!log.isLevelEnabled('info')) return;
-      // The path without its query, which may hold what a log should not.
+      // The path without its query, which may contain what should not be in a log.
       const path = request.url.split('?', 1)[0]?.slice(0, longestPath);
       const line = { ...logFieldsOf(response), method: request.method, path, operation, status, code };
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');

@@ -29,8 +29,8 @@ const passed = new Map(
 );
 
 /**
- * Writes a service's reply: status and bytes as they are, headers by the list. Of an error that a client wants as a
- * problem the bytes are read. Throws on a reply without a status.
+ * Writes a service's reply: status and bytes as they are, headers by the list. The bytes are parsed only for an error that the
+ * client wants as a problem. Throws on a reply without a status.
  */
 export function answerReply(request: HttpRequest, response: HttpResponse, reply: Message): void {
   const head = headOf(response, reply);
@@ -51,7 +51,7 @@ interface Head {
   headers: Record<string, string>;
 }
 
-/** The status and those headers of a reply that reach the client. Throws on a reply without a status. */
+/** The status of a reply, and the headers that reach the client. Throws on a reply without a status. */
 export function headOf(response: HttpResponse, reply: Message): Head {
   const status = Number(reply.headers[statusHeader]);
   if (!Number.isInteger(status) || status < 200 || status > 599) {
@@ -68,8 +68,8 @@ export function headOf(response: HttpResponse, reply: Message): Head {
 }
 
 /**
- * Writes status and headers, those that every answer has and those set on the way among them. `false` when the client
- * has gone, or the connection has been answered for (see http-server).
+ * Writes the status and the headers, including those of every answer and those set while the request was handled. `false` if
+ * the client has gone, or an answer was already written to the bare connection (see http-server).
  */
 export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
   if (!response.writable || !response.socket?.writable) {
@@ -78,7 +78,7 @@ export function writeHead(response: HttpResponse, { status, headers }: Head): bo
   }
   const all = response.locals.headers;
   all['Cache-Control'] = 'no-store';
-  // A 401 has to name a scheme, whoever says it (RFC 9110 section 15.5.2).
+  // A 401 has to name a scheme, whichever service it comes from (RFC 9110 section 15.5.2).
   if (status === 401) all['WWW-Authenticate'] = 'Bearer';
   Object.assign(all, headersOfType(headers['Content-Type']), headers);
   response.writeHead(status, asPairs(all));
@@ -86,8 +86,8 @@ export function writeHead(response: HttpResponse, { status, headers }: Head): bo
 }
 
 /**
- * Headers as a list of names and values in turn, which Node writes as they are. Set one by one, Node keeps and checks
- * each twice; an answer has about 25.
+ * Headers as a list of names and values in turn, which Node writes as they are. When headers are set one by one, Node keeps and
+ * checks each twice; an answer has about 25.
  */
 function asPairs(headers: Record<string, string>): string[] {
   const pairs: string[] = [];
@@ -95,7 +95,10 @@ function asPairs(headers: Record<string, string>): string[] {
   return pairs;
 }
 
-/** Writes an answer that is held whole; to HEAD the same without its body. Only streams and exports end elsewhere. */
+/**
+ * Writes an answer that is complete in memory; for HEAD the same without the body. Only streams and exports are written
+ * elsewhere.
+ */
 export function writeAnswer(
   request: IncomingMessage,
   response: HttpResponse,
@@ -107,13 +110,13 @@ export function writeAnswer(
   if (!writeHead(response, { status, headers: all })) return;
   if (isEmpty || request.method === 'HEAD') response.end();
   else if (body.length > shortBody) response.end(body);
-  // A character a byte.
+  // latin1 turns each byte into one character.
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
 }
 
 /**
- * Up to so many bytes a body is written as text: Node joins it with the head, and both are one write from its stack. A head
- * and a buffer are a list of two (8 % less CPU time of an answer of 5 kB, side by side).
+ * A body up to this many bytes is written as text: Node joins it with the head and writes both at once. A head and a buffer
+ * would be a list of two writes (as text, an answer of 5 kB takes 8 % less CPU time, measured side by side).
  */
 const shortBody = 8 * 1024;
 
@@ -122,8 +125,8 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection cannot go on after this answer: the rest of the body is too long, or of unknown length, to
- * be read only to be thrown away, or the client was not told to send it and may do either.
+ * Whether the connection cannot be used after this answer. Either the rest of the body is too long, or of unknown length, to be
+ * read only to be thrown away. Or the client was not told to send the body, and may send it or not.
  */
 function leavesBodyUnread(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return false;

@@ -8,9 +8,9 @@ export const maxBody = 256 * 1024;
 const none = new Uint8Array();
 
 /**
- * Reads a request's body: JSON by its type, in UTF-8, not compressed, at most 256 KiB; what it holds is the service's
- * to judge. No body at all is an empty one, whatever its type. GET and HEAD have none. Throws
- * `request/unsupported-media-type` or `request/too-large`, before it has read what a header tells already.
+ * Reads a request's body: JSON by its type, in UTF-8, not compressed, at most 256 KiB; the service judges the content. A
+ * missing body counts as an empty one, whatever its type. GET and HEAD have none. Throws `request/unsupported-media-type` or
+ * `request/too-large`, before it reads the body if a header is enough to tell.
  */
 export function readBody(
   request: IncomingMessage,
@@ -23,7 +23,7 @@ export function readBody(
 async function readWhole(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array> {
   const refused = refusal(request);
   const declared = request.headers['content-length'];
-  // A chunked body may turn out to be none; one of a declared length is refused unread.
+  // A chunked body may turn out to be empty; a body of a declared length is refused unread.
   if (refused && declared !== undefined) throw new ApiError(refused);
   if (Number(declared) > maxBody) throw new ApiError('request/too-large');
   if (expectsContinue(request)) response.writeContinue();
@@ -31,7 +31,7 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // Left early, the stream must stay: destroying it would take the connection with it, before the answer.
+    // When the loop is left early, the stream must not be destroyed: that would close the connection before the answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (refused && size > 0) throw new ApiError(refused);
@@ -40,7 +40,7 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The connection has broken, or what came is no HTTP; the server has seen to it.
+    // The connection broke, or the bytes are no HTTP; the server deals with that.
     throw new ApiError('request/invalid-http', { cause: error });
   }
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);

@@ -5,7 +5,7 @@ import { isAdmin, projectIn } from '../routes/address.ts';
 import type { ProjectSettings } from '../tables/project-settings.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 
-/** What a page of another origin may read of an answer (spec#cors-exposed, spec#cors-exposed-replayed). */
+/** The headers of an answer that a page of another origin may read (spec#cors-exposed, spec#cors-exposed-replayed). */
 const exposedHeaders = [
   'Link',
   'Retry-After',
@@ -28,14 +28,14 @@ type Origins = '*' | readonly string[];
 const ofConsole: Origins = [];
 
 /**
- * Tells browsers which pages may call: those of the web origins that the address's project lists, else those of the
- * server's own list, where `*` is any (spec#cors-origins). An origin that may is echoed: for requests with credentials browsers
- * take no `*` (spec#cors-credentials).
+ * Tells browsers which pages may call: those of the web origins that the project in the address lists. If it lists none, those
+ * of the server's own list, in which `*` means any (spec#cors-origins). An allowed origin is echoed, as browsers accept no `*`
+ * for requests with credentials (spec#cors-credentials).
  */
 export class AllowedOrigins {
   readonly #others: Origins;
   readonly #projects: Pick<ProjectSettings, 'of'>;
-  /** Answers OPTIONS, of a preflight or not, as the library does. */
+  /** Answers OPTIONS, whether a preflight or not, as the library does. */
   readonly preflight;
 
   constructor(options: { origins: readonly string[]; projects: Pick<ProjectSettings, 'of'> }) {
@@ -56,7 +56,7 @@ export class AllowedOrigins {
     });
   }
 
-  /** Sets the headers of any other answer, at an address of this project, or of operators. */
+  /** Sets the headers of any other answer at an address of this project, or of operators. */
   allow(
     request: HttpRequest,
     response: HttpResponse,
@@ -65,7 +65,7 @@ export class AllowedOrigins {
     const { headers } = response.locals;
     headers.Vary = 'Origin';
     const { origin } = request.headers;
-    // Whoever sends no origin is no page of another one.
+    // A request without an origin does not come from a page of another origin.
     if (origin === undefined) return;
     headers['Access-Control-Expose-Headers'] = exposed;
     const origins = at.isAdmin ? ofConsole : this.#originsOf(at.projectId);
@@ -79,8 +79,8 @@ export class AllowedOrigins {
 }
 
 /**
- * The headers that a page asks to send, without one that no page may send; nothing where it does not ask for that one. A server key
- * belongs on a server, and there is no preflight (spec#server-keys-pages).
+ * The headers that a page asks to send, without the forbidden one; empty if the page does not ask for that one. A server key
+ * belongs on a server, which sends no preflights (spec#server-keys-pages).
  */
 function headersBut(request: HttpRequest, forbidden: string): { allowedHeaders?: string[] } {
   const asked = request.headers['access-control-request-headers']?.split(',').map((name) => name.trim());
@@ -94,8 +94,8 @@ function allows(origins: Origins, origin: string | undefined): boolean {
 }
 
 /**
- * Goes by a project's web origins in an answer under a short form, whose project was not in the address: the preflight
- * could go by the server's list only.
+ * Applies a project's web origins to an answer under a short form. Its address did not name the project, so the preflight could
+ * only go by the server's list.
  */
 export function narrowOrigins(
   request: HttpRequest,

@@ -3,7 +3,7 @@ import { wantsProblem } from './accept.ts';
 import { type HttpRequest, type HttpResponse, vary } from './exchange.ts';
 
 /**
- * An error as its client wants it: the envelope (spec#errors-envelope), or the same as a problem (RFC 9457,
+ * An error in the form that its client wants: the envelope (spec#errors-envelope), or the same as a problem (RFC 9457,
  * docs/adr/0015).
  */
 export function errorAnswer(

@@ -4,13 +4,13 @@ import { writeAnswer } from './answer.ts';
 import { errorAnswer } from './error-answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 
-/** Headers that go with a code whoever throws it. */
+/** Headers that go with a code wherever it is thrown. */
 const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
   'auth/unauthorized': { 'WWW-Authenticate': 'Bearer' },
   'gateway/unavailable': { 'Retry-After': '1' },
 };
 
-/** The gateway's one funnel: a code becomes its envelope, anything else is logged and `gateway/server-error`. */
+/** The gateway's one error funnel: a code becomes its envelope; any other error is logged and becomes `gateway/server-error`. */
 export function answerError(request: HttpRequest, response: HttpResponse, error: unknown, log: Logger): void {
   const known = error instanceof ApiError ? error : new ApiError('gateway/server-error');
   const { code } = known;
@@ -18,7 +18,7 @@ export function answerError(request: HttpRequest, response: HttpResponse, error:
     log.error({ err: error, ...logFieldsOf(response) }, 'request failed');
   }
   if (response.headersSent) {
-    // Part of an answer is out already: what is cut off is not taken for a whole one.
+    // Part of an answer is already sent: cut it off, so that nobody takes it for a whole one.
     response.destroy();
     return;
   }

@@ -3,14 +3,14 @@ import { traceFields } from '@kith/base';
 import type { ErrorCode } from '@kith/contracts';
 import type { Address } from '../routes/address.ts';
 
-/** What is known of a request on its way; kept in the response's `locals`. */
+/** What is known of a request while it is handled; kept in the response's `locals`. */
 export interface Exchange {
   requestId: string;
   /** The answer's headers so far, which are written with its status. */
   headers: Record<string, string>;
-  /** Its place in a trace: of the gateway's own span, or else the client's. */
+  /** Its place in a trace: the gateway's own span, or else the client's. */
   traceparent?: string | undefined;
-  /** What its target says. */
+  /** The address that the target names. */
   address: Address;
   /** The operation's name, once the route is known. */
   operation?: string;
@@ -20,7 +20,7 @@ export interface Exchange {
 
 /** A request of a client, as Node's server has read it. */
 export type HttpRequest = IncomingMessage & { method: string; url: string };
-/** The answer to it. Its headers are set in `locals`, and never one by one on the response. */
+/** The answer to a request. Its headers are set in `locals`, never one by one on the response. */
 export type HttpResponse = ServerResponse & { locals: Exchange };
 
 /** The fields of every log line about a request. */
@@ -35,7 +35,7 @@ export function logFieldsOf({ locals }: HttpResponse): {
 /** Says that an answer depends on a header of the request. */
 export function vary(response: HttpResponse, name: string): void {
   const { headers } = response.locals;
-  // What the cors library has said of a preflight stands on the response itself.
+  // For a preflight, the cors library sets `Vary` on the response itself.
   const before = headers.Vary ?? response.getHeader('Vary');
   headers.Vary = before === undefined ? name : `${before}, ${name}`;
 }

@@ -2,13 +2,13 @@ import { ApiError } from '@kith/base';
 import { expectsContinue } from './body.ts';
 import type { HttpRequest } from './exchange.ts';
 
-/** A target is ASCII without controls (RFC 9112 section 3.2); it travels on in header lines. */
+/** A target is ASCII without control characters (RFC 9112 section 3.2); it is passed on in header lines. */
 const targetForm = /^[\x21-\x7e]+$/;
 const hostForm = /^[A-Za-z0-9._~!$&'()*+,;=:[\]%-]*$/;
 
 /**
- * The rules of HTTP/1.1 that Node leaves to the server here, so that they answer with the envelope, too: a target and
- * one Host, both well-formed (RFC 9112 section 3.2), and no expectation but 100-continue (RFC 9110 section 10.1.1).
+ * Checks the rules of HTTP/1.1 that are left to this server, so that violations are answered with the envelope, too: a target
+ * and one Host, both well-formed (RFC 9112 section 3.2), and no expectation but 100-continue (RFC 9110 section 10.1.1).
  */
 export function checkHttpRules(request: HttpRequest): void {
   if (!targetForm.test(request.url)) throw new ApiError('request/invalid-http');
@@ -21,7 +21,7 @@ export function checkHttpRules(request: HttpRequest): void {
   if (expects && !expectsContinue(request)) throw new ApiError('request/expectation-failed');
 }
 
-/** Of several Host lines Node keeps the first. */
+/** Looks at the raw headers, as Node keeps only the first of several Host lines. */
 function hasTwoHosts({ rawHeaders }: HttpRequest): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

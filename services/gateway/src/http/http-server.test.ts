@@ -51,7 +51,7 @@ async function open(port: number): Promise<Socket> {
 
 const ask = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
-/** What a connection answers, or that it was closed. */
+/** The status line that comes on a connection, or `closed`. */
 async function outcome(socket: Socket): Promise<string> {
   ask(socket, '/');
   return await new Promise((resolve) => {

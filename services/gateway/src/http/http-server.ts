@@ -7,26 +7,26 @@ import { answerConnect, answerParserError } from './raw-answer.ts';
 export interface HttpTimeouts {
   /** For a request's headers. */
   headers: number;
-  /** For a whole request, its body included. */
+  /** For a whole request with its body. */
   request: number;
-  /** For one that takes its time, an upload. */
+  /** For a request that takes its time, an upload. */
   upload: number;
-  /** For the next request on a connection; longer than that of the usual load balancers (60 s). */
+  /** For the next request on a connection; longer than load balancers usually keep connections idle (60 s). */
   keepAlive: number;
-  /** For the client to read its answer when the connection ends before its request has. */
+  /** For the client to read its answer, if the connection ends before the whole request has come. */
   linger: number;
-  /** The same of an upload, of which much may be on its way. */
+  /** The same for an upload, of which many bytes may still be on their way. */
   lingerUpload: number;
-  /** For reading on in an answer that is whole. */
+  /** For the client to read on in an answer that is completely written. */
   unread: number;
-  /** For requests that are being answered when the server stops. */
+  /** For finishing the requests that are being answered when the server stops. */
   drain: number;
 }
 
-/** How many connections are open at once; further ones are closed before anything is read of them. */
+/** How many connections may be open at the same time; further ones are closed before anything is read from them. */
 export interface ConnectionCaps {
   all: number;
-  /** Of one address; absent where all come from a proxy's. */
+  /** From one address; absent if all connections come from a proxy. */
   perAddress?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface HttpServer {
   port: number;
   /** Answers with `Connection: close` from now on, and goes on serving. */
   drain(): void;
-  /** Takes no more connections, answers what is there with `Connection: close`, ends what takes longer. */
+  /** Accepts no more connections, answers the present requests with `Connection: close`, and cuts off those that take too long. */
   stop(): Promise<void>;
 }
 
@@ -54,18 +54,18 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const slow = new WeakSet<IncomingMessage>();
 const slowSockets = new WeakSet<object>();
 
-/** Lets the body of a request take as long as that of an upload may. */
+/** Allows the body of a request as much time as an upload. */
 export function takesItsTime(request: IncomingMessage): void {
   slow.add(request);
   slowSockets.add(request.socket);
 }
 
-/** Serves HTTP/1.1; what never becomes a request is answered with the envelope, too (spec#errors-envelope). */
+/** Serves HTTP/1.1; bytes that never become a request are answered with the envelope, too (spec#errors-envelope). */
 export async function startHttpServer(options: {
   handler: Handler;
   host: string;
   port: number;
-  /** The setting that the port comes from, for what is said where it is taken. */
+  /** The setting that the port comes from, for the message if the port is taken. */
   setting?: 'PORT' | 'ADMIN_PORT';
   log: Logger;
   timeouts?: Partial<HttpTimeouts> | undefined;
@@ -78,14 +78,14 @@ export async function startHttpServer(options: {
     requestTimeout: timeouts.upload,
     keepAliveTimeout: timeouts.keepAlive,
     connectionsCheckingInterval: Math.min(1_000, timeouts.headers),
-    // A request without a body is no stream to be ended, resumed and destroyed (docs/adr/0023).
+    // A request without a body is then no stream that has to be ended, resumed and destroyed (docs/adr/0023).
     optimizeEmptyRequests: true,
-    // Node would answer these two itself, without the envelope.
+    // Otherwise Node would answer a missing Host itself, without the envelope.
     requireHostHeader: false,
   });
   server.maxConnections = caps.all;
-  // Node tells of a connection on which nothing has moved: between two requests, and while the client reads nothing. What
-  // is still being worked on is not the client's fault.
+  // Node reports a connection on which nothing has moved, between two requests or while the client reads nothing. If an answer
+  // is still being made, the client is not to blame.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
@@ -95,7 +95,7 @@ export async function startHttpServer(options: {
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
 
-  // Node has one time for all requests: that of uploads.
+  // Node has only one time limit for all requests, which is set to that of uploads.
   const endLate = (request: IncomingMessage) => {
     if (request.complete || slow.has(request)) return;
     server.emit(
@@ -107,7 +107,7 @@ export async function startHttpServer(options: {
   const onRequest: Handler = (request, response) => {
     const { socket } = request;
     const responses = open.get(socket);
-    // After an answer with `Connection: close` nothing more is worked on (RFC 9112 section 9.6).
+    // After an answer with `Connection: close` no further request is handled (RFC 9112 section 9.6).
     if (!responses || socket.writableEnded) return void socket.destroy();
     responses.add(response);
     const late = isSent(request) ? undefined : setTimeout(() => endLate(request), timeouts.request);
@@ -119,7 +119,7 @@ export async function startHttpServer(options: {
     handler(request, response);
   };
   server.on('request', onRequest);
-  // With a listener Node leaves the 100 to us: it is sent when the body is wanted, not before.
+  // With this listener, Node leaves the 100 to us: it is sent only when the body is wanted.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('connect', (_request, socket) => answerConnect(socket as Socket, log));
@@ -141,8 +141,9 @@ export async function startHttpServer(options: {
       if (left > 0) ofAddress.set(address, left);
       else ofAddress.delete(address);
     });
-    // Node ends a connection by this after its last answer. Closed with bytes of the request unread, the kernel would
-    // reset it, and the client could lose the answer: so it is ended, and closed when the client has seen that.
+    // Node calls this to end a connection after its last answer. If the connection were closed while bytes of the request are
+    // unread, the kernel would reset it, and the client could lose the answer. So it is ended first, and closed when the client
+    // has had time to see that.
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
       const linger = slowSockets.has(socket) ? timeouts.lingerUpload : timeouts.linger;
@@ -170,7 +171,7 @@ export async function startHttpServer(options: {
     drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const [socket, responses] of open) {
-      // Opened ahead of need, never used: Node does not count it as idle.
+      // A connection that was opened in advance and never used: Node does not count it as idle.
       if (responses.size === 0 && socket.bytesRead === 0) socket.destroy();
     }
     const late = setTimeout(() => {
@@ -190,7 +191,7 @@ export async function startHttpServer(options: {
   };
 }
 
-/** Whether a request is known to have no body that is still to come. */
+/** Whether it is known that no body of a request is still to come. */
 function isSent({ headers, complete }: IncomingMessage): boolean {
   return complete || (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined);
 }

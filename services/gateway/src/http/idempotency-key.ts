@@ -3,13 +3,13 @@ import { type OperationSpec, takesKey } from '@kith/contracts';
 
 /** A string of RFC 9651 section 3.3.3. */
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
-/** Without a space, which tells two header lines from one, and without a quote, which tells a broken string. */
+/** Without a space, which would mean two header lines, and without a quote, which would mean a broken string. */
 const bare = /^[\x21\x23-\x7e]+$/;
 const longest = 255;
 
 /**
- * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); nothing where the operation takes
- * none, or not from this caller (spec#idempotency-scope). Throws `request/invalid-idempotency-key`.
+ * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07); undefined if the
+ * operation takes no key, or none from this caller (spec#idempotency-scope). Throws `request/invalid-idempotency-key`.
  */
 export function idempotencyKeyOf(
   header: string | string[] | undefined,

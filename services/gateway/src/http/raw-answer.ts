@@ -6,7 +6,7 @@ import type { Logger } from '@kith/base';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { bytesOf } from './error-answer.ts';
 
-/** What Node's parser and its timers say, as codes; the rest is `request/invalid-http`. */
+/** Our codes for errors of Node's parser and timers; all others are `request/invalid-http`. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'request/headers-too-large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'request/too-large',
@@ -14,8 +14,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Answers bytes that are no request, and requests that do not arrive: on the bare connection, as there is no
- * response to write to. `open` are the connection's requests on their way, which are answered first.
+ * Answers bytes that are no request, and requests that do not arrive completely. It writes to the bare connection, as there is
+ * no response object. `open` holds the connection's requests that are being handled, which are answered first.
  */
 export function answerParserError(
   error: NodeJS.ErrnoException,
@@ -23,7 +23,7 @@ export function answerParserError(
   open: readonly ServerResponse[],
   log: Logger,
 ): void {
-  // Answered already; what still comes in is not looked at.
+  // Already answered; bytes that still come in are ignored.
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -34,7 +34,7 @@ export function answerParserError(
   const last = open.at(-1);
   if (!last) write();
   else if (!last.req.complete) {
-    // It is this request whose body went wrong: the answer is its own, unless it has one already.
+    // The body of this request went wrong: it gets this answer, unless it has one already.
     if (last.headersSent) socket.destroy();
     else write();
   } else last.once('close', write);

@@ -3,8 +3,8 @@ import helmet from 'helmet';
 import type { HttpResponse } from './exchange.ts';
 
 /**
- * What every answer tells browsers, as OWASP's REST Security Cheat Sheet has it for JSON (spec#edges-headers): it is never a page, nor
- * part of one. With them go `Cache-Control: no-store` and the type of the body.
+ * The headers that tell browsers that an answer is never a page, nor part of one, as OWASP's REST Security Cheat Sheet
+ * recommends for JSON (spec#edges-headers). Besides these, an answer has `Cache-Control: no-store` and the type of its body.
  */
 const ofEveryAnswer: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",
@@ -13,7 +13,7 @@ const ofEveryAnswer: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 };
 
-/** What the pages of this server may do: run the files beside them, and call this server. */
+/** What the pages of this server may do: load the files beside them, and call this server. */
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -27,14 +27,14 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sets the headers of every answer. They are put first: an object that is copied keeps its shape, one that gets many names more
- * loses it, and all headers of an answer then cost four times as much to set (4.0 and 1.1 µs).
+ * Sets the headers of every answer. They are put first: a copied object keeps its shape in V8, but an object to which many
+ * names are added loses it, and setting all headers of an answer then costs four times as much (4.0 instead of 1.1 µs).
  */
 export function secure(response: HttpResponse): void {
   response.locals.headers = { ...ofEveryAnswer, ...response.locals.headers };
 }
 
-/** The headers that an answer of this type has beside those of every answer. */
+/** The headers that an answer of this type has in addition to those of every answer. */
 export function headersOfType(contentType: string | undefined): Readonly<Record<string, string>> | undefined {
   return contentType?.startsWith('text/html') ? pageHeaders : undefined;
 }
@@ -50,7 +50,7 @@ function helmetHeaders(): Record<string, string> {
   middleware({} as never, recorder as unknown as ServerResponse, () => {
     isDone = true;
   });
-  // A helmet that looks at the request, or waits for something, is none whose answer can be kept.
+  // If helmet looked at the request or waited for something, its headers could not be kept for all answers.
   if (!isDone) throw new Error('helmet has not set its headers at once.');
   return Object.fromEntries(headers);
 }

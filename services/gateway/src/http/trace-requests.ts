@@ -6,8 +6,8 @@ import { knownMethod } from './known-method.ts';
 const routes = new Map<string, string>(operations.map(({ name, path }) => [name, path]));
 
 /**
- * Makes a span of each request, `GET /connections`, which goes on with the client's trace. Its route stands for its
- * path, which holds people's ids, and its query is left out: it may hold what a trace should not.
+ * Makes a span of each request, for example `GET /connections`, which continues the client's trace. It names the route instead
+ * of the path, which contains people's ids, and leaves out the query, which may contain what should not be in a trace.
  */
 export function traceRequests(traces: Tracing) {
   return (request: HttpRequest, response: HttpResponse, next: () => void): void => {
@@ -30,7 +30,7 @@ export function traceRequests(traces: Tracing) {
         span.rename(`${method} ${route}`);
         span.set({ 'http.route': route, 'kith.operation': operation });
       }
-      // A client that has gone before got no status.
+      // A client that went away before the end got no status.
       if (!response.writableFinished) return span.end();
       const { statusCode } = response;
       span.set({ 'http.response.status_code': statusCode });

@@ -5,7 +5,7 @@ function ipOf(hops: number, forwarded: string | undefined, remoteAddress: string
   const clients = new Clients(hops);
   const request = { headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress } };
   const { ip } = clients.of(request);
-  // A second time it is found among what is kept.
+  // The second time, the client is found in the cache.
   expect(clients.of(request).ip).toBe(ip);
   return ip;
 }

@@ -5,29 +5,29 @@ import ipaddr from 'ipaddr.js';
 /** Where a request comes from. */
 export interface Client {
   ip: string;
-  /** What it counts under in a limit. */
+  /** The key under which limits count it. */
   key: string;
 }
 
-/** What a request tells of where it comes from. */
+/** The parts of a request that tell where it comes from. */
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
-/** Texts that are kept as they were read, and how long one may be: some IPv6 addresses. */
+/** How many texts are cached with the client read from them, and how long a text may be: some IPv6 addresses. */
 const mostKept = 10_000;
 const longestKept = 200;
-/** A socket that is already gone tells no address. */
+/** The client of a socket that is already gone and has no address. */
 const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
- * Tells the client of a request: the entry of X-Forwarded-For just beyond the trusted proxies, or the socket's own
- * address with none trusted (spec#limits-client-ip). What is no IP address counts as absent. A header or an address that was
- * read before is not read again.
+ * Tells the client of a request: the entry of X-Forwarded-For just beyond the trusted proxies, or the socket's own address with
+ * none trusted (spec#limits-client-ip). A text that is no IP address counts as absent. A header or an address that was read
+ * before is taken from a cache.
  */
 export class Clients {
   readonly #hops: number;
   readonly #kept = new Map<string, Client>();
 
-  /** @param hops Proxies in front whose entries are believed. */
+  /** @param hops The number of proxies in front whose entries are trusted. */
   constructor(hops: number) {
     this.#hops = hops;
   }
@@ -42,7 +42,7 @@ export class Clients {
   #read(text: string): Client | undefined {
     const kept = this.#kept.get(text);
     if (kept) return kept;
-    // A zone (RFC 4007) names an interface of one machine, and may be any text.
+    // Cuts off a zone (RFC 4007), which names an interface of one machine and may be any text.
     const entry = this.#entryOf(text)?.split('%')[0];
     if (entry === undefined || isIP(entry) === 0) return undefined;
     // An IPv4-mapped address is the IPv4 one.
@@ -67,7 +67,7 @@ export class Clients {
   }
 }
 
-/** What a client counts under: an IPv4 address, or the /64 of an IPv6 one (spec#limits-ipv6). */
+/** The key under which a client counts: an IPv4 address, or the /64 network of an IPv6 address (spec#limits-ipv6). */
 export function limitKeyOf(ip: string): string {
   const address = ipaddr.parse(ip);
   if (address.kind() === 'ipv4') return address.toString();

@@ -3,13 +3,13 @@ export interface Counting {
   /** Names the pair of project and client. */
   key: string;
   windowSeconds: number;
-  /** What the client may ask of all projects; counted first. */
+  /** The client's ceiling over all projects; it is counted first. */
   ceiling: { key: string; max: number; windowSeconds: number } | null;
 }
 
 /** How often a pair was counted in its window, this time included, and when the window ends. */
 export interface Count {
-  /** Then the pair was not counted, and the window is the ceiling's. */
+  /** If so, the pair was not counted, and the window is the ceiling's. */
   isOverCeiling: boolean;
   used: number;
   msLeft: number;

@@ -1,17 +1,20 @@
-/** What is found at a Redis. */
+/** The findings about a Redis server. */
 export interface ExaminedRedis {
   version: string;
-  /** How far its clock is ahead of this machine's, in ms; undefined where this user may not ask. */
+  /** How far its clock is ahead of this machine's, in ms; undefined if this user may not ask. */
   aheadMs: number | undefined;
-  /** Whether it asks for credentials. */
+  /** Whether the server asks for credentials. */
   asksWho: boolean;
 }
 
 const patienceMs = 3_000;
 
-/** Looks at the Redis of limits and changes nothing. Rejects where it cannot be reached, or lets this user count nothing. */
+/**
+ * Examines the Redis that counts limits, and changes nothing. Rejects if it cannot be reached, or does not allow this user to
+ * count.
+ */
 export async function examineRedis(url: string, prefix: string): Promise<ExaminedRedis> {
-  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only when it is used: the embedded form does not need the driver (docs/adr/0043).
   const { Redis } = await import('ioredis');
   const times = { connectTimeout: patienceMs, commandTimeout: patienceMs, maxRetriesPerRequest: 0 };
   const redis = new Redis(url, {

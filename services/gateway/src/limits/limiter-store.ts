@@ -9,19 +9,19 @@ interface Telemetry {
   metrics: Metrics;
 }
 
-/** `patienceMs` is how long a request may wait for Redis, `deadMs` after which silence its connection counts as dead. */
+/** `patienceMs` is how long a request may wait for Redis; after `deadMs` of silence its connection counts as dead. */
 export type LimiterStoreConfig =
   | { kind: 'redis'; url: string; patienceMs?: number; deadMs?: number }
   | { kind: 'memory' };
 
-/** Where limits are counted: Redis, shared by any number of gateways, or this process. */
+/** The place where limits are counted: a Redis that any number of gateways share, or this process. */
 export interface LimiterStore {
-  /** Counts once more; a first time begins a window. Never rejects because of the store. */
+  /** Counts a request; the first one begins a window. Never rejects because of the store. */
   count(request: Counting): Count | Promise<Count>;
   close(): void;
 }
 
-/** Opens the store. It does not need Redis to be there; if it is, it is used from the first request on. */
+/** Opens the store. Redis need not be reachable yet; if it is, it is used from the first request on. */
 export async function openLimiterStore(
   config: LimiterStoreConfig,
   telemetry: Telemetry,
@@ -49,14 +49,14 @@ async function redisStore(
   { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },
   { log, metrics }: Telemetry,
 ): Promise<LimiterStore> {
-  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only when it is used: the embedded form does not need the driver (docs/adr/0043).
   const { Redis } = await import('ioredis');
   const redis = new Redis(url, {
     connectTimeout: 2_000,
     socketTimeout: deadMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // A count that was given up has been taken from memory; sent again it would count twice.
+    // A count that was given up was made in memory instead; if it were sent again, it would count twice.
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),

@@ -5,8 +5,8 @@ const defaults = { pairs: 100_000, ceilings: 50_000 };
 const forgetEveryMs = 30_000;
 
 /**
- * Counts in this process's memory. Its tables are bounded: a key more than they hold takes the place of the oldest, whose
- * client then starts again. Ceilings have a table of their own, so that keys of pairs cannot drive them out.
+ * Counts in this process's memory. Its tables are bounded: when one is full, a new key replaces the oldest, whose client then
+ * starts again. Ceilings have a separate table, so that keys of pairs cannot push them out.
  */
 export class MemoryCounts {
   readonly #pairs: Table;
@@ -24,14 +24,14 @@ export class MemoryCounts {
     this.#timer.unref();
   }
 
-  /** How many keys there are. */
+  /** How many keys are kept. */
   get size(): number {
     return this.#pairs.size + this.#ceilings.size;
   }
 
-  /** Counts a request; one that is over the ceiling makes no key. */
+  /** Counts a request; a request over the ceiling makes no key for its pair. */
   count({ key, windowSeconds, ceiling }: Counting): Count {
-    // Whole, so that a difference of two is exact.
+    // Whole milliseconds, so that differences are exact.
     const now = Math.trunc(performance.now());
     if (ceiling) {
       const { used, endsAt } = this.#ceilings.add(ceiling.key, ceiling.windowSeconds, now);
@@ -69,7 +69,7 @@ class Table {
       known.used += 1;
       return known;
     }
-    // What is over goes to the end: the first of a map is the one that was put in first.
+    // A key whose window has ended is put at the end again, because the first entry of a map is the one that was added first.
     if (known) this.#entries.delete(key);
     else if (this.#entries.size >= this.#most)
       this.#entries.delete(this.#entries.keys().next().value as string);

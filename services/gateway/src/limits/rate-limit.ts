@@ -4,7 +4,7 @@ import type { ProjectSettings } from '../tables/project-settings.ts';
 import type { Count } from './count.ts';
 import type { LimiterStore } from './limiter-store.ts';
 
-/** Failures to identify as an operator that one client may have (spec#operators-limit). */
+/** How many failures to identify as an operator one client may have (spec#operators-limit). */
 const operatorFailures = { name: 'operator-failures', limit: { max: 10, windowSeconds: 300 } } as const;
 
 /** How many times an operation's limit one client may spend over all projects (spec#limits-ceiling). */
@@ -15,9 +15,9 @@ const serverKeyFactor = 20;
 interface Counted {
   /** The contract's limit, or the configuration's, scaled; null is none. */
   limit: Limit | null;
-  /** What its keys begin with. */
+  /** The beginning of its keys. */
   prefix: string;
-  /** Without a project in the address a client has one counter, and a ceiling would never be reached. */
+  /** Whether a ceiling is counted. If addresses name no project, a client has only one counter, and would never reach a ceiling. */
   hasCeiling: boolean;
 }
 
@@ -39,9 +39,9 @@ export class RateLimits {
     prefix: string;
     /** Multiplies every limit; 0 turns limiting off. */
     scale: number;
-    /** Limits by operation name that stand in for the contract's; null is none. */
+    /** Limits by operation name that replace the contract's; null means no limit. */
     overrides: Readonly<Record<string, Limit | null>>;
-    /** Their limits stand in for both. */
+    /** The projects, whose own limits replace both. */
     projects: Pick<ProjectSettings, 'of'>;
     /** Whether a refusal names the setting that widens the limit; only in development. */
     saysSetting?: boolean;
@@ -56,7 +56,7 @@ export class RateLimits {
     };
     for (const operation of options.operations) {
       const { name, scope, auth } = operation;
-      // A right token of an operator is always answered.
+      // Requests with a valid operator's token are never limited.
       if (auth === 'operator') continue;
       const given = ofOperation(options.overrides, name);
       this.#counted.set(name, {
@@ -68,7 +68,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request, and sets the limit's headers among those given. Throws `rate-limit/exceeded` with `Retry-After`
+   * Counts a request, and sets the limit's headers in `headers`. Throws `rate-limit/exceeded` with `Retry-After`
    * (spec#limits-headers, spec#limits-exceeded).
    */
   async count(
@@ -77,7 +77,7 @@ export class RateLimits {
       operation: OperationSpec;
       projectId: string | null;
       clientKey: string;
-      /** Of a server key that is known: it counts instead of the client. */
+      /** The id of a known server key, which counts instead of the client. */
       serverKeyId?: string | undefined;
     },
   ): Promise<void> {
@@ -92,8 +92,8 @@ export class RateLimits {
     const limit = serverKeyId ? { ...ofClient, max: ofClient.max * serverKeyFactor } : ofClient;
     const { windowSeconds } = limit;
     const client = serverKeyId ? `key=${serverKeyId}` : request.clientKey;
-    // A count goes on when the number changes. A window of another length is counted apart: the running one may end
-    // long after it should.
+    // When only the number changes, the count goes on. A window of another length is counted apart, as the running window may
+    // end much later than the new one should.
     const isOwnWindow = windowSeconds !== usual?.windowSeconds;
     const key = `${prefix}:${request.projectId ?? '-'}:${client}${isOwnWindow ? `@${windowSeconds}` : ''}`;
     const ceiling =
@@ -127,27 +127,27 @@ export class RateLimits {
   }
 }
 
-/** What to do about a limit while developing (README, Configuration). */
+/** The message that tells developers how to widen a limit (README, Configuration). */
 function widening(name: string): string {
   return `Too many requests. Try again later, or widen the limit: RATE_LIMIT_SCALE=10 for all, RATE_LIMITS='{"${name}":null}' for this one.`;
 }
 
-/** The limit given for an operation; undefined where none is given, null where it has none. */
+/** The limit given for an operation; undefined if none is given, null for no limit. */
 function ofOperation(limits: Readonly<Record<string, Limit | null>>, name: string): Limit | null | undefined {
   return Object.hasOwn(limits, name) ? limits[name] : undefined;
 }
 
 /**
- * Whether a project lets through more than is usual, in number or in rate. What an operator has granted there is the ceiling
- * there, and not used up for other projects; a made-up project has been granted nothing.
+ * Whether a project's limit is higher than usual, in number or in rate. Then the granted limit alone applies there, and
+ * requests do not use up the ceiling over all projects. A made-up project has no granted limits.
  */
 function isRaised(own: Limit, usual: Limit): boolean {
   return own.max > usual.max || own.max * usual.windowSeconds > usual.max * own.windowSeconds;
 }
 
 /**
- * The headers of a limited answer: draft-ietf-httpapi-ratelimit-headers-10, and the older `X-RateLimit-*`. They tell of the
- * pair of project and client; where the ceiling refuses, nothing is left until it ends.
+ * The headers of a limited answer: draft-ietf-httpapi-ratelimit-headers-10, and the older `X-RateLimit-*`. They describe the
+ * limit of the pair of project and client; if the ceiling refuses, they say that nothing is left until its window ends.
  */
 export function limitHeaders(name: string, limit: Limit, count: Count, now: number): Record<string, string> {
   const left = count.isOverCeiling ? 0 : Math.max(limit.max - count.used, 0);

@@ -2,9 +2,10 @@ import type { Redis } from 'ioredis';
 import type { Count, Counting } from './count.ts';
 
 /**
- * Counts groups of requests, each of one pair: first under their ceiling, then those it lets through under the pair.
- * KEYS of a group: ceiling, pair. ARGV: requests, window of the pair, most of the ceiling (0 is none), its window. Gives for
- * each group: requests let through, what the pair then holds, ms left of its window, ms left of the ceiling's.
+ * Counts groups of requests, one group for each pair: first under their ceiling, then, if the ceiling lets them through, under
+ * the pair. KEYS of a group: ceiling, pair. ARGV: requests, window of the pair, maximum of the ceiling (0 means none), its
+ * window. Gives for each group: how many requests were let through, the pair's count after that, and the ms left of its window
+ * and of the ceiling's.
  */
 const script = `
 local call = redis.call
@@ -45,16 +46,16 @@ interface Group {
 type Counted = Redis & { kithCount(keys: number, ...words: (string | number)[]): Promise<number[]> };
 
 /**
- * Counts in Redis, all that one turn of the loop brings in one script: requests that come in together make one trip, and
- * those of one key one count. Measured beside rate-limiter-flexible on the same Redis, 32 requests at once: 3 µs of CPU
- * time a request instead of 11 to 16, and a fifth of the work in Redis (docs/adr/0022).
+ * Counts in Redis, with one script for all requests of one turn of the event loop: requests that come in together make one
+ * round trip, and those with the same key one count. Measured beside rate-limiter-flexible on the same Redis, 32 requests at
+ * once: 3 µs of CPU time a request instead of 11 to 16, and a fifth of the work in Redis (docs/adr/0022).
  */
 export class RedisCounts {
   readonly #redis: Counted;
   readonly #patienceMs: number;
   #groups = new Map<string, Group>();
 
-  /** @param options.patienceMs What a count may take before it is given up. */
+  /** @param options.patienceMs How long a count may take before it is given up. */
   constructor(redis: Redis, options: { patienceMs: number }) {
     redis.defineCommand('kithCount', { lua: script });
     this.#redis = redis as Counted;
@@ -100,8 +101,9 @@ export class RedisCounts {
 }
 
 /**
- * Waits at most `ms`. What has arrived by then counts, also if this process was too busy to look: one turn of the loop
- * lies between the timer and giving up. ioredis' own `commandTimeout` would blame Redis for our pauses.
+ * Waits at most `ms`. An answer that has arrived by then counts, even if this process was too busy to read it: there is one
+ * turn of the event loop between the timer and giving up. ioredis' own `commandTimeout` would blame Redis for pauses of this
+ * process.
  */
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -3,8 +3,8 @@ import { type ErrorCode, errorMeanings, errors, type OperationSpec, operations }
 import { codesOf, tagOf } from '@kith/openapi';
 
 /**
- * Makes the catalogue of error codes, to which the `type` of a problem leads: one section a code, with its id. It links to the
- * rest of the reference where that is shown, too.
+ * Makes the catalogue of error codes, to which the `type` of a problem leads: one section for each code, with the code as its
+ * id. It links to the rest of the reference if that is shown, too.
  */
 export function errorsPage(part: 'all' | 'errors'): string {
   const isLinked = part === 'all';
@@ -42,7 +42,7 @@ ${sections.join('\n')}
 function sectionOf(code: ErrorCode, by: readonly OperationSpec[]): string {
   const { status, message } = errors[code];
   const { when, remedy } = errorMeanings[code];
-  // What nearly every endpoint may say is no news of any of them.
+  // A code that many endpoints may answer is listed without them.
   const who =
     by.length === 0 || by.length > operations.length / 3 ? '' : `<p>${by.map(linkTo).join(' ')}</p>`;
   return `<section id="${code}"><h2><a href="#${code}">${code}</a></h2>
@@ -51,13 +51,13 @@ function sectionOf(code: ErrorCode, by: readonly OperationSpec[]): string {
 <p><b>What to do</b> ${proseOf(remedy)}</p>${who}</section>`;
 }
 
-/** The page's own address of an operation. */
+/** A link to an operation on the reference page. */
 function linkTo(operation: OperationSpec): string {
   const tag = encodeURIComponent(tagOf(operation));
   return `<a href="/docs#/${tag}/${operation.name}"><code>${operation.name}</code></a>`;
 }
 
-/** A sentence of the contracts: what stands in backticks is code. */
+/** A sentence of the contracts: text in backticks becomes code. */
 function proseOf(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import { documentFile } from '@kith/openapi';
 import { errorsPage } from './errors-page.ts';
 
-/** How much of the reference is shown: all of it, the page of errors, to which problems lead, or nothing (`API_REFERENCE`). */
+/** How much of the reference is shown: all of it, only the page of errors (to which problems lead), or nothing (`API_REFERENCE`). */
 export type ReferencePart = 'all' | 'errors' | 'none';
 
 /** A file that is served as it is. */
@@ -15,7 +15,7 @@ export interface StaticFile {
   body: Uint8Array;
   etag: string;
   isPage: boolean;
-  /** The body for clients that take it compressed; made once, when the first one asks. */
+  /** The body for clients that accept compression; made once, when the first such client asks. */
   compressed(): Promise<Uint8Array>;
 }
 
@@ -28,8 +28,8 @@ const types = {
 } as const;
 
 /**
- * Reads what is shown of the document and the reference page with all that they need, by path. Throws when one is missing, so that
- * a gateway without them does not start.
+ * Reads the shown part of the document and the reference page, with all files they need, by path. Throws if a file is missing,
+ * so that the gateway does not start without it.
  */
 export function readReference(part: ReferencePart): ReadonlyMap<string, StaticFile> {
   if (part === 'none') return new Map();

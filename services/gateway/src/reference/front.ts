@@ -30,7 +30,7 @@ Kith has one, and requests to paste.</p>
 </html>
 `;
 
-/** Answers `/` while developing: says where the reference is, to a program as JSON and to a browser as a page. */
+/** Answers `/` in development: says where the reference is, as JSON for a program and as a page for a browser. */
 export function serveFront(): Middleware {
   const [json, html] = [bytesOf(front), new TextEncoder().encode(page)];
   return (request, response, next) => {

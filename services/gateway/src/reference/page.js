@@ -1,10 +1,10 @@
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-// The project that requests are for: the one the page's address names, then the one of the token that is entered. The
-// document names none, as a request for a project of nobody's is refused.
+// The project that requests are for: first the one that the page's address names, then the one of the entered token. The
+// document names none, as requests for a project that does not exist are refused.
 let project = new URLSearchParams(location.search).get('project');
 
-/** A copy of the document with the project as what its fields are filled with. */
+/** A copy of the document in which the project is the example value of its fields. */
 function filled(document) {
   const parameter = document.components?.parameters?.ProjectId;
   if (!parameter || !uuid.test(project)) return document;
@@ -12,7 +12,7 @@ function filled(document) {
   return { ...document, components: { ...document.components, parameters } };
 }
 
-/** The project an access token is for; `undefined` of what is no such token. */
+/** The project that an access token is for; `undefined` if the text is no such token. */
 function projectOf(token) {
   try {
     const [, claims] = token.split('.');
@@ -41,7 +41,7 @@ const fillProject = () => ({
   },
 });
 
-// Shows the document of this server. Tokens stay in the page's memory, and go to this server alone.
+// Shows the document of this server. Tokens stay in the page's memory, and are sent only to this server.
 window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
@@ -52,7 +52,7 @@ window.SwaggerUIBundle({
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
-  // Swagger's validator would be a call to another server.
+  // Swagger's validator would call another server.
   validatorUrl: null,
   plugins: [fillProject],
 });

@@ -3,17 +3,17 @@ import { writeAnswer } from '../http/answer.ts';
 import type { Middleware } from '../http/middleware.ts';
 import { splitTarget } from '../routes/address.ts';
 
-/** Who is told of a weakness in this installation. */
+/** The contact for weaknesses of this installation. */
 export interface SecurityContact {
-  /** Addresses, `mailto:` or `https:`, best first. With none there is no file. */
+  /** Addresses, `mailto:` or `https:`, best first. Without any, there is no file. */
   contacts: readonly string[];
-  /** Where it says how weaknesses are reported. */
+  /** The page that says how to report weaknesses. */
   policy: string | undefined;
 }
 
 const path = '/.well-known/security.txt';
 const allow = 'GET, HEAD, OPTIONS';
-/** RFC 9116 section 2.5.5 wants less than a year: as long as this is served, it is up to date. */
+/** RFC 9116 section 2.5.5 recommends less than a year. As long as the file is served, it is up to date. */
 const validDays = 180;
 const dayMs = 24 * 3600_000;
 

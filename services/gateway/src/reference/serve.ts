@@ -10,8 +10,8 @@ import { type ReferencePart, readReference, type StaticFile } from './files.ts';
 const allow = 'GET, HEAD, OPTIONS';
 
 /**
- * Serves `/openapi.json` and the reference page under `/docs`: a fixed list of files held in memory, outside of the
- * limits of any project (docs/adr/0015). What is not on the list is for the API to answer.
+ * Serves `/openapi.json` and the reference page under `/docs`: a fixed list of files in memory, which no project's limits apply
+ * to (docs/adr/0015). The API answers all other paths.
  */
 export function serveReference(part: ReferencePart): Middleware {
   const files = readReference(part);
@@ -42,7 +42,7 @@ async function answerFile(
   // Each encoding is a representation of its own (RFC 9110 section 8.8.3.3).
   const etag = `"${found.etag}${isCompressed ? '-gzip' : ''}"`;
   const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'no-cache' };
-  // A 304 has no type, and its headers take the place of those that were kept with the page.
+  // A 304 has no content type, but its headers replace those that the client has stored with the page.
   if (found.isPage) Object.assign(headers, pageHeaders);
   if (matches(request.headers['if-none-match'], etag)) {
     return writeAnswer(request, response, { status: 304, headers, body: new Uint8Array() });
@@ -53,7 +53,7 @@ async function answerFile(
   writeAnswer(request, response, { status: 200, headers, body });
 }
 
-/** Whether a client has this already (RFC 9110 section 13.1.2). */
+/** Whether the client already has this version (RFC 9110 section 13.1.2). */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));

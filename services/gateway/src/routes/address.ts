@@ -1,7 +1,7 @@
 import { methodsOf, type OperationSpec } from '@kith/contracts';
 import { allowOf, paramsOf, type Route, type RouteTable } from './routes.ts';
 
-/** What a request's method and target say, in any of the forms of spec#addresses-forms. */
+/** The meaning of a request's method and target, in any of the forms of spec#addresses-forms. */
 export type Address =
   | {
       kind: 'operation';
@@ -23,7 +23,7 @@ export type Address =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const uuidLength = 36;
-/** First segments of addresses that name no project after a version: there the token does (spec#short-forms-addresses). */
+/** First segments, after a version, of addresses that name no project: there the token names it (spec#short-forms-addresses). */
 const shortForms: ReadonlySet<string> = new Set(['connections', 'users', 'blocks']);
 const everything = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const notFound: Address = { kind: 'error', code: 'route/not-found' };
@@ -59,9 +59,9 @@ export function readAddress(routes: RouteTable, method: string, target: string):
   return choose(found, method, segments, { wireVersion, form, isShort: false, projectId: first, query });
 }
 
-/** The project that a target names, also where no endpoint is; null where it names none. */
+/** The project that a target names, even if there is no such endpoint; null if it names none. */
 export function projectIn(target: string): string | null {
-  // The longest form has two segments before it.
+  // In the longest form, two segments precede the project.
   const segments = splitTarget(target)[0].split('/', 4).map(decodeSegment);
   if (segments.shift() !== '') return null;
   takeVersion(segments);
@@ -69,13 +69,13 @@ export function projectIn(target: string): string | null {
   return uuidForm.test(first) ? first : null;
 }
 
-/** Whether a target is an address of operators, also where no endpoint is. */
+/** Whether a target is an address of operators, even if there is no such endpoint. */
 export function isAdmin(target: string): boolean {
   const [, first = ''] = splitTarget(target)[0].split('/', 2);
   return decodeSegment(first) === 'admin';
 }
 
-/** Picks the most exact route that takes the method, among those the path fits. */
+/** Picks the most exact route that takes the method, among those that match the path. */
 function choose(
   found: readonly Route[],
   method: string,
@@ -93,7 +93,7 @@ function choose(
   return { kind: 'operation', operation: route.operation, params: paramsOf(route, path), ...rest };
 }
 
-/** Takes `v6`, `v7`, `api/v6` or `api/v7` off the front. */
+/** Removes a leading `v6`, `v7`, `api/v6` or `api/v7`. */
 function takeVersion(segments: string[]): { version: 'v6' | 'v7'; text: string } | undefined {
   const length = segments[0] === 'api' ? 2 : 1;
   const version = segments[length - 1];
@@ -112,7 +112,10 @@ export function splitTarget(target: string): [path: string, query: string] {
   return [relative.slice(0, mark), relative.slice(mark + 1)];
 }
 
-/** Decodes a segment on its own, so that `%2F` ends none. What cannot be decoded stays, and names nothing. */
+/**
+ * Decodes a segment on its own, so that `%2F` does not end it. A segment that cannot be decoded stays as it is, and matches
+ * nothing.
+ */
 function decodeSegment(text: string): string {
   if (!text.includes('%')) return lowerUuid(text);
   try {

@@ -3,7 +3,7 @@ import { type Method, methodsOf, type OperationSpec } from '@kith/contracts';
 
 type Segment = { literal: string } | { param: string };
 
-/** An operation with its path taken apart. */
+/** An operation with its path split into segments. */
 export interface Route {
   operation: OperationSpec;
   segments: readonly Segment[];
@@ -13,11 +13,11 @@ const literalForm = /^[a-z0-9.][a-z0-9.-]*$/;
 const paramForm = /^:[A-Za-z][A-Za-z0-9]*$/;
 const nameForm = /^[a-z]+\.[a-z0-9-]+$/;
 const versionWords = new Set(['api', 'v6', 'v7']);
-/** Where the reference is, in front of the routes. */
+/** Paths of the reference, which is served before the routes. */
 const referenceWords = new Set(['docs', 'openapi.json']);
 const order: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** The routes of the API, compiled once from the contracts. Throws `StartError` that names a bad row. */
+/** The routes of the API, compiled once from the contracts. Throws a `StartError` that names a bad row. */
 export class RouteTable {
   readonly #byLength = new Map<string, Route[]>();
 
@@ -37,7 +37,7 @@ export class RouteTable {
     }
   }
 
-  /** Every route of a scope that a path fits, those with a literal where others have a parameter first. */
+  /** Every route of a scope that matches a path. Routes with a literal come before those with a parameter in the same place. */
   match(scope: OperationSpec['scope'], path: readonly string[]): readonly Route[] {
     const candidates = this.#byLength.get(`${scope} ${path.length}`) ?? [];
     return candidates.filter(({ segments }) =>
@@ -58,7 +58,7 @@ export function paramsOf(route: Route, path: readonly string[]): Record<string, 
 }
 
 /**
- * The value of `Allow` for routes that share a path: HEAD goes with GET, OPTIONS with all (spec#addresses-wrong-method,
+ * The value of `Allow` for routes that share a path: HEAD is allowed with GET, OPTIONS always (spec#addresses-wrong-method,
  * spec#addresses-head).
  */
 export function allowOf(routes: readonly Route[]): string {

@@ -10,7 +10,7 @@ import {
 import { ask } from '@kith/service';
 import { busFailure } from '../forward/bus-failure.ts';
 
-/** Whose feed, and for which stream. */
+/** The user whose feed it is, and the stream that reads it. */
 export interface FeedOf {
   projectId: string;
   userId: string;
@@ -19,7 +19,10 @@ export interface FeedOf {
 
 const batch = 50;
 
-/** A user's feed as notifications tells it. Throws `gateway/unavailable` or `gateway/timeout` when it does not. */
+/**
+ * A user's feed, which the notifications service is asked for. Throws `gateway/unavailable` or `gateway/timeout` if it does not
+ * answer.
+ */
 export class Feed {
   readonly #bus: Bus;
   readonly #of: FeedOf;

@@ -1,7 +1,7 @@
 import { writeHead } from '../http/answer.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 
-/** Milliseconds a client waits before it comes again. */
+/** How long a client waits before it connects again, in ms. */
 const retryMs = 2_000;
 
 /** Writes Server-Sent Events (WHATWG HTML, 9.2) to a response, and knows whether the client reads them. */
@@ -9,7 +9,7 @@ export class EventWriter {
   readonly #response: HttpResponse;
   #blockedSince: number | undefined;
 
-  /** @param onDrain Called when the client has read on after it did not. */
+  /** @param onDrain Called when the client reads on after it had stopped reading. */
   constructor(response: HttpResponse, onDrain: () => void) {
     this.#response = response;
     response.on('drain', () => {
@@ -18,13 +18,13 @@ export class EventWriter {
     });
   }
 
-  /** Sends the headers. The connection ends with the stream: it cannot be told so any later. */
+  /** Sends the headers. They say that the connection ends with the stream, as this cannot be told later. */
   begin(): void {
     writeStreamHead(this.#response);
     this.#write(`retry: ${retryMs}\n\n`);
   }
 
-  /** Since when (`performance.now()`) the client has not read what was written; `undefined` while it does. */
+  /** Since when (`performance.now()`) the client has read nothing of what was written; `undefined` while it reads. */
   get blockedSince(): number | undefined {
     return this.#blockedSince;
   }
@@ -34,7 +34,7 @@ export class EventWriter {
     this.#write(`event: ${event.name}\n${id}data: ${JSON.stringify(event.data)}\n\n`);
   }
 
-  /** Tells where the client would resume, without an event. */
+  /** Tells the client its position, from which it would resume, without an event. */
   position(id: number): void {
     this.#write(`id: ${id}\n\n`);
   }
@@ -44,13 +44,13 @@ export class EventWriter {
     if (this.#blockedSince === undefined) this.#write(':\n\n');
   }
 
-  /** Ends the stream; the client comes again after `retryMs`. */
+  /** Ends the stream; the client connects again after `retryMs`. */
   end(options: { retryMs?: number } = {}): void {
     if (options.retryMs !== undefined) this.#write(`retry: ${options.retryMs}\n\n`);
     this.#response.end();
   }
 
-  /** Ends the connection with what is not read yet. */
+  /** Ends the connection, and drops what the client has not read yet. */
   destroy(): void {
     this.#response.destroy();
   }
@@ -65,7 +65,7 @@ export class EventWriter {
 export function writeStreamHead(response: HttpResponse): void {
   const headers = {
     'Content-Type': 'text/event-stream',
-    // For nginx, which would hold events back.
+    // For nginx, which would otherwise hold events back.
     'X-Accel-Buffering': 'no',
     Connection: 'close',
   };

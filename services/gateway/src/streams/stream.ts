@@ -2,24 +2,24 @@ import { ApiError, type Logger } from '@kith/base';
 import type { Feed } from './feed.ts';
 import type { EventWriter } from './sse.ts';
 
-/** How streams keep time, in ms. */
+/** The times of streams, in ms. */
 export interface StreamTimes {
-  /** Between two comments; as often a stream asks for what it may not have heard of. */
+  /** Between two comments; a stream also asks this often for events that it may not have heard of. */
   heartbeat: number;
-  /** Between two looks at whether the token still holds. */
+  /** Between two checks whether the token is still valid. */
   check: number;
-  /** How long a client may leave unread what was written. */
+  /** How long a client may read nothing of what was written. */
   unread: number;
 }
 
 export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unread: 30_000 };
 
-/** After which an evicted client comes again: later than usual, or six tabs would evict each other without end. */
+/** After how long an evicted client connects again: later than usual, as otherwise six tabs would evict each other without end. */
 const evictedRetryMs = 60_000;
 
 /**
- * One open stream. It writes what follows its position in the feed, whenever it is woken: waking is a hint, the
- * position is what keeps anything from being missed or sent twice (spec#notifications-stream-resume).
+ * One open stream. Whenever it is woken, it writes the events that follow its position in the feed: waking is only a hint; the
+ * position ensures that nothing is missed or sent twice (spec#notifications-stream-resume).
  */
 export class Stream {
   readonly #parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger };
@@ -41,7 +41,7 @@ export class Stream {
     this.#times = options.times;
   }
 
-  /** Asks for what follows, soon. */
+  /** Makes the stream ask soon for what follows. */
   wake(): void {
     this.#isDue = true;
     this.#running ??= this.#run().finally(() => {
@@ -49,7 +49,7 @@ export class Stream {
     });
   }
 
-  /** Does what is due by time. */
+  /** Does what is due at this time. */
   tick(): void {
     const { writer } = this.#parts;
     const now = performance.now();
@@ -71,7 +71,7 @@ export class Stream {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const { writer } = this.#parts;
-    // What is not read would keep the connection open.
+    // Unread data would keep the connection open.
     if (writer.blockedSince === undefined) writer.end(options);
     else writer.destroy();
   }
@@ -79,7 +79,7 @@ export class Stream {
   async #run(): Promise<void> {
     const { feed, writer, log } = this.#parts;
     try {
-      // A client that does not read is not written to: it is woken when it has.
+      // Nothing is written to a client that does not read: the stream is woken when the client reads again.
       while (this.#isDue && !this.#isEnded && writer.blockedSince === undefined) {
         this.#isDue = false;
         this.#write(await feed.after(this.#position));
@@ -105,7 +105,7 @@ export class Stream {
     this.#isDue ||= answer.hasMore;
   }
 
-  /** The same rule as for a request: whatever would refuse it now ends the stream. */
+  /** The same rule as for a request: if it would be refused now, the stream ends. */
   async #check(): Promise<void> {
     if (this.#isChecking || this.#isEnded) return;
     this.#isChecking = true;

@@ -8,15 +8,15 @@ import { Feed } from './feed.ts';
 import { EventWriter, writeStreamHead } from './sse.ts';
 import { Stream, type StreamTimes, streamTimes } from './stream.ts';
 
-/** A request for a stream that has passed route, limit and token. */
+/** A request for a stream that has passed the checks of route, limit and token. */
 export interface StreamRequest {
   projectId: string | null;
   caller: Caller | null;
-  /** Judges the request's token anew. */
+  /** Judges the request's token again. */
   identify: () => Promise<unknown>;
 }
 
-/** The streams this gateway holds open. */
+/** The open streams of this gateway. */
 export class Streams {
   readonly #options: { bus: Bus; log: Logger; metrics: Metrics; requestTimeoutMs: number };
   readonly #times: StreamTimes;
@@ -64,7 +64,7 @@ export class Streams {
     const feed = new Feed(bus, feedOf, { requestId, timeoutMs: requestTimeoutMs });
     let stream: Stream | undefined;
     const wake = () => stream?.wake();
-    // Heard from before the feed's end is asked for: what comes in between is not missed.
+    // Listens before it asks for the feed's end, so that events in between are not missed.
     const intake = await bus.listen(feedSubject(bus.prefix, feedOf), wake);
     const end = await feed.open().catch(async (error: unknown) => {
       await intake.drain();
@@ -78,7 +78,7 @@ export class Streams {
     );
     this.#track(stream, response, async () => {
       await intake.drain();
-      // The place is lost to newer streams in time, also if this fails.
+      // Even if this fails, newer streams take the place in time.
       await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');
@@ -87,7 +87,7 @@ export class Streams {
     stream.wake();
   }
 
-  /** Ends all streams at once; their clients come again within seconds, not all in the same moment. */
+  /** Ends all streams together; their clients connect again within seconds, but not all at the same moment. */
   end(): void {
     this.#isStopping = true;
     clearInterval(this.#timer);
@@ -100,7 +100,7 @@ export class Streams {
     await this.#closing.idle();
   }
 
-  /** Keeps a stream among the open ones until its response is closed, then lets go of what it holds. */
+  /** Keeps a stream among the open ones until its response is closed, then releases what it holds. */
   #track(stream: Stream, response: HttpResponse, release: () => Promise<void>): void {
     const { streamsOpen } = this.#options.metrics;
     this.#open.add(stream);
@@ -122,7 +122,10 @@ export class Streams {
   }
 }
 
-/** Where a client has got to; what is no sequence of ours is ahead of any feed, and is answered by a reset. */
+/**
+ * The position that a client has reached. A text that is no sequence of ours counts as ahead of any feed, and is answered by a
+ * reset.
+ */
 function positionOf(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;
   const text = String(lastEventId);

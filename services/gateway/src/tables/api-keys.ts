@@ -4,7 +4,10 @@ import { askPages } from './ask-pages.ts';
 import { Following, type FollowingOptions } from './following.ts';
 import { HeardTable } from './heard-table.ts';
 
-/** The keys that operators have made, by hash: one that is removed is refused as soon as that is heard (docs/adr/0053). */
+/**
+ * The keys that operators have made, by hash: a removed key is refused as soon as the gateway hears of the removal
+ * (docs/adr/0053).
+ */
 export class ApiKeys {
   readonly #options: FollowingOptions;
   readonly #keys = new HeardTable<ApiKey>();
@@ -14,7 +17,7 @@ export class ApiKeys {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load them; without an answer it goes on, and tries again every second. */
+  /** Makes a first attempt to load them. If there is no answer, it resolves all the same and goes on trying. */
   static async open(options: FollowingOptions): Promise<ApiKeys> {
     const keys = new ApiKeys(options);
     const followed = {
@@ -45,7 +48,7 @@ export class ApiKeys {
     await this.#following?.loaded();
   }
 
-  /** The key that a token is, with the hash it is known by; undefined if there is none. */
+  /** The key with this token, and the hash it is known by; undefined if there is none. */
   find(token: string): { hash: string; key: ApiKey } | undefined {
     const hash = hashApiKey(token);
     const key = this.#keys.get(hash);

@@ -11,11 +11,11 @@ export interface FollowingOptions {
   timeoutMs?: number;
 }
 
-/** Something of identity's that is told by notices, and can be asked for as a whole. */
+/** A table of identity's whose changes are told by notices, and which can be asked for as a whole. */
 export interface Followed<Body extends z.ZodType> {
   notice: { readonly name: string; readonly body: Body };
   hear(notice: z.output<Body>): void;
-  /** Asks for the whole and takes it over. */
+  /** Asks for the whole table and replaces the own copy by it. */
   load(): Promise<void>;
 }
 
@@ -23,8 +23,8 @@ const refreshMs = 30_000;
 const checkMs = 250;
 
 /**
- * Hears notices, and has the whole loaded at start, after each break of the bus and every 30 s: what could not be heard
- * is known then (ARCHITECTURE, decision 11).
+ * Hears notices, and loads the whole table at start, after each break of the bus and every 30 s, so that changes that could not
+ * be heard are known then (ARCHITECTURE, decision 11).
  */
 export class Following {
   readonly #name: string;
@@ -48,7 +48,7 @@ export class Following {
     this.#sweeper = new Sweeper(() => this.#loadWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /** Listens, then makes a first attempt to load; without an answer it tries again four times a second. */
+  /** Listens, then makes a first attempt to load. If there is no answer, it tries again four times a second. */
   static async open<Body extends z.ZodType>(
     followed: Followed<Body>,
     options: FollowingOptions,
@@ -77,7 +77,7 @@ export class Following {
     return this.#isLoaded ? (performance.now() - this.#loadedAt) / 1000 : undefined;
   }
 
-  /** Resolves when it has been loaded, and tries to if not. Throws `gateway/unavailable`. */
+  /** Resolves when it has been loaded; if it was not yet, tries to load it. Throws `gateway/unavailable`. */
   async loaded(): Promise<void> {
     if (!this.#isLoaded) await this.#loadWhenDue();
     if (!this.#isLoaded) throw new ApiError('gateway/unavailable');
@@ -91,7 +91,7 @@ export class Following {
   }
 
   async #loadWhenDue(): Promise<void> {
-    // One that began before it became due may have missed why it did.
+    // A load that began before it became due again may have missed the reason.
     if (this.#loading) await this.#loading;
     const isOld = performance.now() - this.#loadedAt >= this.#refreshMs;
     if (this.#isStopped || (!this.#isDue && !isOld)) return;

@@ -1,14 +1,14 @@
 /**
- * What is told of ids one by one, and now and then as a whole that was asked for. The last word heard of an id wins: a
- * whole that was on its way meanwhile does not undo it.
+ * A table of values by id. It hears single changes, and now and then gets the whole table that was asked for. The last change
+ * heard of an id wins: a whole table that was on its way meanwhile does not undo it.
  */
 export class HeardTable<V> {
   #values = new Map<string, V>();
-  /** What was told one by one since the last whole: the number of the word. */
+  /** The single changes heard since the last whole table: the number of each. */
   readonly #heard = new Map<string, number>();
   #words = 0;
 
-  /** How many ids there is something to. */
+  /** How many ids have a value. */
   get size(): number {
     return this.#values.size;
   }
@@ -17,19 +17,19 @@ export class HeardTable<V> {
     return this.#values.get(id);
   }
 
-  /** Takes a word about an id; null is that there is nothing to it any more. */
+  /** Hears a change of an id; null means that it no longer has a value. */
   hear(id: string, value: V | null): void {
     this.#heard.set(id, ++this.#words);
     if (value === null) this.#values.delete(id);
     else this.#values.set(id, value);
   }
 
-  /** The number of the last word, for `replace`: read before the whole is asked for. */
+  /** The number of the last change, for `replace`: read it before asking for the whole table. */
   get mark(): number {
     return this.#words;
   }
 
-  /** Takes a whole for all there is, but for the words heard after `mark`. */
+  /** Replaces everything by a whole table, except changes heard after `mark`. */
   replace(whole: Iterable<readonly [id: string, value: V]>, mark: number): void {
     const values = new Map(whole);
     for (const [id, word] of this.#heard) {

@@ -13,7 +13,7 @@ export type Settings = Omit<GatewaySettings, 'projectId'>;
 
 const defaults: Settings = { limits: {}, webOrigins: [], publicProfiles: 'card', publicConnections: true };
 
-/** What projects have set of what gateways go by; those that have set none of it take no room (docs/adr/0013). */
+/** The settings of projects that gateways enforce; projects that have set none of them take no memory (docs/adr/0013). */
 export class ProjectSettings {
   readonly #options: FollowingOptions;
   readonly #projects = new HeardTable<Settings>();
@@ -23,7 +23,7 @@ export class ProjectSettings {
     this.#options = options;
   }
 
-  /** Makes a first attempt to load them; without an answer it goes on, and tries again every second. */
+  /** Makes a first attempt to load them. If there is no answer, it resolves all the same and goes on trying. */
   static async open(options: FollowingOptions): Promise<ProjectSettings> {
     const settings = new ProjectSettings(options);
     const followed = {
@@ -55,13 +55,13 @@ export class ProjectSettings {
     await this.#following?.loaded();
   }
 
-  /** A project's settings; the defaults for one that has set nothing, that is not there, or is not loaded yet. */
+  /** A project's settings; the defaults for a project that has set nothing, does not exist, or is not loaded yet. */
   of(projectId: string | null): Settings {
     return (projectId === null ? undefined : this.#projects.get(projectId)) ?? defaults;
   }
 
   /**
-   * Throws `project/not-found` for an operation under a deleted project that does not answer for these
+   * Throws `project/not-found` if the project is deleted and the operation does not answer for deleted projects
    * (spec#projects-deleting).
    */
   checkThere(projectId: string | null | undefined, operation: OperationSpec): void {
@@ -88,7 +88,7 @@ export class ProjectSettings {
   }
 }
 
-/** Null where nothing differs from the defaults. */
+/** The settings, or null if nothing differs from the defaults. */
 function ownOf({ projectId: _, ...settings }: GatewaySettings): Settings | null {
   const { limits, webOrigins, publicProfiles, publicConnections, storageMib, isDeleted } = settings;
   if (isDeleted || storageMib !== undefined || publicProfiles !== 'card') return settings;

@@ -11,15 +11,15 @@ import { freeChunk } from '@kith/service';
 
 const bufferBytes = 256 * 1024;
 
-/** From this many bytes on, an answer is worth giving up its connection for. More than one read holds. */
+/** From this many bytes on, it pays to give up the connection for an answer. One read holds less than this. */
 export const longBytes = 2 * bufferBytes;
 
-/** Connections whose bytes go past the parser. */
+/** Connections whose bytes bypass the parser. */
 const passages = new WeakMap<Socket, (chunk: Uint8Array) => void>();
 
 /**
- * Connections to services that are read into one buffer each, again and again. Node's own give each 64 KiB memory of their own,
- * and the parser copies them once more: collecting that takes longer than sending the bytes (bench/README.md, files).
+ * Connections to services. Each reuses one buffer for all reads. Node's own connections allocate new memory for each 64 KiB,
+ * and the parser copies it once more: collecting that garbage takes longer than sending the bytes (bench/README.md, files).
  */
 export class ByteAgent extends Agent {
   override createConnection(options: ClientRequestArgs): Socket {
@@ -27,9 +27,9 @@ export class ByteAgent extends Agent {
       const chunk = buffer.subarray(0, length);
       const pass = passages.get(socket);
       if (pass) pass(chunk);
-      // The parser copies what it keeps.
+      // The buffer can be reused, as the parser copies what it keeps.
       else socket.emit('data', chunk);
-      // From then on each read is asked for.
+      // Once the bytes bypass the parser, each further read has to be asked for.
       return !passages.has(socket);
     };
     const socket = connect({
@@ -41,8 +41,8 @@ export class ByteAgent extends Agent {
 }
 
 /**
- * Sends the bytes of a long answer on, past the parser, at the pace of whoever reads them. To be called while the head of the
- * answer is told. Its connection ends with it. Rejects when either side breaks off.
+ * Passes the bytes of a long answer on, bypassing the parser, at the pace at which the client reads. Call it while the head of
+ * the answer is being handled. The answer's connection ends with it. Rejects when either side breaks off.
  */
 export async function passBytes(
   reply: IncomingMessage,
@@ -62,14 +62,14 @@ export async function passBytes(
       });
     };
     passages.set(socket, pass);
-    // What came with the head has been parsed by then.
+    // By then, the bytes that came with the head have been parsed.
     process.nextTick(() => {
       const first = reply.read() as Uint8Array | null;
       if (first) pass(first);
       else socket.resume();
     });
   });
-  // The parser reports an error when the connection ends: it still waits for the bytes that went past it.
+  // The parser reports an error when the connection ends: it still waits for the bytes that bypassed it.
   reply.on('error', () => undefined);
   const gone = new AbortController();
   const isBroken = Promise.race(

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Watches the body of an upload on its way, and tells when its sender has sent nothing for `idleMs`. While `isHeld` the receiver
- * keeps it back, which is no fault of the sender.
- * @returns Ends the watch.
+ * Watches the body of an upload while it arrives, and calls `onIdle` when its sender has sent nothing for `idleMs`. While
+ * `isHeld()`, the receiver holds it back, which is not the sender's fault.
+ * @returns A function that ends the watch.
  */
 export function watchSender(
   request: IncomingMessage,

@@ -4,7 +4,10 @@ import { ApiError } from '@kith/base';
 import { maxFormBytes, type Upload } from '@kith/contracts';
 import { hasBody } from '../http/body.ts';
 
-/** Refuses by its headers a body that the service would refuse, before a byte of it goes on. Throws the contract's code. */
+/**
+ * Looks at the headers and refuses a body that the service would refuse, before any byte of it is passed on. Throws the
+ * contract's code.
+ */
 export function checkUpload(request: IncomingMessage, upload: Upload): void {
   const { headers } = request;
   if (!hasBody(request)) throw new ApiError(upload.missing);
@@ -21,7 +24,7 @@ export function checkUpload(request: IncomingMessage, upload: Upload): void {
     throw new ApiError(upload.tooLarge);
 }
 
-/** The boundary that a form names, empty where it names none; `undefined` for another type. */
+/** The boundary that a form names, empty if it names none; `undefined` for other types. */
 function boundaryOf(contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined;
   try {

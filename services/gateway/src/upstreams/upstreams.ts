@@ -12,13 +12,13 @@ import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
 import { watchSender } from './slow-sender.ts';
 import { checkUpload } from './upload.ts';
 
-/** How long is waited, in ms. */
+/** How long the gateway waits, in ms. */
 export interface UpstreamTimes {
   /** For the next bytes of a body. */
   idle: number;
-  /** For the answer to a body that is whole: the service may have an image to read and render. */
+  /** For the answer after the whole body has come: the service may have an image to read and render. */
   answer: number;
-  /** For the client to read on in an answer. */
+  /** For the client to read on in its answer. */
   unread: number;
 }
 
@@ -27,14 +27,14 @@ const defaults: UpstreamTimes = { idle: 30_000, answer: 60_000, unread: 60_000 }
 export interface UpstreamOptions {
   /** The addresses of services that take or give bytes, by name. */
   urls: Readonly<Record<string, string>>;
-  /** By which those services know this gateway. */
+  /** The secrets by which those services recognise this gateway. */
   secrets: Secrets | undefined;
   /** How long a service may take to begin an answer that needs no body. */
   requestTimeoutMs: number;
   times?: Partial<UpstreamTimes> | undefined;
 }
 
-/** A request as it goes on to a service. */
+/** A request as it is passed on to a service. */
 export interface StreamedRequest {
   operation: OperationSpec;
   context: Omit<RequestContext, 'deadline'>;
@@ -49,7 +49,10 @@ interface Way {
   answer(reply: IncomingMessage): void;
 }
 
-/** Headers of a client that a service gets: those that tell of the body, and those that ask for a part of the answer or none. */
+/**
+ * The client's headers that a service gets: those that describe the body, and those that ask for only a part of the answer or
+ * for none.
+ */
 const forwarded = [
   'content-type',
   'content-length',
@@ -61,12 +64,13 @@ const forwarded = [
   'if-modified-since',
   'if-unmodified-since',
 ];
-/** Errors are held whole. */
+/** The longest body of an error; errors are held completely in memory. */
 const longestError = 64 * 1024;
 
 /**
  * Proxies operations whose bodies or answers are bytes to their services over HTTP, with http-proxy-middleware (docs/adr/0045).
- * Everything before has been checked: what goes on is the body, a few headers, and the signed context in place of all others.
+ * All checks have been made before. Only the body, a few headers, and the signed context instead of all other headers are
+ * passed on.
  */
 export class Upstreams {
   readonly #options: UpstreamOptions;
@@ -91,13 +95,16 @@ export class Upstreams {
           freeWritten(outgoing);
         },
         proxyRes: (reply, request) => this.#ways.get(request)?.answer(reply),
-        // Without an answer of ours the request would hang.
+        // If this did not answer, the request would hang.
         error: (error, request) => this.#ways.get(request)?.reject(unavailable(error)),
       },
     });
   }
 
-  /** Answers with what the service says. Throws `gateway/unavailable`, `gateway/timeout`, and what is wrong with the body. */
+  /**
+   * Answers with the service's answer. Throws `gateway/unavailable`, `gateway/timeout`, or the code for what is wrong with the
+   * body.
+   */
   async answer(request: HttpRequest, response: HttpResponse, streamed: StreamedRequest): Promise<void> {
     const { operation } = streamed;
     const url = this.#options.urls[serviceOf(operation)];
@@ -195,7 +202,7 @@ export class Upstreams {
         settle();
         resolve();
       });
-      // Each side of a proxy listens for the end of both.
+      // Each side of the proxy listens for the end of both sides.
       response.setMaxListeners(20);
       this.#ways.set(request, way);
       this.#proxy(request, response);
@@ -213,27 +220,27 @@ export class Upstreams {
       const value = headers[name];
       if (value !== undefined) head.headers[name] = value;
     }
-    // Also for pages that ask to be isolated from all that does not allow it: CORS and the token decide who gets a file.
+    // Isolated pages can load the file only with this header. CORS and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (!writeHead(response, head)) return void reply.destroy();
-    // Neither side has moved for so long: the client has stopped reading.
+    // If neither side has moved for so long, the client has stopped reading.
     response.setTimeout(this.#times.unread, () => response.destroy());
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);
     const passed = isLong ? passBytes(reply, response, length) : pipeline(reply, response);
     await passed.catch(() => {
-      // One of the two is gone: the answer has no end, so that nobody takes it for a whole one.
+      // One side is gone. The answer lacks its end, so that nobody takes it for a whole one.
       response.destroy();
     });
   }
 }
 
-/** Whether there are bytes behind a head: of a request for the head alone, or for what is unchanged, there are none. */
+/** Whether bytes follow the head: none do for a HEAD request, or if the file is unchanged. */
 function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {
   return method !== 'HEAD' && statusCode !== 304;
 }
 
-/** Header lines under the names that they were sent by, and those that the bus uses. */
+/** Header lines under the names with which they were sent, and under those that the bus uses. */
 function textHeaders({ rawHeaders }: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -254,7 +261,7 @@ async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** A service that cannot be reached, or has broken off without an answer. */
+/** The error for a service that cannot be reached, or has broken off without an answer. */
 function unavailable(error: unknown): ApiError {
   return new ApiError('gateway/unavailable', { cause: error });
 }

@@ -15,9 +15,9 @@ import {
   userId,
 } from '../harness.ts';
 
-/** What a section is asked for. */
+/** The request for a page of a section. */
 export type Range = BodyOf<ExportSection>;
-/** What it answers: a page, or nothing at all for `silence`. */
+/** A section's answer: a page, or nothing at all for `silence`. */
 export type Page = { items: unknown[]; next: string | null } | 'silence' | 'failure';
 type Give = (range: Range) => Page | Promise<Page>;
 
@@ -29,11 +29,11 @@ export const contentDisposition = `attachment; filename="kith-export-${userId}.j
 const at = '2026-01-02T03:04:05.678Z';
 export const head = { exportedAt: at, user: ownUser(), factors: [], recoveryCodesLeft: 0 };
 
-/** A gateway before services that are played: every section answers one empty page until told otherwise. */
+/** A gateway in front of simulated services: every section answers one empty page until told otherwise. */
 export class ExportWorld implements AsyncDisposable {
   readonly test: TestGateway;
   readonly issuer: TestIssuer;
-  /** What was asked, in order. */
+  /** The requests for pages, in order. */
   readonly asked: { name: SectionName; range: Range }[] = [];
   readonly #intakes = new Map<SectionName, Intake>();
 
@@ -54,7 +54,7 @@ export class ExportWorld implements AsyncDisposable {
     return world;
   }
 
-  /** Lets a section answer otherwise. */
+  /** Makes a section answer by `give`. */
   async give(name: SectionName, give: Give): Promise<void> {
     await this.takeAway(name);
     const { bus } = this.test;
@@ -70,7 +70,7 @@ export class ExportWorld implements AsyncDisposable {
     this.#intakes.set(name, intake);
   }
 
-  /** Lets nobody serve a section. */
+  /** Makes a section unserved. */
   async takeAway(name: SectionName): Promise<void> {
     await this.#intakes.get(name)?.drain();
   }
@@ -100,7 +100,7 @@ export class Download implements Disposable {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   text = '';
-  /** Whether the whole answer has come; `undefined` while that is open. */
+  /** Whether the whole answer has come; `undefined` while this is not known yet. */
   isWhole: boolean | undefined;
   readonly #response: IncomingMessage;
 
@@ -134,7 +134,7 @@ export class Download implements Disposable {
     return this;
   }
 
-  /** Goes away without a word. */
+  /** Closes the connection without reading on. */
   [Symbol.dispose](): void {
     this.#response.destroy();
   }

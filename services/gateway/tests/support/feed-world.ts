@@ -8,7 +8,7 @@ import { createStore, type EngineKind, EventSource } from '@kith/testing';
 import type { RunningGateway } from '../../src/index.ts';
 import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIssuer } from '../harness.ts';
 
-/** A gateway before the real notifications service, which is fed with events as connections publishes them. */
+/** A gateway in front of the real notifications service, which gets events as the connections service publishes them. */
 export class FeedWorld implements AsyncDisposable {
   readonly test: TestGateway;
   readonly issuer: TestIssuer;
@@ -57,7 +57,7 @@ export class FeedWorld implements AsyncDisposable {
     return this.#ends.disposeAsync();
   }
 
-  /** Starts the service once more on the same store. */
+  /** Starts the service again on the same store. */
   startService(): Promise<RunningService> {
     return startNotifications(this.test.runtime, { store: this.#store });
   }

@@ -13,7 +13,7 @@ it('takes every signature of a passkey, whatever zeros its numbers begin with', 
   if (!made) throw new Error('The passkey was refused.');
   let { counter } = made;
   const factor = { ...made, id: '1', type: 'passkey' as const, name: null, createdAt: 0, lastUsedAt: null };
-  // One number in 256 begins with a zero.
+  // One number in 256 begins with a zero byte.
   for (let count = 0; count < 300; count++) {
     const shown = passkey.get({ challenge, rpId });
     expect(challengeHashOf(shown)).toBe(challengeHash);

@@ -5,13 +5,13 @@ import type { PasskeyFactor, StoredFactor } from '../store/index.ts';
 import { evenSignature } from './even-signature.ts';
 import { mayUsePasskey } from './web-origins.ts';
 
-/** COSE numbers of the algorithms that are verified: ES256, which every authenticator has, and RS256, which Windows' have. */
+/** COSE numbers of the supported algorithms: ES256, which every authenticator has, and RS256, which those of Windows have. */
 const algorithms = { ES256: -7, RS256: -257 } as const;
-/** How long a challenge counts, which is what a browser is told to wait at most. */
+/** How long a challenge counts; browsers are told to wait no longer than this. */
 export const challengeMs = 5 * 60_000;
 const challengeBytes = 32;
 
-/** Of a page that shows a passkey: which challenge it was given, and which pages may. */
+/** What a shown passkey has to match: the challenge that was given, the relying party, and the pages that may use it. */
 export interface Expected {
   challengeHash: string;
   rpId: string;
@@ -27,7 +27,7 @@ function hashChallenge(challenge: string): string {
   return hash('sha256', challenge, 'base64url');
 }
 
-/** What a page makes a passkey by. */
+/** The options from which a page makes a passkey. */
 export function creationOptions(given: {
   challenge: string;
   rp: { id: string; name: string };
@@ -51,7 +51,7 @@ export function creationOptions(given: {
   };
 }
 
-/** What a page asks for a passkey by; null where the user has none for it. */
+/** The options with which a page asks for a passkey; null if the user has none for this relying party. */
 export function requestOptions(
   challenge: string,
   rpId: string,
@@ -68,7 +68,7 @@ function descriptors(factors: readonly StoredFactor[], rpId: string) {
     .map(({ credentialId: id, transports }) => ({ type: 'public-key' as const, id, transports }));
 }
 
-/** Verifies a new passkey (WebAuthn Level 3, 7.1). Null where anything of it does not hold. */
+/** Verifies a new passkey (WebAuthn Level 3, 7.1). Null if anything in it is invalid. */
 export async function verifyNewPasskey(
   given: PasskeyRegistration,
   expected: Expected,
@@ -83,7 +83,7 @@ export async function verifyNewPasskey(
     const registration = given as unknown as Parameters<typeof server.verifyRegistration>[0];
     const { authenticator, userVerified } = await server.verifyRegistration(registration, checks(expected));
     const name = algorithm[0] as keyof typeof algorithms;
-    // A key that cannot be read would refuse its user for ever.
+    // With a key that cannot be read, its user would be refused for ever.
     await server.parseCryptoKey(name, given.response.publicKey);
     if (!userVerified) return null;
     const { publicKey, transports } = given.response;
@@ -93,7 +93,7 @@ export async function verifyNewPasskey(
   });
 }
 
-/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2); gives its new counter, null where it does not hold. */
+/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2); gives the new counter, or null if the signature is invalid. */
 export async function verifyPasskey(
   given: PasskeyAssertion,
   { credentialId: id, publicKey, algorithm, counter, transports }: PasskeyFactor,
@@ -113,7 +113,7 @@ export async function verifyPasskey(
   });
 }
 
-/** The hash of the challenge that a passkey answers; null where that cannot be read. */
+/** The hash of the challenge that a passkey answers; null if that cannot be read. */
 export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>): string | null {
   try {
     return hashChallenge(String(parsers.parseClient(response.clientDataJSON).challenge));
@@ -123,8 +123,8 @@ export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>
 }
 
 /**
- * Refuses a page within a page of another origin: nothing says which ones may hold it, and such a page can be overlaid (WebAuthn
- * Level 3, 7.1 and 7.2 on `crossOrigin` and `topOrigin`, 13.4.2). The library looks at neither.
+ * Refuses a page that is framed by a page of another origin: no setting says which origins may frame it, and a framed page can
+ * be overlaid (WebAuthn Level 3, 7.1 and 7.2 on `crossOrigin` and `topOrigin`, 13.4.2). The library looks at neither.
  */
 function refuseFramed({ response }: { response: { clientDataJSON: string } }): void {
   const { crossOrigin = false, topOrigin } = parsers.parseClient(response.clientDataJSON) as Framing;
@@ -145,7 +145,7 @@ function checks({ challengeHash, rpId, webOrigins }: Expected) {
   };
 }
 
-/** The library throws what it was given: nothing of that may reach a log. */
+/** The library's errors contain its input, none of which may reach a log. */
 async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { recoveryCodeCount } from '@kith/contracts';
 import { Secret } from 'otpauth';
 
-/** 120 bits are 24 characters. With over 112 a plain hash is enough (OWASP ASVS 5 6.5.2). */
+/** 120 bits are 24 characters. From 112 bits on, a plain hash is enough (OWASP ASVS 5 6.5.2). */
 const bytes = 15;
 
 /** Makes a set of recovery codes, to be shown once, and their hashes, to be stored. */
@@ -12,7 +12,7 @@ export function makeRecoveryCodes(): { codes: string[]; hashes: string[] } {
   return { codes, hashes: codes.map(hashRecoveryCode) };
 }
 
-/** The hash of a recovery code, however its user has typed it. */
+/** The hash of a recovery code; spaces, hyphens and case do not matter. */
 export function hashRecoveryCode(code: string): string {
   return hash('sha256', code.replaceAll(/[\s-]/g, '').toUpperCase(), 'base64url');
 }

@@ -1,7 +1,7 @@
 import type { Factor } from '@kith/contracts';
 import type { FactorBook, StoredFactor } from '../store/index.ts';
 
-/** A factor as the contract has it: field by field, so that no secret can leave. */
+/** A factor in the form of the contract, copied field by field, so that no secret can get out. */
 export function factorOf({ id, type, name, createdAt, lastUsedAt }: StoredFactor): Factor {
   return {
     id,
@@ -12,7 +12,7 @@ export function factorOf({ id, type, name, createdAt, lastUsedAt }: StoredFactor
   };
 }
 
-/** What a user has, for the user. */
+/** A user's factors, and how many recovery codes are left, as the user sees them. */
 export function factorListOf({ factors, recoveryHashes }: FactorBook) {
   return { factors: factors.map(factorOf), recoveryCodesLeft: recoveryHashes.length };
 }

@@ -15,14 +15,14 @@ export async function requireStepUp(app: AppContext, projectId: string, caller: 
   requireProof(book, caller.sessionId, app.now());
 }
 
-/** The same, of a book that was read. */
+/** Does the same for a book that was already read. */
 export function requireProof(book: FactorBook, sessionId: string, at: Date): void {
   if (book.factors.length === 0) return;
   const isProved = book.proofs.some((one) => one.sessionId === sessionId && one.until > at.getTime());
   if (!isProved) throw new ApiError('auth/step-up-required');
 }
 
-/** A book with a proof of a session, instead of an older one. */
+/** The book with a new proof of a session, which replaces an older one. */
 export function withProof(book: FactorBook, sessionId: string, at: Date): FactorBook {
   const others = book.proofs.filter((one) => one.sessionId !== sessionId);
   return { ...book, proofs: [...others, { sessionId, until: at.getTime() + proofMs }] };

@@ -3,12 +3,12 @@ import type { AppContext } from '../app.ts';
 import type { FactorBook } from '../store/index.ts';
 
 /**
- * A book with a note that its user is to be told of a change by mail, where mails can be sent: the note is stored with the change
- * (spec#accounts-factors-notices). `postman.kick` sends it.
+ * The book with a note that its user is to be told of a change by mail, if mails can be sent; the note is stored with the
+ * change (spec#accounts-factors-notices). `postman.kick` sends it.
  */
 export function withNotice(app: Pick<AppContext, 'postman'>, book: FactorBook, kind: NoticeKind): FactorBook {
   if (!app.postman.isThere) return book;
   const others = (book.notices ?? []).filter((one) => one.kind !== kind);
-  // The machine's time, as all mails are judged by.
+  // The machine's time, by which all mails are judged.
   return { ...book, notices: [...others, { kind, at: Date.now() }] };
 }

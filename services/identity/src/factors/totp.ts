@@ -2,14 +2,14 @@ import { Secret, TOTP } from 'otpauth';
 import type { AppContext } from '../app.ts';
 import { sealedFor } from '../store/index.ts';
 
-// What authenticator apps take without being told: RFC 6238 with the values of RFC 4226.
+// The values that authenticator apps use by default: RFC 6238 with those of RFC 4226.
 const common = { algorithm: 'SHA1', digits: 6, period: 30 };
 /** Bytes of a secret: as long as the hash (RFC 4226 4). */
 const secretBytes = 20;
-/** Steps before and after the present one whose codes count, too: clocks differ, and people type. */
+/** How many steps before and after the present one count, too: clocks differ, and typing takes time. */
 const window = 1;
 
-/** Makes a secret; `url` is what an authenticator app takes, as a QR code or a link. */
+/** Makes a secret. An authenticator app reads `url` as a QR code or a link. */
 export function makeTotp(labels: { issuer: string; label: string }): { secret: string; url: string } {
   const totp = new TOTP({ ...common, ...labels, secret: new Secret({ size: secretBytes }) });
   return { secret: totp.secret.base32, url: totp.toString() };
@@ -21,8 +21,8 @@ export function sealTotp(app: AppContext, secret: string, userId: string): strin
 }
 
 /**
- * Tells the time step that a code belongs to, for a code that counts at `at`, and is of a later step than `after`: each code
- * counts once (RFC 6238 5.2). Null for any other.
+ * Gives the time step of a code that counts at `at`, and whose step is later than `after`, so that each code counts once (RFC
+ * 6238 5.2). Null for any other code.
  */
 export function totpStep(
   app: AppContext,

@@ -5,7 +5,7 @@ import { challengeHashOf, verifyPasskey } from './passkeys.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { totpStep } from './totp.ts';
 
-/** What a user shows of a second factor. */
+/** The second factor that a user shows: a code or a passkey. */
 export interface Shown {
   code?: string | null | undefined;
   passkey?: PasskeyAssertion | null | undefined;
@@ -13,13 +13,13 @@ export interface Shown {
 
 export interface Showing {
   userId: string;
-  /** The session that is to be proved; null for a sign-in. */
+  /** The session that this is a proof for; null for a sign-in. */
   sessionId: string | null;
   webOrigins: readonly string[];
   at: Date;
 }
 
-/** Judges what a user shows; gives the book in which it is used up, null where it does not count. */
+/** Checks the factor that a user shows. Gives the book in which it is used up, or null if it does not count. */
 export async function useFactor(
   app: AppContext,
   book: FactorBook,

@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import { listsOrigin } from '@kith/contracts';
 
-/** Where pages of developers run. */
+/** The host of pages during development. */
 const localhost = 'localhost';
 
 /**
@@ -24,7 +24,7 @@ function isWithin(host: string, rpId: string): boolean {
   return host === rpId || (rpId.includes('.') && host.endsWith(`.${rpId}`));
 }
 
-/** Whether a host is one of `*.example.com`. */
+/** Whether a host matches a pattern such as `*.example.com`. */
 function isOneOf(hosts: string, host: string): boolean {
   return hosts.startsWith('*.') && host.replace(/^[^.]+/, '*') === hosts;
 }

@@ -1,28 +1,28 @@
 import type { MailKind } from '@kith/contracts';
 import type { Project } from '../store/records.ts';
 
-/** Whether a page may lead there: its origin is exactly one of the project's (spec#accounts-verify-link-redirect). */
+/** Whether a page may lead to this address: its origin is exactly one of the project's (spec#accounts-verify-link-redirect). */
 export function mayLeadTo(project: Pick<Project, 'webOrigins'>, address: string): boolean {
-  // What a browser would read otherwise than this does is refused: controls, spaces and backslashes.
+  // Refuses what a browser would parse differently: control characters, spaces and backslashes.
   if (!URL.canParse(address) || /[\\\s\p{Cc}]/u.test(address)) return false;
   const { origin, username, password } = new URL(address);
   return username === '' && password === '' && !origin.includes('*') && project.webOrigins.includes(origin);
 }
 
-/** The page of the application that links lead to; undefined where none is known. */
+/** The page of the application that links lead to; undefined if none is known. */
 export function applicationPage({
   mailLinkBase,
   webOrigins,
 }: Pick<Project, 'mailLinkBase' | 'webOrigins'>): string | undefined {
   if (mailLinkBase !== null) return mailLinkBase;
-  // One with a wildcard is no address.
+  // An origin with a wildcard is no address.
   const origin = webOrigins.find((one) => !one.includes('*'));
   return origin && `${origin}/`;
 }
 
 /**
- * What a mail's link is: to the application for a new password, to the page of `verify-email-link` for an address, if it is known
- * where clients reach that; else to the application. Where no page is known it is the token alone (spec#accounts-mail-texts).
+ * A mail's link. For a new password it leads to the application. For an address it leads to the page of `verify-email-link` if
+ * the public URL is known, otherwise to the application. If no page is known, it is the token alone (spec#accounts-mail-texts).
  */
 export function linkOf(
   project: Project,
@@ -35,7 +35,7 @@ export function linkOf(
   }
   const page = applicationPage(project);
   if (page === undefined) return token;
-  // Behind a `#` the token reaches no server and no log of one; then that is where the application reads it.
+  // Behind a `#` the token reaches no server and no server log; the application reads it there.
   const last = page.slice(page.lastIndexOf('#') + 1);
   return `${page}${last.includes('?') ? '&' : '?'}${new URLSearchParams({ mail: kind, token })}`;
 }

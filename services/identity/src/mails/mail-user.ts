@@ -3,10 +3,10 @@ import type { AppContext } from '../app.ts';
 import type { NewMailing, Project, User } from '../store/index.ts';
 import { applicationPage, mayLeadTo } from './links.ts';
 
-/** Throws `auth/mail-unavailable` where no mail can be sent. */
+/** Throws `auth/mail-unavailable` if no mail can be sent. */
 export function needMails(app: Pick<AppContext, 'postman'>): void {
   if (app.postman.isThere) return;
-  // Only an operator can change it.
+  // Long, because only an operator can change this.
   throw new ApiError('auth/mail-unavailable', { headers: { 'Retry-After': '3600' } });
 }
 
@@ -21,7 +21,7 @@ export async function mailUser(
   return isStored;
 }
 
-/** The mail that an address has to be verified by before its user gets a session; its page leads back to the application. */
+/** The mail that verifies an address, which its user needs before a first session; its page leads back to the application. */
 export function firstVerification(project: Project, address: string): NewMailing {
   const page = applicationPage(project);
   const redirect = page !== undefined && mayLeadTo(project, page) ? page : null;

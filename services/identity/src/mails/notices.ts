@@ -4,8 +4,8 @@ import type { IdentityStore } from '../store/index.ts';
 const atOnce = 100;
 
 /**
- * Makes mails of changes of second factors, which were noted with the change. Those from before a restore are dropped. A process that
- * dies over one may tell of it twice.
+ * Turns the noted changes of second factors into mails. Notes from before a restore are dropped. If a process dies while it
+ * does so, a user may be told twice.
  */
 export async function storeNotices({
   store,

@@ -10,11 +10,11 @@ import type { Transport } from './transport.ts';
 export interface PostmanOptions {
   store: Pick<IdentityStore, 'mailings' | 'mailsSent' | 'resetRequests' | 'factors' | 'projects' | 'users'>;
   secrets: Pick<Secrets, 'hash' | 'seal' | 'open'>;
-  /** Null where mails cannot be sent. */
+  /** Null if mails cannot be sent. */
   transport: Transport | null;
   /** The address by which clients reach the gateway. */
   publicUrl?: string | undefined;
-  /** When the database was last restored; what waited before that is not sent. */
+  /** When the database was last restored; mails that waited before then are not sent. */
   restoredAt: number;
   log: Logger;
   times?: Partial<MailTimes> | undefined;
@@ -22,24 +22,24 @@ export interface PostmanOptions {
 
 /** Times of sending, in ms. */
 export interface MailTimes {
-  /** How often mails that are due are looked for; one that is asked for is sent at once. */
+  /** How often to look for mails that are due; a newly requested mail is sent immediately. */
   everyMs: number;
-  /** The first wait after a failure; each is twice the last. */
+  /** The wait after the first failure; each further wait is twice the last. */
   retryMs: number;
 }
 
 const usualTimes: MailTimes = { everyMs: 5_000, retryMs: 15_000 };
-/** Longer than a try takes: the mail of a process that died over it is sent again then. */
+/** Longer than a try takes. After this time, the mail of a process that died is sent again. */
 const leaseMs = 3 * 60_000;
 const longestWaitMs = 20 * 60_000;
-/** When sending is given up. */
+/** After how long sending is given up. */
 const patienceMs = 4 * 3600 * 1000;
 const codePatienceMs = 10 * 60_000;
-/** Mails to an address in an hour, of all kinds (spec#accounts-mail-rate). */
+/** The most mails to an address in an hour, of all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 const atOnce = 10;
 
-/** Sends what waits: makes the token of each mail, stores its hash, and then hands the mail over (docs/adr/0051). */
+/** Sends waiting mails: makes the token of each mail, stores its hash, and then hands the mail over (docs/adr/0051). */
 export class Postman {
   readonly #options: PostmanOptions;
   readonly #times: MailTimes;
@@ -63,7 +63,7 @@ export class Postman {
     this.#sweeper?.kick();
   }
 
-  /** Ends once those that are being sent are. */
+  /** Resolves once the mails that are being sent are done. */
   async stop(): Promise<void> {
     await this.#sweeper?.stop();
     this.#options.transport?.close();
@@ -86,7 +86,7 @@ export class Postman {
     }
   }
 
-  /** Makes mails of the resets that were asked for, where there is such an account with a password. */
+  /** Makes mails for the resets that were asked for, if the account exists and has a password. */
   async #takeResetRequests(): Promise<void> {
     const { store, secrets, log } = this.#options;
     for (;;) {
@@ -141,7 +141,7 @@ export class Postman {
     await store.mailings.settle(mailing, { tries: tries + 1 });
   }
 
-  /** A new token of a mail, and what is stored of it. A notice has none. */
+  /** A new token for a mail, and what is stored of the token. A notice has no token. */
   #tokenOf({ kind, until, projectId, userId }: Mailing): { token: string; stored: Mailing['token'] } {
     if (isNotice(kind)) return { token: '', stored: null };
     const token = makeToken(kind);
@@ -151,7 +151,10 @@ export class Postman {
     return { token, stored: { hash, until: tokenEnd({ kind, until }), failures: 0 } };
   }
 
-  /** Whether the address may get another mail. Who has lost an address, or a factor, is told later, if not now. */
+  /**
+   * Whether the address may get another mail. If not, users who have lost an address or a factor are told later; other mails
+   * are dropped.
+   */
   async #mayMail(mailing: Mailing): Promise<boolean> {
     const { store, secrets, log } = this.#options;
     const { projectId, address, kind, userId } = mailing;
@@ -170,12 +173,13 @@ export class Postman {
     { code, responseCode = 0 }: { code?: string; responseCode?: number },
   ): Promise<void> {
     const { store, log } = this.#options;
-    // The server has refused this mail for good (RFC 5321 section 4.2.1); but not the one who hands it over.
+    // The server has refused this mail for good (RFC 5321 section 4.2.1). A failed sign-in at the server (EAUTH) is no refusal
+    // of the mail.
     const isForGood = responseCode >= 500 && code !== 'EAUTH';
     const waitMs = Math.min(this.#times.retryMs * 2 ** (tries - 1), longestWaitMs);
     const again = isForGood ? {} : { again: new Date(Date.now() + waitMs) };
     await store.mailings.settle(mailing, { tries, ...again });
-    // Not what the server has said: it names the address.
+    // Does not log the server's message, as it names the address.
     const { kind, userId } = mailing;
     log.warn({ kind, userId, tries, code, responseCode, isForGood }, 'a mail could not be sent');
   }

@@ -4,8 +4,8 @@ import type { Project, User } from '../store/index.ts';
 import { firstVerification, mailUser } from './mail-user.ts';
 
 /**
- * Throws `auth/email-not-verified` where a project asks for verified addresses and a user's is not, and sends the mail again
- * (spec#accounts-unverified-sign-in).
+ * If a project asks for verified addresses and the user's is not verified, sends the mail again and throws
+ * `auth/email-not-verified` (spec#accounts-unverified-sign-in).
  */
 export async function refuseUnverified(app: AppContext, project: Project, user: User): Promise<void> {
   if (!project.requireVerifiedEmail || user.isVerified || user.email === null) return;

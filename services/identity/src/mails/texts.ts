@@ -1,7 +1,7 @@
 import type { MailKind } from '@kith/contracts';
 import type { Project } from '../store/records.ts';
 
-/** What stands in the place of a name in braces. */
+/** The values that replace names in braces. */
 export type Filling = Readonly<Record<string, string>>;
 
 interface Text {
@@ -93,7 +93,7 @@ If it was not you, set a new password and make new recovery codes.
   },
 };
 
-/** Subject and text of a mail. What is filled in is not searched for braces again. */
+/** Subject and text of a mail. Braces in filled-in values are left as they are. */
 export function textsOf(project: Pick<Project, 'mailTexts'>, kind: MailKind, filling: Filling): Text {
   const { subject, text } = project.mailTexts[kind] ?? usual[kind];
   const fill = (one: string) => one.replaceAll(/\{(\w+)\}/g, (whole, name: string) => filling[name] ?? whole);

@@ -8,7 +8,7 @@ const hourMs = 60 * minuteMs;
 /** Mails with a token. */
 export type TokenKind = Exclude<MailKind, NoticeKind>;
 
-/** How long tokens hold once they are sent; of the undoing of a change, as long as its mail says. */
+/** How long tokens are valid once they are sent. A token that undoes a change is valid no longer than its mail says. */
 const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   passwordReset: hourMs,
   verificationLink: 24 * hourMs,
@@ -19,7 +19,7 @@ const lifetimeMs: Readonly<Record<TokenKind, number>> = {
 
 /** How long the address that was changed may be taken back (spec#accounts-old-address). */
 export const undoMs = lifetimeMs.emailChanged;
-/** Wrong codes after which a code is no more. */
+/** After this many wrong tries a code is invalid. */
 export const mostFailures = 5;
 export const codeForm = /^\d{6}$/;
 
@@ -28,13 +28,13 @@ export function isNotice(kind: MailKind): kind is NoticeKind {
   return noticeKinds.some((one) => one === kind);
 }
 
-/** Makes what a mail is for: 256 random bits, or a code. */
+/** Makes a mail's token: 256 random bits, or a code. */
 export function makeToken(kind: TokenKind): string {
   if (kind !== 'verificationCode') return randomBytes(32).toString('base64url');
   return String(randomInt(1_000_000)).padStart(6, '0');
 }
 
-/** When a token that is sent now is over. */
+/** When a token that is sent now expires. */
 export function tokenEnd({ kind, until }: { kind: TokenKind; until: number }): number {
   const end = Date.now() + lifetimeMs[kind];
   return kind === 'emailChanged' ? Math.min(end, until) : end;
@@ -54,7 +54,7 @@ export function hashCode(
   return secrets.hash('mail-code', `${user.projectId}|${user.id}|${code}`);
 }
 
-/** The hash of an address in a project, for counting mails to whom there may be no account. */
+/** The hash of an address in a project, for counting mails; there may be no account with this address. */
 export function hashAddress(secrets: Pick<Secrets, 'hash'>, projectId: string, address: string): string {
   return secrets.hash('mail-address', `${projectId}|${address}`);
 }

@@ -6,9 +6,9 @@ import { withTls } from './tls.ts';
 
 /** A mail, ready to be sent. */
 export interface Mail {
-  /** Names it in logs and folders. */
+  /** Names the mail in logs and folders. */
   kind: string;
-  /** The same for each try to send it, so that a mail server can tell that it is one. */
+  /** The id is the same for each try, so that a mail server can recognise repeated tries as one mail. */
   messageId: string;
   fromName: string;
   to: string;
@@ -16,7 +16,7 @@ export interface Mail {
   text: string;
 }
 
-/** A way for mails to leave. `send` resolves once somebody else has the mail. */
+/** A way to send mails. `send` resolves once the receiving side has the mail. */
 export interface Transport {
   send(mail: Mail): Promise<void>;
   close(): void;
@@ -26,11 +26,11 @@ export interface TransportConfig {
   smtpUrl?: string | undefined;
   /** The address that mails come from. */
   from?: string | undefined;
-  /** Where mails land while developing, without a mail server. */
+  /** The folder that mails are written to during development, without a mail server. */
   folder?: string | undefined;
 }
 
-/** How mails leave, by configuration; null where they cannot (spec#accounts-mail-smtp). */
+/** Opens the configured way of sending mails; null if there is none (spec#accounts-mail-smtp). */
 export async function openTransport(
   { smtpUrl, from, folder }: TransportConfig,
   log: Logger,
@@ -43,10 +43,10 @@ const connectMs = 10_000;
 const silentMs = 30_000;
 
 async function smtpTransport(url: string, from: string): Promise<Transport> {
-  // Only where it is used: it takes memory and time to load.
+  // Loaded only if it is used, as it takes memory and time.
   const { createTransport } = await import('nodemailer');
   const smtp = createTransport({
-    // First: what the address's query says goes before it.
+    // These come first, so that the address's query can override them.
     ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: silentMs },
     ...{ pool: true, maxConnections: 5, disableFileAccess: true, disableUrlAccess: true },
     url: withTls(url),
@@ -57,7 +57,7 @@ async function smtpTransport(url: string, from: string): Promise<Transport> {
       await smtp.sendMail({
         ...{ from: { name: fromName, address: from }, to: { name: '', address: to }, subject, text },
         messageId: `<${messageId}@${domain}>`,
-        // No answering machine answers it (RFC 3834).
+        // Keeps automatic responders from answering (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
     },

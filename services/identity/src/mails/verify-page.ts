@@ -20,7 +20,7 @@ button.disabled=false});`;
 
 const source = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
 
-/** Lets the page run its own script and ask its own origin, and nothing else. */
+/** Allows the page only its own script and style, and requests to its own origin. */
 export const pagePolicy = [
   "default-src 'none'",
   `script-src ${source(script)}`,
@@ -52,8 +52,8 @@ const undoing: Words = {
 };
 
 /**
- * The page that the link of a mail leads to (spec#accounts-verify-link-button).
- * @param kind What the token is for; null for one that is no good.
+ * The page that a mail's link leads to (spec#accounts-verify-link-button).
+ * @param kind What the token is for; null for an invalid token.
  */
 export function verifyPage(of: {
   project: string;

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { checkCredentials } from '../check-credentials.ts';
 import { challengeUser } from '../factors/challenge.ts';
 
-/** Makes a challenge for a sign-in, for who knows the password (spec#accounts-factors-sign-in-challenge). */
+/** Makes a challenge for a sign-in, for a client that knows the password (spec#accounts-factors-sign-in-challenge). */
 export const challengeSignInHandler = handler(
   challengeSignIn,
   async (request, app: AppContext) => {

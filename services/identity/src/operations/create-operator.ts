@@ -6,7 +6,7 @@ import { gatewayKeyOf, rightsOf } from '../api-key-views.ts';
 import type { AppContext } from '../app.ts';
 import type { ApiKey } from '../store/index.ts';
 
-/** Makes an operator key, whose token is told here alone (spec#operator-keys-endpoints, spec#operator-keys-secret). */
+/** Makes an operator key; only this answer contains its token (spec#operator-keys-endpoints, spec#operator-keys-secret). */
 export const createOperatorHandler = handler(createOperator, async ({ body, audit }, app: AppContext) => {
   const expiresAt = body.expiresAt ? new Date(body.expiresAt) : null;
   if (expiresAt !== null && expiresAt.getTime() <= Date.now())

@@ -6,7 +6,7 @@ import { gatewayKeyOf } from '../api-key-views.ts';
 import type { AppContext } from '../app.ts';
 import type { ApiKey } from '../store/index.ts';
 
-/** Makes a server key of a project, which is told here alone (spec#server-keys-endpoints, spec#server-keys-key). */
+/** Makes a server key of a project; only this answer contains the key (spec#server-keys-endpoints, spec#server-keys-key). */
 export const createServerKeyHandler = handler(createServerKey, async (request, app: AppContext) => {
   const { projectId } = request.params;
   if (!(await app.store.projects.find(projectId))) throw new ApiError('project/not-found');

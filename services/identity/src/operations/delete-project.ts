@@ -3,7 +3,7 @@ import { deleteProject } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Deletes a project: gateways are told at once, and what it has is erased in the background (spec#projects-delete). */
+/** Deletes a project: gateways are told immediately, and its data is erased in the background (spec#projects-delete). */
 export const deleteProjectHandler = handler(deleteProject, async (request, app: AppContext) => {
   const { projectId: id } = request.params;
   const { projects } = app.store;

@@ -4,7 +4,10 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { projectAnswer } from '../project-settings.ts';
 
-/** Looks a project up; of one that is being deleted it tells how far that is (spec#projects-get, spec#projects-deleting). */
+/**
+ * Looks a project up; for a project that is being deleted, it tells how far the deletion is (spec#projects-get,
+ * spec#projects-deleting).
+ */
 export const getProjectHandler = handler(getProject, async (request, app: AppContext) => {
   const { projectId } = request.params;
   const { projects } = app.store;

@@ -3,13 +3,13 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { asShown, showUser } from '../show-user.ts';
 
-/** Answers one user by the id of the project's own backend (spec#users-by-foreign-id). */
+/** Answers the user who has this id in the project's own backend (spec#users-by-foreign-id). */
 export const getUserByForeignIdHandler = handler(getUserByForeignId, async (request, app: AppContext) => {
   const { projectId, query } = request;
   const { foreignId } = query;
   const user = await showUser(app, request, async () =>
     asShown(app, request, await app.store.people.findByForeignId(projectId, foreignId)),
   );
-  // Whoever asks knows it (spec#users-strangers-foreign-id).
+  // The caller knows the foreign id already (spec#users-strangers-foreign-id).
   return { ...user, foreignId };
 });

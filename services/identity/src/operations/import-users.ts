@@ -13,8 +13,8 @@ import { differingFields, importedUserOf } from '../imported-user.ts';
 import type { ImportOutcome } from '../store/index.ts';
 
 /**
- * Imports users. Nothing is told of them: they begin at `seq` 0, and what changes from then on tells of itself
- * (docs/adr/0018). A row of one who is there, by its id, changes nothing; `conflict` when it is not like it.
+ * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). A row
+ * with the id of an existing user changes nothing; if it differs from that user, it is a `conflict`.
  */
 export const importUsersHandler = handler(importUsers, async ({ params, body }, app: AppContext) => {
   const { projectId } = params;
@@ -51,7 +51,7 @@ function count(
   }
 }
 
-/** Notes the kinds of hashes that rows bring, before the rows. Gives for each row why its kind cannot be; null when it can. */
+/** Notes the kinds of hashes in the rows before the rows are stored. Gives for each row why its kind is refused, or null. */
 async function kindRefusals(
   app: AppContext,
   projectId: string,

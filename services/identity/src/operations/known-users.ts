@@ -2,7 +2,7 @@ import { knownUsers } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Tells other services which users there are, by ids and foreign ids: their imports name users by either. */
+/** Tells other services which of these ids and foreign ids belong to users: rows of their imports name users by either. */
 export const knownUsersHandler = internalHandler(
   knownUsers,
   async ({ projectId, ids, foreignIds }, app: AppContext) => {

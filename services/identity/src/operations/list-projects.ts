@@ -5,7 +5,7 @@ import { readPage } from '../listing.ts';
 import { projectAnswer } from '../project-settings.ts';
 
 /**
- * Lists the projects, newest first, by page or by cursor; to a key of some projects these alone (spec#projects-list,
+ * Lists the projects, newest first, by page or by cursor; a key limited to some projects gets only these (spec#projects-list,
  * spec#operator-keys-projects).
  */
 export const listProjectsHandler = handler(listProjects, async (request, app: AppContext) => {

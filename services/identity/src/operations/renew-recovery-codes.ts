@@ -6,7 +6,7 @@ import { makeRecoveryCodes } from '../factors/recovery-codes.ts';
 import { requireProof } from '../factors/step-up.ts';
 import { withNotice } from '../factors/tell.ts';
 
-/** Makes new recovery codes; the old ones stop to count with the same write (spec#accounts-factors-recovery-codes). */
+/** Makes new recovery codes; the same write makes the old ones invalid (spec#accounts-factors-recovery-codes). */
 export const renewRecoveryCodesHandler = handler(renewRecoveryCodes, async (request, app: AppContext) => {
   const { projectId, caller, deadline } = request;
   const at = app.now();

@@ -29,7 +29,7 @@ export const requestNewAccessTokenHandler = handler(
     const family = hashFamily(refreshToken);
     if (!family) throw notRefreshed();
     let wasGood = false;
-    // A loss means that the session was rotated or revoked meanwhile.
+    // A failed write means that the session was rotated or revoked meanwhile.
     const attempt = async () => {
       const now = new Date();
       const session = await app.store.sessions.findFamily(request.projectId, family);
@@ -57,12 +57,13 @@ export const requestNewAccessTokenHandler = handler(
         const successor = openSuccessor(rotated.sealed, refreshToken);
         return { result: await sessionAnswer(app, user, session, successor, request) };
       }
-      // The database may have been slow, or silent, while whoever presented it has gone on with its successors: it was good
-      // when it came in, and what is told of it reaches nobody, or a tab that is behind.
+      // If the database was slow or silent, the client may have gone on with the token's successors meanwhile. The token was
+      // good when it came in, and this late answer reaches nobody, or a tab that is behind.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
-      // What was read may be older than the token that was presented: then it was rotated meanwhile, and is judged anew.
-      // A restore takes back rotations since its backup: a token of one of those is unknown, and nobody has stolen it.
+      // The session as read may be older than the presented token. Then it was rotated meanwhile, `revokeSession` refuses, and
+      // the token is judged again. A restore undoes rotations made after its backup: a token from one of those is unknown, but
+      // not stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;
@@ -78,7 +79,7 @@ export const requestNewAccessTokenHandler = handler(
   },
 );
 
-/** Says the same of a token that is unknown and of one whose session has ended (spec#errors-unauthorized-reason). */
+/** Gives the same answer for an unknown token and for one whose session has ended (spec#errors-unauthorized-reason). */
 function notRefreshed(): ApiError {
   const message = 'The refresh token is unknown, or its session has ended. Sign in again.';
   return new ApiError('auth/unauthorized', { message });

@@ -6,8 +6,8 @@ import { needMails } from '../mails/mail-user.ts';
 import { hashAddress } from '../mails/tokens.ts';
 
 /**
- * Notes that somebody wants to set a new password. Whether there is such an account is looked up in the background, so that neither
- * the answer nor its time tells (spec#accounts-request-reset).
+ * Notes that somebody wants to set a new password. The account is looked up in the background, so that neither the answer nor
+ * its timing tells whether it exists (spec#accounts-request-reset).
  */
 export const requestPasswordResetHandler = handler(
   requestPasswordReset,

@@ -10,8 +10,8 @@ import { finishEnding } from '../sessions.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
- * Sets a new password by the token of a mail. Every session ends with the same write, and the address is verified: the token came
- * there. Second factors stay (spec#accounts-reset).
+ * Sets a new password by the token of a mail. The same write ends every session and marks the address as verified, as the token
+ * was sent there. Second factors stay (spec#accounts-reset).
  */
 export const resetPasswordHandler = handler(
   resetPassword,
@@ -35,7 +35,8 @@ export const resetPasswordHandler = handler(
     app.relay.kick();
     const { id: userId, sessionEpoch: epoch } = used.user;
     await finishEnding(app, { projectId, userId, epoch, reason });
-    // Who has proved to own the address waits no more, and counts by itself from then on (spec#accounts-attempts-known-client).
+    // The user has proved to own the address, so waits end, and this client's failures are counted separately from now on
+    // (spec#accounts-attempts-known-client).
     await app.attempts.end({ projectId, userId, address: mailing.address });
     await app.attempts.signedIn(attemptOf(request, { address: mailing.address, userId }));
     const message = 'The password is set. All sessions have ended; sign in with it.';

@@ -7,9 +7,12 @@ import { refusedUntil } from '../suspension.ts';
 
 const pageSize = 10_000;
 
-/** Answers what gateways must refuse while tokens of before it may live; users and keys stand on the first page. */
+/**
+ * Answers what gateways must refuse as long as tokens from before the revocation may be valid. Users and keys are on the first
+ * page.
+ */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
-  // What is as old as this has no token left.
+  // Tokens from before this time have all expired.
   const since = new Date(2 * Date.now() - tokensEnd(new Date()).getTime());
   const found = await app.store.sessions.revoked(after ?? revokedPlace(since), pageSize);
   const suspended = after === null ? await app.store.accounts.suspendedSince(since) : [];

@@ -2,13 +2,13 @@ import { type OutputOf, rotateKeys } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Makes the next key of access tokens, and answers all there are, newest first (spec#signing-keys-rotate). */
+/** Makes the next signing key of access tokens, and answers all keys, newest first (spec#signing-keys-rotate). */
 export const rotateKeysHandler = handler(rotateKeys, async (_request, app: AppContext) => {
   await app.keys.rotate();
   return keysAnswer(app);
 });
 
-/** The keys there are, newest first. */
+/** The present keys, newest first. */
 export function keysAnswer({ keys }: AppContext): OutputOf<typeof rotateKeys> {
   return {
     keys: keys.current().map((key) => ({

@@ -6,7 +6,7 @@ import { refuseWeak } from '../password-rules.ts';
 import { projectUserOf } from '../project-user-views.ts';
 import { endAllSessions } from '../sessions.ts';
 
-/** Sets a user's password for an operator; all its sessions end with the same write (spec#admin-users-set-password). */
+/** Sets a user's password for an operator; the same write ends all the user's sessions (spec#admin-users-set-password). */
 export const setPasswordHandler = handler(
   setPassword,
   async (request, app: AppContext) => {
@@ -20,7 +20,7 @@ export const setPasswordHandler = handler(
       passwordHash ??= await app.passwords.hash(body.password, deadline);
       const after = await endAllSessions(app, { ...before, passwordHash }, 'password-set');
       if (!after) return undefined;
-      // Who has asked for it may be one whose attempts have to wait.
+      // The user who asked the operator for this may be one whose attempts have to wait.
       await app.attempts.end({ projectId: after.projectId, userId: after.id, address: before.email });
       return { result: await projectUserOf(app, after) };
     };

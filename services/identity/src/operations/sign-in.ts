@@ -9,7 +9,7 @@ import { refuseUnverified } from '../mails/refuse-unverified.ts';
 import { openSession } from '../open-session.ts';
 import type { User } from '../store/index.ts';
 
-/** Opens a session with a password, and a second factor where the user has one (spec#accounts-sign-in). */
+/** Opens a session by password, and by a second factor if the user has one (spec#accounts-sign-in). */
 export const signInHandler = handler(
   signIn,
   async (request, app: AppContext) => {
@@ -25,7 +25,7 @@ export const signInHandler = handler(
   { places: 'own' },
 );
 
-/** Makes a hash of our own in the place of an imported one, now that the password is known. */
+/** Replaces an imported hash by one of our own, now that the password is known. */
 async function replaceImportedHash(
   app: AppContext,
   user: User,

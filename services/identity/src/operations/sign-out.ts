@@ -4,7 +4,10 @@ import type { AppContext } from '../app.ts';
 import { revokeSession } from '../sessions.ts';
 import { hashFamily } from '../tokens/refresh-token.ts';
 
-/** Ends the session of a refresh token, which may be one used before; without one, or with any other text, none ends (spec#accounts-sign-out). */
+/**
+ * Ends the session of a refresh token, even of a used one. Without a token, or with any other text, no session ends
+ * (spec#accounts-sign-out).
+ */
 export const signOutHandler = handler(signOut, async ({ projectId, body, audit }, app: AppContext) => {
   const family = body.refreshToken && hashFamily(body.refreshToken);
   const session = family && (await app.store.sessions.findFamily(projectId, family));

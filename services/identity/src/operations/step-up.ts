@@ -8,7 +8,7 @@ import { invalidFactor } from '../factors/second-factor.ts';
 import { proofMs, withProof } from '../factors/step-up.ts';
 import { useFactor } from '../factors/use-factor.ts';
 
-/** Proves the caller again in the token's session (spec#accounts-step-up). */
+/** Makes the caller prove their identity again, for the token's session (spec#accounts-step-up). */
 export const stepUpHandler = handler(
   stepUp,
   async (request, app: AppContext) => {

@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { projectAnswer, settingsOf } from '../project-settings.ts';
 
-/** Changes what is given of a project's settings, in one write, and keeps the rest (spec#projects-update). */
+/** Changes the given settings of a project in one write, and keeps the others (spec#projects-update). */
 export const updateProjectHandler = handler(updateProject, async (request, app: AppContext) => {
   const { projectId } = request.params;
   const settings = settingsOf(request.body);

@@ -11,8 +11,8 @@ import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
 /**
- * Changes the caller's own profile, or for a server key anybody's, with role and reputation (spec#users-update,
- * spec#users-role-server-keys). What changes nothing is stored nowhere and makes no event.
+ * Changes the caller's own profile; a server key may change any user's, and also role and reputation (spec#users-update,
+ * spec#users-role-server-keys). A request that changes nothing stores nothing and makes no event.
  */
 export const updateUserHandler = handler(updateUser, async (request, app: AppContext) => {
   const { projectId, caller, params, body } = request;
@@ -23,7 +23,7 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
     if (!before) throw new ApiError('user/not-found');
     const shown = pictures(before);
     const profile = { ...withProfile(body, before), avatar: shown.avatar };
-    // The body of a user does not name them.
+    // A user's own request cannot contain role and reputation.
     const standing = caller ? {} : standingOf(body, before);
     const isSame = shown.avatarFileId === before.avatarFileId && shown.bannerFileId === before.bannerFileId;
     const isStanding = Object.keys(standing).length === 0;
@@ -39,7 +39,7 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
   return untilMade(attempt, request);
 });
 
-/** What of role and reputation is given, and differs. */
+/** The role and the reputation, each only if given and different. */
 function standingOf(
   { role, reputation }: Partial<BodyOf<{ body: typeof updateUser.serverKeyBody }>>,
   before: User,

@@ -8,7 +8,7 @@ import { finishEnding } from '../sessions.ts';
 import type { Mailing, TokenUse, User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
 
-/** Takes the token of a mail, or the caller's code, once (spec#accounts-verify-email). */
+/** Uses the token of a mail, or the caller's code, once (spec#accounts-verify-email). */
 export const verifyEmailHandler = handler(
   verifyEmail,
   async ({ projectId, caller, body: { token }, audit }, app: AppContext) => {
@@ -32,17 +32,20 @@ export const verifyEmailHandler = handler(
   },
 );
 
-/** What a token does to its user. */
+/** The change that a token makes to its user; null if it is void. */
 function useOf(before: User, mailing: Mailing): TokenUse | null {
   const { kind, address } = mailing;
   if (kind === 'emailChange') return changeAddress(before, address);
   if (kind === 'emailChanged') return undoChange(before, mailing);
-  // Of a new password the token is for that alone; and the address may be another one by now.
+  // A token for a new password serves only that. Any other token is void if the user's address has changed since.
   if (kind === 'passwordReset' || before.email !== address) return null;
   return verified(before, {});
 }
 
-/** The new address counts; the old one is told, and may undo it (spec#accounts-new-address, spec#accounts-old-address). */
+/**
+ * The new address takes effect; a mail to the old one tells of it and can undo it (spec#accounts-new-address,
+ * spec#accounts-old-address).
+ */
 function changeAddress(before: User, address: string): TokenUse {
   const until = new Date(Date.now() + undoMs);
   const { email } = before;
@@ -51,13 +54,13 @@ function changeAddress(before: User, address: string): TokenUse {
   return { ...verified(before, { email: address }), ...mail };
 }
 
-/** The old address counts again. Who changed it is signed out, and loses what it asked for since. */
+/** The old address takes effect again. Whoever changed it is signed out, and mails asked for since are void. */
 function undoChange(before: User, { address, until }: Mailing): TokenUse {
   const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
   return {
     ...verified(before, { email: address, ...ended }),
     ending: 'ended',
-    // Those of earlier changes stay: whoever had the address before may have it back, too.
+    // Mails of earlier changes stay: users can also go back to an address they had before.
     drops: (one) => one.kind !== 'emailChanged' || one.until > until,
   };
 }

@@ -13,8 +13,8 @@ import { verifyExternalToken } from '../tokens/external-token.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
- * Signs in whom the project's own backend vouches for. The user is created, or its profile updated, from what the
- * token says. Left out is what the profile does not take, and a username that somebody else has (spec#accounts-external-user,
+ * Signs in a user for whom the project's own backend vouches. The user is created, or its profile updated, from what the token
+ * says. Fields that a profile cannot hold, and a username that somebody else has, are left out (spec#accounts-external-user,
  * spec#accounts-external-left-out, spec#accounts-external-username).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
@@ -42,7 +42,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   };
   const user = await untilMade(attempt, request);
   if (await app.erasedExternals.refuses(projectId, external)) {
-    // Erased after the first look: whom this token has brought back must not stay.
+    // Erased since the first check: a user whom this token has brought back must not stay.
     const isNew = user.createdAt.getTime() === now.getTime();
     audit.tell({ actor: `user:${user.id}` });
     if (isNew) await eraseAccount(app, { projectId, userId: user.id, deadline: request.deadline });
@@ -52,10 +52,10 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 
-/** Where it is said who has asked, of whoever is refused. */
+/** Where refused requests note who has asked. */
 type Told = OperationRequest<typeof verifyExternalUser>['audit'];
 
-/** The user; or why there is none yet: somebody else has made or changed it meanwhile, or has its username. */
+/** The user, or why it is not stored yet: another request has created or changed it meanwhile, or its username is taken. */
 type Upserted = User | 'stale' | 'username-taken';
 
 async function upsert(
@@ -100,11 +100,11 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
   return after;
 }
 
-/** The profile fields of what a token says, each by the contract's own rule; the others are not looked at. */
+/** The profile fields of a token, each checked by the contract's rule; other fields are ignored. */
 function profileOf(userData: Record<string, unknown>): GivenProfile {
   const given: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(profileFields)) {
-    // The body was measured as the text of a token: what it says may nest as deep as that is long.
+    // Only the length of the token was limited, as a text: its content may nest as deep as that length allows.
     if (!Object.hasOwn(userData, field) || isTooDeep(userData[field])) continue;
     const parsed = schema.safeParse(userData[field]);
     if (parsed.success) given[field] = parsed.data;

@@ -16,7 +16,7 @@ export interface Ending {
 /** Maximum number of users suspended within the lifetime of a token. */
 const most = 100_000;
 
-/** What of a user concerns signing in. A change that ends sessions is one write; they are revoked after it. */
+/** The parts of a user that concern signing in. A change that ends sessions is one write; the sessions are revoked after it. */
 export class Accounts {
   readonly #documents: Documents;
 
@@ -25,9 +25,9 @@ export class Accounts {
   }
 
   /**
-   * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, with
-   * the event where there is one, if `rev` is one above the stored one; else it is `stale`. With `ending` the user
-   * stays among `endings` until `ended`. `suspension`, where it is given, is what is known of the suspension from then on.
+   * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, with the
+   * event if there is one, provided that `rev` is one above the stored one; otherwise the result is `stale`. With `ending` the
+   * user stays among `endings` until `ended` is called. `suspension`, if given, replaces what is known of the suspension.
    */
   async update(
     user: User,
@@ -57,14 +57,14 @@ export class Accounts {
     });
   }
 
-  /** Notes that the sessions ended by an ending are revoked, unless they were ended again since. */
+  /** Notes that the sessions of an ending are revoked, unless there was another ending since. */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {
     await changeUser(this.#documents, { projectId, id: userId }, (doc) =>
       doc.sessionEpoch === epoch && doc.ending !== null ? { set: { ...doc, ending: null } } : null,
     );
   }
 
-  /** What operators have said of the suspensions of users, by user id. */
+  /** End and reason that operators have given for suspensions of users, by user id. */
   async suspensions(some: readonly User[]): Promise<Map<string, Suspension>> {
     const ids = some.filter(({ isActive }) => !isActive).map(({ projectId, id }) => userKey(projectId, id));
     const found = ids.length > 0 ? await this.#documents.get(suspensions, ids) : new Map<string, never>();
@@ -76,14 +76,14 @@ export class Accounts {
     );
   }
 
-  /** Users whose suspension was to end before `at`, first those for whom it is longest over. */
+  /** Users whose suspension was to end before `at`, earliest end first. */
   async suspendedUntil(at: Date, limit: number): Promise<{ projectId: string; userId: string }[]> {
     const range = { ...everything, below: timeKey(at.getTime()), limit };
     const found = await this.#documents.range(suspensions, range, 'until');
     return found.map(({ id }) => ({ projectId: projectIn(id), userId: lastIn(id) }));
   }
 
-  /** Who was suspended since `since` and still is. */
+  /** Users who were suspended after `since` and still are. */
   async suspendedSince(since: Date): Promise<{ userId: string; at: Date; until: Date | null }[]> {
     const range = { ...everything, above: timeKey(since.getTime()), limit: most };
     const some = (await this.#documents.range(users, range, 'suspended')).map(userOf);

@@ -9,7 +9,7 @@ export type ListedApiKey = ApiKey & { lastUsedAt: Date | null };
 
 const batch = 1_000;
 
-/** What ids of operators' keys begin with; those of server keys begin with the project. */
+/** The first part of the ids of operators' keys; ids of server keys begin with the project. */
 const operators = '-';
 /** Whose keys are meant: the operators', or a project's. */
 type Owner = string | null;
@@ -53,13 +53,13 @@ export class ApiKeys {
     return { rows, total };
   }
 
-  /** All keys after one of them, by an order of their own; `place` is what the next ones come after. */
+  /** All keys after `place`, in the order of their stored ids. The `place` of the last one begins the next page. */
   async after(place: string, limit: number): Promise<(ApiKey & { place: string })[]> {
     const found = await this.#documents.range(apiKeys, { ...everything, above: place, limit });
     return found.map((stored) => ({ ...apiKeyOf(stored), place: stored.id }));
   }
 
-  /** Takes a key away for good; gives what it was, or null if there is none. */
+  /** Removes a key for good; gives the removed key, or null if there was none. */
   async remove(owner: Owner, id: string): Promise<ApiKey | null> {
     const key = keyOf(owner, id);
     const stored = (await this.#documents.get(apiKeys, [key])).get(key);
@@ -70,7 +70,7 @@ export class ApiKeys {
     return apiKeyOf(stored);
   }
 
-  /** Takes all keys of a project away for good. Repeatable. Throws while events of theirs are not out. */
+  /** Removes all keys of a project for good. Repeatable. Throws while some of their events are not published. */
   async forget(projectId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(apiKeys, { ...within(projectId), limit: batch });
@@ -81,7 +81,7 @@ export class ApiKeys {
     while ((await this.#documents.clear(keyUses, { ...within(projectId), limit: batch })) > 0);
   }
 
-  /** Notes when keys, by their hashes, were used last; an earlier use than the noted one is passed over. */
+  /** Notes when keys, by their hashes, were used last; a use earlier than the noted one is ignored. */
   async noteUses(uses: ReadonlyMap<string, Date>): Promise<void> {
     const found = await this.#documents.by(apiKeys, 'hash', [...uses.keys()]);
     const copies = [...found].flatMap(([hash, keys]) => {

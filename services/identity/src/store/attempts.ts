@@ -4,10 +4,10 @@ import { attempts } from './collections.ts';
 import { userKey, within } from './keys-of.ts';
 import { type Attempt, type Failures, renewMs } from './records.ts';
 
-/** Clients of an account that are read at once. */
+/** How many clients of an account one read gets. */
 const batch = 1_000;
 
-/** Failed attempts to sign in: at an address, whoever made them, and of each client that an account knows. */
+/** Failed attempts to sign in: those of all strangers at an address, and those of each client that an account knows. */
 export class Attempts {
   readonly #documents: Documents;
 
@@ -19,7 +19,7 @@ export class Attempts {
     return (await this.#read(id))?.doc ?? null;
   }
 
-  /** Stores what follows from a failure. Throws as `untilMade` does. */
+  /** Stores the state after a failure. Throws as `untilMade` does. */
   fail(id: string, next: (before: Failures | null) => Failures, deadline?: number): Promise<void> {
     return this.#change(id, deadline, (doc) => ({
       signedInAt: doc?.signedInAt ?? null,
@@ -27,7 +27,10 @@ export class Attempts {
     }));
   }
 
-  /** Notes that a client has signed in to an account. One that has lately is not noted again. Throws as `untilMade` does. */
+  /**
+   * Notes that a client has signed in to an account. A client that has signed in shortly before is not noted again. Throws as
+   * `untilMade` does.
+   */
   signedIn(id: string, at: number, deadline?: number): Promise<void> {
     return this.#change(id, deadline, (doc) => {
       if (doc?.signedInAt != null && at - doc.signedInAt < renewMs) return null;
@@ -78,13 +81,13 @@ export class Attempts {
   }
 }
 
-/** Where the failures at an address are counted. */
+/** The id under which the failures at an address are counted. */
 export function addressPlace(hash: string): string {
-  // No project has this id.
+  // No project has the id `addresses`.
   return `addresses|${hash}`;
 }
 
-/** Where a client is known to an account, and its failures are counted. */
+/** The id under which an account knows a client, and the client's failures are counted. */
 export function clientPlace(
   { projectId, userId }: { projectId: string; userId: string },
   hash: string,

@@ -5,7 +5,7 @@ import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.
 import { audits, type StoredAudit } from './collections.ts';
 import { lastIn, within } from './keys-of.ts';
 
-/** Which rows are asked for; `actor` is the id in it, or the whole of one without an id. */
+/** The rows that are asked for. `actor` is the id inside an actor, or the whole actor if it has no id. */
 export interface AuditFilter {
   projectId?: string | undefined;
   actor?: string | undefined;
@@ -14,16 +14,16 @@ export interface AuditFilter {
   to?: Date | undefined;
 }
 
-/** A row as lists go by it. */
+/** A row in the form that lists sort. */
 export type ListedAudit = AuditRow & { createdAt: Date };
 
-/** Rows that are read at once. */
+/** How many rows one read gets. */
 const batch = 1_000;
 
-/** The audit log. A row never changes, but for the count of failures and for what erasure takes from it. */
+/** The audit log. A row never changes, except that failures are counted in it and erasure removes names from it. */
 export class Audits {
   readonly #documents: Documents;
-  /** Failures of one process that have lost a row to each other are counted one after the other. */
+  /** Makes concurrent failures of one process that met in the same row count one after the other. */
   readonly #turns = new Turns();
 
   constructor(documents: Documents) {
@@ -35,7 +35,7 @@ export class Audits {
     await this.#documents.change([{ in: audits, target: placeIn(row), set: storedOf(row) }]);
   }
 
-  /** Counts a failure in the row of those like it; the first one is told with `event`. Throws as `untilMade` does. */
+  /** Counts a failure in the row of those like it; the first one publishes `event`. Throws as `untilMade` does. */
   async fail(row: AuditRow, event: EventEnvelope): Promise<void> {
     const id = placeIn(row);
     const attempt = async () => {
@@ -48,7 +48,7 @@ export class Audits {
     await untilMade(attempt, { inTurn: (work) => this.#turns.run([id], work) });
   }
 
-  /** Rows, newest first. What no index has is walked: of one actor, say, what it has done in one project. */
+  /** Rows, newest first. Filters that no index covers are checked row by row, for example one actor's rows in one project. */
   async list(filter: AuditFilter, { from, limit }: ListRange): Promise<ListPage<ListedAudit>> {
     const { index, prefix, matches } = planOf(filter);
     const bounds = placeBounds(filter);
@@ -69,7 +69,7 @@ export class Audits {
     return { rows: rest.slice(0, limit), total: all.length };
   }
 
-  /** Takes out of the rows about a user what tells who it was. Repeatable (spec#audit-unchanged). */
+  /** Removes from the rows about a user what identifies the user. Repeatable (spec#audit-unchanged). */
   async erase(
     { projectId, userId }: { projectId: string; userId: string },
     hash: (text: string) => string,
@@ -103,12 +103,12 @@ export class Audits {
   }
 }
 
-/** A row of somebody who is no more. */
+/** A row about somebody whose account was erased. */
 export function erased(row: AuditRow, hash: (text: string) => string): AuditRow {
   const anonymous = (text: string) => `erased:${hash(text)}`;
   if (!row.actor.startsWith('user:'))
     return { ...row, target: row.target?.startsWith('user:') ? anonymous(row.target) : row.target };
-  // Its sessions lead to it as well, and the request's id is what it has sent.
+  // A user's session ids lead to the user as well, and clients choose the request ids they send.
   return {
     ...row,
     actor: anonymous(row.actor),
@@ -118,7 +118,7 @@ export function erased(row: AuditRow, hash: (text: string) => string): AuditRow 
   };
 }
 
-/** By which index rows are found, under which prefix of its keys, and what is left to be looked at in each. */
+/** The index that finds the rows, the prefix of its keys, and what remains to be checked in each row. */
 function planOf({ projectId, actor, action }: AuditFilter): {
   index: string | undefined;
   prefix: string;

@@ -15,7 +15,7 @@ const batch = 1_000;
 /** Maximum number of users hidden from one user. */
 const most = 100_000;
 
-/** The own copy of the blocks, which connections owns. */
+/** Identity's own copy of the blocks; the connections service owns them. */
 export class Blocks {
   readonly #documents: Documents;
 
@@ -23,7 +23,7 @@ export class Blocks {
     this.#documents = documents;
   }
 
-  /** Stores blocks, except where the stored one is as new or newer. */
+  /** Stores blocks, except those for which the stored one is as new or newer. */
   async keep(...told: readonly Block[]): Promise<void> {
     const copies = told.flatMap(({ isBlocked, seq, ...block }) =>
       idsOf(block).map((id) => ({ id, doc: { isBlocked }, epoch: 0, version: seq })),
@@ -31,26 +31,26 @@ export class Blocks {
     await this.#documents.keep(blocks, copies);
   }
 
-  /** Whom a user does not get to see: those it blocks and those who block it. */
+  /** The users whom a user does not get to see: those the user blocks, and those who block the user. */
   async hiddenFrom(projectId: string, userId: string): Promise<string[]> {
     const found = await this.#documents.range(blocks, { ...within(projectId, userId), limit: most });
     return found.filter(({ doc }) => doc.isBlocked).map(({ id }) => lastIn(id));
   }
 
-  /** Forgets every block of and by a user. */
+  /** Forgets every block that a user is on either side of. */
   async forget(projectId: string, userId: string): Promise<void> {
     for (;;) {
       const found = await this.#documents.range(blocks, { ...within(projectId, userId), limit: batch });
       if (found.length === 0) return;
       const own = found.map(({ id }) => id);
-      // The mirrors first: if the process dies here, the own rows still lead to them.
+      // Erases the rows in the other users' lists first: if the process dies here, the user's own rows still lead to them.
       await this.#documents.clearIds(blocks, own.map(mirrorOf));
       await this.#documents.clearIds(blocks, own);
     }
   }
 }
 
-/** The ids of a block, one in each user's list. `by` marks a block by the owner of the list. */
+/** The ids of a block, one in each user's list. `by` means that the list's owner blocks the other. */
 function idsOf({ projectId, blockerId, blockedId }: Omit<Block, 'isBlocked' | 'seq'>): string[] {
   return [`${projectId}|${blockerId}|by|${blockedId}`, `${projectId}|${blockedId}|of|${blockerId}`];
 }

@@ -30,8 +30,8 @@ type AsStored<T, Ids extends keyof T> = {
 };
 
 /**
- * Whether profiles are public at all, and whether as a whole: of versions that have not heard of cards, a project has the
- * first alone, and where it is true that was the default.
+ * `publicProfiles`: whether strangers see profiles at all; `wholeProfiles`: whether they see them whole. Projects stored by
+ * versions that do not know cards have only the first, and `true` was the default then.
  */
 export type StoredProject = Omit<AsStored<Project, 'id'>, 'publicProfiles'> & {
   publicProfiles: boolean;
@@ -62,7 +62,7 @@ export const projects: Collection<StoredProject> = collection<StoredProject>({
     publicProfiles: z.boolean(),
     wholeProfiles: z.boolean().optional(),
     publicConnections: z.boolean(),
-    // Projects of a version before have none.
+    // Projects stored by an older version have none.
     storageMib: z.int().nullable().default(null),
     externalTokenMaxAge: z.int().default(usualExternalAge),
     signUp: z.enum(['open', 'closed']).default('open'),
@@ -130,7 +130,7 @@ export const users: Collection<StoredUser> = collection<StoredUser>({
     ending: z.custom<EndingReason>().nullable(),
   }),
   indexes: {
-    // One user has an id, whatever the project: other services name users by it alone.
+    // Ids are unique across projects: other services name users by the id alone.
     id: { key: (_, id) => lastIn(id), unique: true },
     foreignId: { key: ({ foreignId }, id) => named(id, foreignId), unique: true },
     email: { key: ({ email }, id) => named(id, email), unique: true },
@@ -160,7 +160,7 @@ export const seen: Collection<{ at: number }> = collection<{ at: number }>({
   schema: z.object({ at: time }),
 });
 
-/** What operators have said of suspensions that stand, by `userKey`; none where they have said nothing. */
+/** End and reason that operators have given for present suspensions, by `userKey`; no row if they have given neither. */
 export const suspensions: Collection<{ until: number | null; reason: string | null }> = collection<{
   until: number | null;
   reason: string | null;
@@ -197,17 +197,17 @@ export const endedUsers: Collection<{ until: number }> = collection<{ until: num
 export interface StoredMailing {
   kind: MailKind;
   address: string;
-  /** Where the page of its link leads to. */
+  /** Where the page behind the mail's link leads to. */
   redirect: string | null;
-  /** Until it is sent. */
+  /** Set until the mail is sent. */
   waiting: { since: number; dueAt: number; tries: number } | null;
-  /** Made when it is sent; the token itself is in the mail alone. */
+  /** Made when the mail is sent; only the mail contains the token itself. */
   token: { hash: string; until: number; failures: number } | null;
-  /** When nothing of it is of use any more. */
+  /** When mail and token are of no more use. */
   until: number;
 }
 
-/** Mails to users, by `userKey` and kind: a user has one of each, and one for each address that was changed. */
+/** Mails to users, by `userKey` and kind: a user has at most one of each kind, except one for each address that was changed. */
 export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
   name: 'mailings',
   kind: 'row',
@@ -223,7 +223,7 @@ export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
   indexes: {
     waiting: { key: ({ waiting }, id) => (waiting === null ? null : `${timeKey(waiting.dueAt)}|${id}`) },
     token: { key: ({ token }, id) => (token === null ? null : `${projectIn(id)}|${token.hash}`) },
-    // Who has lost an address to a change may have it back for a while.
+    // A user whose address was changed may take the old one back for a while.
     kept: {
       key: ({ kind, address }, id) => (kind === 'emailChanged' ? nameKey(projectIn(id), address) : null),
     },
@@ -231,7 +231,7 @@ export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
   expires: ({ until }) => until,
 });
 
-/** Addresses that a reset was asked for, whether there is such an account or not, by project and keyed hash; sealed. */
+/** Addresses for which a reset was asked, sealed, by project and keyed hash; stored whether the account exists or not. */
 export const resetRequests: Collection<{ sealed: string; until: number }> = collection<{
   sealed: string;
   until: number;
@@ -252,7 +252,7 @@ export const sentMails: Collection<{ until: number }> = collection<{ until: numb
   expires: ({ until }) => until,
 });
 
-/** Sessions, by `sessionKey`: the user and the place in the user's list. */
+/** Sessions, by `sessionKey`, which consists of the user and the place in the user's list. */
 export const sessions: Collection<StoredSession> = collection<StoredSession>({
   name: 'sessions',
   kind: 'target',
@@ -279,7 +279,7 @@ export const sessions: Collection<StoredSession> = collection<StoredSession>({
   expires: ({ expiresAt }) => expiresAt,
 });
 
-/** Second factors of users, by `userKey`: each user's are one document, which decides every use of them. */
+/** Second factors of users, by `userKey`: one document holds all of a user's factors and decides every use of them. */
 export const factors: Collection<FactorBook> = collection<FactorBook>({
   name: 'factors',
   kind: 'target',
@@ -356,7 +356,7 @@ export const apiKeys: Collection<StoredApiKey> = collection<StoredApiKey>({
   },
 });
 
-/** When such a key was used last, under the key's id: stored apart, so that a use is no change of the key. */
+/** When each of these keys was last used, by the key's id. Stored apart, so that a use does not change the key. */
 export const keyUses: Collection<{ at: number }> = collection<{ at: number }>({
   name: 'keyUses',
   kind: 'copy',
@@ -382,8 +382,8 @@ export const hashKinds: Collection<{ kinds: string[] }> = collection<{ kinds: st
 });
 
 /**
- * Failed attempts to sign in, by `addressPlace`, and clients that accounts know, by `clientPlace`. A place has a part of a keyed
- * hash of the address, so there are at most 2^24 of them, however many addresses are tried.
+ * Failed attempts to sign in, by `addressPlace`, and clients that accounts know, by `clientPlace`. An `addressPlace` holds part
+ * of a keyed hash of the address, so there are at most 2^24 of them, however many addresses are tried.
  */
 export const attempts: Collection<Attempt> = collection<Attempt>({
   name: 'attempts',
@@ -399,8 +399,8 @@ export const attempts: Collection<Attempt> = collection<Attempt>({
 });
 
 /**
- * Erased external users, by project and a keyed hash of the foreign id. Tokens that were issued before `at` are refused until the
- * last of them is over.
+ * Erased external users, by project and a keyed hash of the foreign id. Tokens that were issued before `at` are refused until
+ * the last of them has expired.
  */
 export const erasedExternals: Collection<{ at: number; until: number }> = collection<{
   at: number;
@@ -413,7 +413,7 @@ export const erasedExternals: Collection<{ at: number; until: number }> = collec
   expires: ({ until }) => until,
 });
 
-/** A row of the audit log as it is stored; `user` is whom it is erased with. */
+/** A row of the audit log as it is stored; it is erased together with `user`. */
 export type StoredAudit = Omit<AuditRow, 'id' | 'at'> & { at: number; user: string | null };
 
 /** How long rows of the audit log are kept (spec#audit-kept). */

@@ -15,7 +15,7 @@ import { everything, lastIn, projectIn, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser, dateOf } from './user-document.ts';
 
-/** A user who was deleted, until nothing is left of it. */
+/** A deleted user whose erasure is not finished. */
 export interface DeletedUser {
   projectId: string;
   userId: string;
@@ -24,13 +24,13 @@ export interface DeletedUser {
   deletedAt: Date;
 }
 
-/** How long the id of an ended account stays taken: longer than any event (7 days) or mark (8 days) of it. */
+/** How long the id of an ended account stays taken: longer than any of its events (7 days) or marks (8 days). */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
 
-/** More than a user ever has. */
+/** More mails than a user ever has. */
 const mostMailings = 1_000;
 
-/** Ends accounts: deletes the user at once and keeps a mark until the rest is erased. */
+/** Ends accounts: deletes the user immediately and keeps a mark until the rest is erased. */
 export class Erasure {
   readonly #documents: Documents;
 
@@ -39,8 +39,8 @@ export class Erasure {
   }
 
   /**
-   * Deletes a user and stores the event of it, if `rev` is the stored one; else it is `stale`. The user is found no
-   * more and its names are free at once; its sessions are to be revoked after it.
+   * Deletes a user and stores the event, if `rev` is the stored one; otherwise the result is `stale`. From then on the user is
+   * not found and its names are free. The caller revokes its sessions afterwards.
    */
   async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
     const { seq } = event.aggregate;
@@ -63,7 +63,7 @@ export class Erasure {
     return outcome === 'stored' ? 'stored' : 'stale';
   }
 
-  /** Users whose erasure is not finished, first those deleted first. */
+  /** Users whose erasure is not finished, earliest deletion first. */
   async unfinished(limit: number): Promise<DeletedUser[]> {
     const found = await this.#documents.range(deletedUsers, { ...everything, limit }, 'deletedAt');
     return found.map(({ id, doc: { seq, deletedAt } }) => ({
@@ -71,14 +71,14 @@ export class Erasure {
     }));
   }
 
-  /** Whether the erasure of a user of a project is not finished. */
+  /** Whether a project has users whose erasure is not finished. */
   async isUnder(projectId: string): Promise<boolean> {
     return (await this.#documents.range(deletedUsers, { ...within(projectId), limit: 1 })).length > 0;
   }
 
   /**
-   * Erases the mark, once no event but the last is left and that is out; `false` while it is not so. The id alone stays for
-   * `keepEndedMs`: an import must not bring it back while other services still hold marks and events of it.
+   * Erases the mark once the last event is published and all earlier ones are gone; gives `false` until then. Only the id stays
+   * for `keepEndedMs`: an import must not reuse it while other services still hold the user's marks and events.
    */
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const { outbox } = this.#documents;
@@ -104,7 +104,7 @@ export class Erasure {
     await this.#documents.keep(erasedExternals, [{ id, doc, epoch: 0, version: doc.at }]);
   }
 
-  /** When an external user was last erased; null if that was not lately. */
+  /** When an external user was last erased; null if there is no mark of it any more. */
   async externalErasedAt(id: string): Promise<Date | null> {
     return dateOf((await this.#documents.get(erasedExternals, [id])).get(id)?.doc.at ?? null);
   }

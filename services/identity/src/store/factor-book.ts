@@ -14,7 +14,7 @@ const totp = z.object({
   type: z.literal('totp'),
   /** The shared secret, sealed for its user. */
   sealed: z.string(),
-  /** The time step of the last code that was taken: no code of it or before counts again. */
+  /** The time step of the last accepted code: codes of this step or earlier ones do not count. */
   step: z.int(),
 });
 
@@ -25,7 +25,7 @@ const passkey = z.object({
   /** SPKI as base64url. */
   publicKey: z.string(),
   algorithm: z.enum(['ES256', 'RS256']),
-  /** Of signatures, as the authenticator counts them; 0 where it does not. */
+  /** The authenticator's count of its signatures; 0 if it does not count. */
   counter: z.int(),
   transports: z.array(z.string()),
   rpId: z.string(),
@@ -35,23 +35,23 @@ const enrolment = z.object({
   id: z.string(),
   name: z.string().nullable(),
   expiresAt: time,
-  /** Of TOTP. */
+  /** The sealed secret, for TOTP. */
   sealed: z.string().optional(),
-  /** Of a passkey. */
+  /** Set for a passkey. */
   passkey: z.object({ challengeHash: z.string(), rpId: z.string() }).optional(),
 });
 
 const challenge = z.object({
   hash: z.string(),
   rpId: z.string(),
-  /** The session that it is to prove; null for a sign-in. */
+  /** The session that the challenge is to prove; null for a sign-in. */
   sessionId: z.string().nullable(),
   expiresAt: time,
 });
 
 /** All that is stored of a user's second factors. */
 export const factorBook = z.object({
-  /** Confirmed ones, oldest first. */
+  /** Confirmed factors, oldest first. */
   factors: z.array(z.discriminatedUnion('type', [totp, passkey])),
   enrolments: z.array(enrolment),
   /** Hashes of the recovery codes that are left. */
@@ -70,9 +70,9 @@ export type StoredFactor = TotpFactor | PasskeyFactor;
 export type Enrolment = z.output<typeof enrolment>;
 export type Challenge = z.output<typeof challenge>;
 
-/** Most of what waits for its user: what is begun and not finished, oldest first out. */
+/** The most unfinished enrolments, and the most unused challenges; the oldest are dropped first. */
 const mostWaiting = 5;
-/** Most sessions with a proof. */
+/** The most sessions with a proof. */
 const mostProofs = 20;
 
 export const emptyBook: FactorBook = {
@@ -83,7 +83,10 @@ export const emptyBook: FactorBook = {
   proofs: [],
 };
 
-/** A book without what is over at `at` or too much, and without what counts only beside a factor. */
+/**
+ * A book without entries that have expired at `at` or exceed the limits. Without any factor, entries that count only together
+ * with one are dropped, too.
+ */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();
   const isRunning = ({ expiresAt }: { expiresAt: number }) => expiresAt > now;
@@ -98,7 +101,7 @@ export function tidied(book: FactorBook, at: Date): FactorBook {
   };
 }
 
-/** A book with every TOTP secret sealed anew. */
+/** A book with every TOTP secret sealed again by `anew`. */
 export function resealedBook(book: FactorBook, anew: (sealed: string) => string): FactorBook {
   return {
     ...book,

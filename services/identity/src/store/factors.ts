@@ -9,7 +9,7 @@ interface Whose {
   userId: string;
 }
 
-/** Second factors of users. One document a user decides every change, so that a code or a challenge counts once. */
+/** Second factors of users. Each user's document decides every change, so that a code or a challenge counts only once. */
 export class Factors {
   readonly #documents: Documents;
 
@@ -17,7 +17,7 @@ export class Factors {
     this.#documents = documents;
   }
 
-  /** A user's book; empty for who has none. */
+  /** A user's book; an empty one if the user has none. */
   async find({ projectId, userId }: Whose): Promise<FactorBook> {
     const key = userKey(projectId, userId);
     return (await this.#documents.get(factors, [key])).get(key)?.doc ?? emptyBook;
@@ -25,7 +25,7 @@ export class Factors {
 
   /**
    * Changes a user's book. Throws as `untilMade` does.
-   * @param change Makes the new book, null for no change, and a result of the book as it is; or throws. May be called several
+   * @param change Makes the new book (null for no change) and a result from the present book, or throws. May be called several
    * times.
    */
   change<T>(
@@ -50,7 +50,7 @@ export class Factors {
     return untilMade(attempt, { deadline });
   }
 
-  /** Erases a user's book for good. Repeatable. `false` while an event of it is not out. */
+  /** Erases a user's book for good. Repeatable. `false` while one of its events is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
     await this.#documents.clearIds(factorNotices, [key]);
@@ -77,10 +77,10 @@ export class Factors {
 
 type Notice = NonNullable<FactorBook['notices']>[number];
 
-/** What a note that a user was told may take. */
+/** How long noting that a user was told may take, in ms. */
 const noteMs = 10_000;
 
-/** Users who are to be told are found by a row. */
+/** The row by which a user who is to be told is found. */
 function rowsOf(id: string, before: readonly Notice[] = [], after: readonly Notice[] = []) {
   if (before.length === 0 && after.length === 0) return [];
   const first = after[0];

@@ -1,7 +1,7 @@
 import type { Documents } from '@kith/store';
 import { hashKeys } from './collections.ts';
 
-/** What is sealed in identity's database, by its purpose (docs/adr/0048). */
+/** The purposes for which values in identity's database are sealed (docs/adr/0048). */
 export const sealedFor = { signing: 'signing key', hashing: 'key of keyed hashes', totp: 'totp' } as const;
 
 const id = 'current';
@@ -14,10 +14,10 @@ export class HashKeys {
     this.#documents = documents;
   }
 
-  /** What it is bound to. */
+  /** The id that the sealed key is bound to. */
   readonly id = id;
 
-  /** The sealed key; `undefined` where there is none yet. */
+  /** The sealed key; `undefined` if there is none yet. */
   async find(): Promise<string | undefined> {
     return (await this.#documents.get(hashKeys, [id])).get(id)?.doc.sealed;
   }

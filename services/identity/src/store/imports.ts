@@ -6,15 +6,18 @@ import { lastIn, nameKey, userKey, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
-/** What became of a user that was to be stored; `there`: as who is stored under its id; `deleted`: one was, not long ago. */
+/**
+ * What became of a user that was to be stored. `there`: the user already stored under this id. `deleted`: a user with this id
+ * was deleted not long ago.
+ */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
-/** Stored at once: a transaction holds the loop. */
+/** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
 const atOnce = 300;
-/** Rounds in a row without any outcome: each time, concurrent imports held the same ids. */
+/** The most rounds in a row without any outcome, when each time concurrent imports held the same ids. */
 const attempts = 10;
 
-/** Brings users of another backend in. They begin without events: `seq` 0 (docs/adr/0018). */
+/** Stores users of another backend. They begin without events, at `seq` 0 (docs/adr/0018). */
 export class Imports {
   readonly #documents: Documents;
 
@@ -23,15 +26,15 @@ export class Imports {
   }
 
   /**
-   * Stores new users and tells of each, in their order, what became of it; of several of one id the first is tried first.
-   * Who is there stays as it is; nobody comes whose id or foreign id was that of an account that has ended.
+   * Stores new users and tells for each, in the given order, what became of it. Among several with the same id, the first is
+   * tried first. Existing users stay as they are. A user with the id or foreign id of an ended account is not stored.
    */
   async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<User, ImportOutcome>();
     for (let left = some, inVain = 0; left.length > 0; left = left.filter((user) => !outcomes.has(user))) {
       if (inVain === attempts) throw new Error('Ids were neither free nor taken, again and again.');
       const before = outcomes.size;
-      // In the embedded form nothing else waits.
+      // In the embedded form nothing else here gives other work a turn.
       await nextTurn();
       await this.#addSome(projectId, left.slice(0, atOnce), outcomes);
       inVain = outcomes.size === before ? inVain + 1 : 0;
@@ -39,7 +42,10 @@ export class Imports {
     return some.flatMap((user) => outcomes.get(user) ?? []);
   }
 
-  /** Notes kinds of password hashes as ones a project has, each that `mayAdd` to those it has, and gives all it has then. */
+  /**
+   * Adds kinds of password hashes to those that a project has, each only if `mayAdd` allows it, and gives all kinds that it
+   * then has.
+   */
   async noteHashKinds(
     projectId: string,
     kinds: readonly string[],
@@ -61,7 +67,7 @@ export class Imports {
     return (await this.#documents.get(hashKinds, [projectId])).get(projectId)?.doc.kinds ?? [];
   }
 
-  /** Stores another hash of a user's password in the place of one; nothing when that is no longer the stored one. */
+  /** Replaces the hash `from` of a user's password by `to`, unless another hash is stored by now. */
   async replaceHash(
     { projectId, id }: Pick<User, 'projectId' | 'id'>,
     from: string,
@@ -72,7 +78,7 @@ export class Imports {
     );
   }
 
-  /** Which of these ids and foreign ids are users' of a project. */
+  /** Which of these ids and foreign ids belong to users of a project. */
   async known(
     projectId: string,
     of: { ids: readonly string[]; foreignIds: readonly string[] },
@@ -91,7 +97,7 @@ export class Imports {
     };
   }
 
-  /** Tells what becomes of some users, at least of those whose ids nobody else is about to take. */
+  /** Notes the outcome for some users, at least for those whose ids no concurrent import is about to take. */
   async #addSome(
     projectId: string,
     some: readonly User[],
@@ -120,10 +126,10 @@ export class Imports {
       const own = there.get(user.id);
       if (own) outcomes.set(user, { there: own });
       else if (ended.has(user)) outcomes.set(user, 'deleted');
-      // Else whoever was there has gone meanwhile: the id may be free now.
+      // Otherwise the user who had the id is gone meanwhile, and the id may be free now.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
-    // An account that ended after the check has released its names: remove whoever got them.
+    // An account that ended after the check has released its names: remove the imported user who got them.
     for (const user of await this.#ended(projectId, stored)) {
       const id = userKey(projectId, user.id);
       const read = (await this.#documents.get(users, [id])).get(id);
@@ -141,7 +147,7 @@ export class Imports {
     return new Map([...found.values()].map((one) => [lastIn(one.id), userOf(one)]));
   }
 
-  /** Which users have an id, or a foreign id, of one whose account has ended. */
+  /** Which users have the id or the foreign id of an ended account. */
   async #ended(projectId: string, some: readonly User[]): Promise<Set<User>> {
     if (some.length === 0) return new Set();
     const any = await this.#documents.range(endedUsers, { ...within(projectId), limit: 1 });

@@ -56,7 +56,7 @@ export type {
 export { clientKnownMs, type Failures, failuresKeptMs, renewMs, usualExternalAge } from './records.ts';
 export type { Rotation } from './sessions.ts';
 
-/** What holds the keys of access tokens. */
+/** The part of the store that holds the signing keys of access tokens. */
 export type KeyStore = Pick<Keys, keyof Keys>;
 
 /** What identity keeps. */
@@ -80,11 +80,11 @@ export interface IdentityStore {
   readonly resetRequests: ResetRequests;
   /** The events of users and sessions. */
   readonly outbox: Outbox;
-  /** Answers to requests with a key. */
+  /** Stored answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
-  /** Seals everything anew that was not sealed under the current secret. */
+  /** Seals again what is not sealed under the current secret. */
   reseal(secrets: Secrets): Promise<Resealed>;
-  /** Takes away what is over, and puts right what processes left behind when they died. */
+  /** Removes what has expired, and repairs what processes left behind when they died. */
   sweep(): Promise<void>;
   /** Rejects when the database cannot be used. */
   check(): Promise<void>;

@@ -18,14 +18,14 @@ export function lastIn(id: string): string {
 /** The range of ids or keys that begin with these parts. */
 export function within(...parts: readonly string[]): { above: string; below: string } {
   const list = parts.join('|');
-  // `}` follows `|`.
+  // `}` is the character after `|`.
   return { above: `${list}|`, below: `${list}}` };
 }
 
 /** The range of all ids or keys. */
 export const everything = { above: '', below: '~' } as const;
 
-/** Where a revoked session stands among all, oldest first; without an id, where those of that time begin. */
+/** A revoked session's place among all, oldest first; without an id, the place where sessions revoked at that time begin. */
 export function revokedPlace(at: Date, sid = ''): string {
   return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
 }
@@ -37,7 +37,7 @@ const longest = 200;
 export function nameKey(projectId: string, name: string): string {
   const text = ascii(name);
   const whole = text.length > longest ? `${text.slice(0, longest)}~~${hash('sha256', text)}` : text;
-  // The space sorts before any other character: a shorter name comes first, and a range can include the name itself.
+  // The space sorts before any other character: so a shorter name comes first, and a range can include the name itself.
   return `${projectId}|${whole} `;
 }
 

@@ -27,13 +27,13 @@ export class Keys {
     }));
   }
 
-  /** Takes a key away, if its ordinal still is this one's. */
+  /** Removes a key, if its ordinal still belongs to it. */
   async remove(key: Pick<SigningKey, 'ordinal' | 'kid'>): Promise<void> {
     const stored = await this.#find(key);
     if (stored) await this.#documents.erase(keys, stored);
   }
 
-  /** Puts a key in the place of the one that has its ordinal, if that is still `kid`. */
+  /** Replaces the key that has the same ordinal, if that is still the key `kid`. */
   async replace(kid: string, key: SigningKey): Promise<void> {
     const target = await this.#find({ ordinal: key.ordinal, kid });
     if (target) await this.#documents.change([{ in: keys, target, set: storedOf(key) }]);

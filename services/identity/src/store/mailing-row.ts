@@ -7,9 +7,9 @@ export interface NewMailing {
   kind: MailKind;
   address: string;
   redirect?: string | null;
-  /** Tells several of one kind apart; a user has one of each kind, without it. */
+  /** Distinguishes several mails of one kind; without a name, a user has at most one of each kind. */
   name?: string;
-  /** When it is of no use any more; a day after `at` by default. */
+  /** When the mail is of no more use; a day after `at` by default. */
   until?: Date;
 }
 

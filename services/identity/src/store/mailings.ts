@@ -13,15 +13,15 @@ export interface Mailing extends StoredMailing {
   userId: string;
 }
 
-/** What the use of a token makes of its user, and of the user's mails. */
+/** How the use of a token changes its user and the user's mails. */
 export interface TokenUse {
   user: User;
   event: EventEnvelope | null;
-  /** Why sessions end with it. */
+  /** Why the use ends sessions, if it does. */
   ending?: EndingReason;
-  /** Which mails go with it; the used one always does. */
+  /** Which mails are removed with it; the used one always is. */
   drops?: (one: Mailing) => boolean;
-  /** A mail that tells of it. */
+  /** A mail that tells of the use. */
   mail?: NewMailing;
 }
 
@@ -32,12 +32,12 @@ interface Row {
   put: StoredMailing | null;
 }
 
-/** More than a user ever has. */
+/** More mails than a user ever has. */
 const most = 1_000;
 
 /**
- * Mails to users, and the hashes of their tokens. They follow from their users: a change of the user decides each change here, so
- * that a mail is stored with what it tells of, and a token is used with what it does (docs/adr/0051).
+ * Mails to users, and the hashes of their tokens. Each change here is part of a change of the user, so that a mail is stored
+ * together with the change it tells of, and a token is used up together with its effect (docs/adr/0051).
  */
 export class Mailings {
   readonly #documents: Documents;
@@ -55,15 +55,15 @@ export class Mailings {
     return made === 'stored';
   }
 
-  /** Mails that are due, first those due first. */
+  /** Mails that are due, earliest first. */
   async due(at: Date, limit: number): Promise<Mailing[]> {
     const range = { ...everything, below: timeKey(at.getTime()), limit };
     return (await this.#documents.range(mailings, range, 'waiting')).map(mailingOf);
   }
 
   /**
-   * Takes a mail that is due for sending, with its new token, until `dueAt`: when it is not noted as sent by then, it is due again.
-   * Gives it with its user; null when another process has it or it is not to be sent any more.
+   * Reserves a due mail for sending, with its new token, until `dueAt`: if it is not noted as sent by then, it is due again.
+   * Gives the mail's user; null when another process has the mail or it is not to be sent any more.
    */
   async take(
     { id, waiting }: Mailing,
@@ -80,7 +80,8 @@ export class Mailings {
   }
 
   /**
-   * Notes what became of a mail after try number `tries`: it waits no more, or until `again`. Nothing if another was asked for meanwhile.
+   * Notes what became of a mail after try number `tries`: it stops waiting, or waits until `again`. Does nothing if another
+   * mail was asked for meanwhile.
    */
   async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
     await this.#change(userIn(id), id, (_, row) => {
@@ -91,7 +92,7 @@ export class Mailings {
     });
   }
 
-  /** The mail whose token this is the hash of, unless that is over. */
+  /** The mail whose token has this hash, unless the token has expired. */
   async byToken(projectId: string, hash: string): Promise<Mailing | null> {
     const key = `${projectId}|${hash}`;
     const [found] = (await this.#documents.by(mailings, 'token', [key])).get(key) ?? [];
@@ -100,8 +101,8 @@ export class Mailings {
   }
 
   /**
-   * Uses a token: once, together with what it does to its user. `change` may be called several times; null is no use.
-   * `unusable`: it is over, or was used meanwhile.
+   * Uses a token once, together with its effect on the user. `change` may be called several times; if it gives null, the token
+   * is not used. `unusable` means that the token has expired or was used meanwhile.
    */
   async use(
     { id, token }: Mailing,
@@ -124,7 +125,10 @@ export class Mailings {
     return made === 'stored' || made === 'stale' ? 'unusable' : made;
   }
 
-  /** Compares a code of a user with its mail's, by hash. A wrong one counts; after `mostFailures` there is none any more. */
+  /**
+   * Compares a code of a user with its mail's, by hash. A wrong code is counted; after `mostFailures` of them the mail's code
+   * is invalid.
+   */
   async tryCode(
     user: Pick<User, 'projectId' | 'id'>,
     hash: string,
@@ -152,21 +156,21 @@ export class Mailings {
     return (await this.#documents.range(mailings, range)).map(mailingOf);
   }
 
-  /** Whether an address was another user's not long ago, who may have it back (spec#accounts-old-address). */
+  /** Whether an address belonged to another user not long ago, who may still take it back (spec#accounts-old-address). */
   async isKept(projectId: string, address: string, at: Date, userId?: string): Promise<boolean> {
     const key = nameKey(projectId, address);
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     return found.map(mailingOf).some((one) => one.userId !== userId && one.until > at.getTime());
   }
 
-  /** Changes a user as it is, with rows that follow. `make` may be called several times; null is `stale`. */
+  /** Changes the stored user together with rows. `make` may be called several times; if it gives null, the result is `stale`. */
   async #change(
     key: string,
     id: string,
     make: (user: User, row: StoredMailing | undefined, doc: StoredUser) => UserChange | Promise<UserChange>,
   ): Promise<'stored' | 'stale' | Taken> {
     for (;;) {
-      // Settled: its rows are read after it, as they are then.
+      // Settled, so that the rows read afterwards belong to this state of the user.
       const target = (await this.#documents.get(users, [key], { settled: true })).get(key);
       if (!target) return 'stale';
       const row = (await this.#documents.get(mailings, [id])).get(id)?.doc;

@@ -5,7 +5,7 @@ import { within } from './keys-of.ts';
 
 const hourMs = 3600 * 1000;
 
-/** Counts the mails to an address, over any number of processes. */
+/** Counts the mails to an address across any number of processes. */
 export class MailsSent {
   readonly #documents: Documents;
 
@@ -14,8 +14,8 @@ export class MailsSent {
   }
 
   /**
-   * Counts a mail, unless as many as `most` were within the last hour; `false` then. Counted before it is compared: two at once may
-   * both be refused, never both be one too many.
+   * Counts a mail; `false` if that makes more than `most` within the last hour. It counts first and compares then: two
+   * simultaneous mails may both be refused, but never exceed the limit.
    * @param to The project, and a hash of the address.
    */
   async count(to: { projectId: string; hash: string }, most: number): Promise<boolean> {

@@ -5,7 +5,7 @@ import { everything, nameKey, namesFrom, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
 
-/** Finds people other than by id. `lastActive` may be an earlier sign-in than the last. */
+/** Finds people other than by id. `lastActive` may be an earlier sign-in than the user's last one. */
 export class People {
   readonly #documents: Documents;
 
@@ -22,7 +22,7 @@ export class People {
     return this.#findBy('foreignId', nameKey(projectId, foreignId));
   }
 
-  /** Users of all projects by project and id, after `<project>|<user>`. */
+  /** Users of all projects, sorted by project and id; `after` is `<project>|<user>`. */
   async page(after: string, limit: number): Promise<User[]> {
     return (await this.#documents.range(users, { ...everything, above: after, limit })).map(userOf);
   }
@@ -37,7 +37,10 @@ export class People {
     return (await this.#findBy('id', userId))?.projectId ?? null;
   }
 
-  /** A project's users, newest first; with a `search`, folded, those whose username, name or e-mail address has it. */
+  /**
+   * A project's users, newest first; with a `search` text (folded), only those whose username, name or e-mail address contains
+   * it.
+   */
   async list(projectId: string, search: string, { from, limit }: ListRange): Promise<ListPage<User>> {
     const all = within(projectId);
     const skip = 'skip' in from ? from.skip : 0;
@@ -55,7 +58,8 @@ export class People {
   }
 
   /**
-   * Users whose username or name has `search`, folded: first usernames that begin with it, then names that do.
+   * Users whose username or name contains `search` (folded): first those whose username begins with it, then those whose name
+   * does.
    * @param of.except Users who are not shown.
    */
   async suggest(
@@ -68,7 +72,7 @@ export class People {
     const add = (some: readonly User[]) => {
       for (const user of some) if (found.size < limit && !hidden.has(user.id)) found.set(user.id, user);
     };
-    // Users who are hidden or already found take room, so read on behind them.
+    // Users who are hidden or already found take up part of a page, so read on after it.
     const page = 2 * limit;
     for (const index of ['username', 'name']) {
       for (let skip = 0; found.size < limit; skip += page) {
@@ -78,7 +82,7 @@ export class People {
         if (some.length < page) break;
       }
     }
-    // In the order of the list of users: their documents lie side by side in it.
+    // Reads in the order of the list of users, in which their documents lie side by side.
     const range = { ...within(projectId), limit: page };
     const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
     for (let after = range.above; found.size < limit; ) {

@@ -17,7 +17,7 @@ import {
 import { everything, within } from './keys-of.ts';
 import { type Project, type ProjectSettings, usualExternalAge } from './records.ts';
 
-/** A project that is being deleted, as it was. */
+/** A project that is being deleted, as it was before. */
 export interface DeletingProject {
   project: Project;
   since: Date;
@@ -43,7 +43,7 @@ export class Projects {
     return found ? projectOf(found) : null;
   }
 
-  /** Stores what is given of the settings, and `updatedAt`; gives the project as it is then. Throws as `untilMade` does. */
+  /** Stores the given settings and `updatedAt`; gives the changed project. Throws as `untilMade` does. */
   update(
     id: string,
     settings: Partial<ProjectSettings>,
@@ -63,8 +63,8 @@ export class Projects {
   }
 
   /**
-   * Projects after an id, by id, that have limits or web origins of their own, or something that is not public: the
-   * settings that gateways go by.
+   * Projects after an id, by id, that have limits or web origins of their own, or something that is not public. Gateways
+   * enforce these settings.
    */
   async withSettings(after: string, limit: number): Promise<Project[]> {
     const range = { ...everything, above: after, limit };
@@ -72,8 +72,8 @@ export class Projects {
   }
 
   /**
-   * Deletes a project: it is found no more. `false` if there is none. What it has is to be erased after that. Throws as
-   * `untilMade` does.
+   * Deletes a project, which is not found from then on. `false` if there is none. Its data is to be erased afterwards. Throws
+   * as `untilMade` does.
    */
   remove(id: string, at: Date, deadline?: number): Promise<boolean> {
     const attempt = async () => {
@@ -92,14 +92,14 @@ export class Projects {
     return (await this.#documents.range(deletingProjects, { ...everything, limit })).map(deletingOf);
   }
 
-  /** A project that is being deleted, and how many users it has left. */
+  /** A project that is being deleted, and how many users are left in it. */
   async findDeleting(id: string): Promise<(DeletingProject & { usersLeft: number }) | null> {
     const found = (await this.#documents.get(deletingProjects, [id])).get(id);
     if (!found) return null;
     return { ...deletingOf(found), usersLeft: await this.#documents.count(users, within(id)) };
   }
 
-  /** Ids of deleted projects after an id, of those being deleted, too, by id. */
+  /** Ids of deleted projects after an id, including those being deleted, sorted by id. */
   async deletedAfter(after: string, limit: number): Promise<string[]> {
     const range = { ...everything, above: after, limit };
     const found = await Promise.all([
@@ -118,7 +118,8 @@ export class Projects {
       cleared: [endedUsers, erasedExternals, resetRequests, sentMails, replyCollection],
     });
     await this.#documents.erase(hashKinds, id);
-    // Not while a process that died over the deletion has left the mark to be written.
+    // Only once `projects` is erased: a process that died during the deletion may have left the mark in `deletingProjects`
+    // still to be written.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
   }
 
@@ -146,7 +147,7 @@ function deletingOf({ id, doc }: Stored<{ project: StoredProject; since: number 
 }
 
 function projectOf({ id, doc: { wholeProfiles, ...doc } }: Stored<StoredProject>): Project {
-  // Projects of a version before have no settings of these.
+  // Projects stored by an older version lack these settings.
   const before = { signUp: 'open', requireVerifiedEmail: false, mailLinkBase: null, mailTexts: {} } as const;
   const shown = wholeProfiles ? 'all' : 'card';
   return {

@@ -11,14 +11,14 @@ export interface ProjectSettings {
   name: string;
   /** Verifies the JWTs of the project's own backend: SPKI as PEM, of RSA, EC P-256 or Ed25519. */
   publicKey: string | null;
-  /** By operation; null is no limit. */
+  /** Limits by operation; null means no limit. */
   limits: ProjectAnswer['limits'];
   webOrigins: readonly string[];
   publicProfiles: ProjectAnswer['publicProfiles'];
   publicConnections: boolean;
-  /** Most MiB of files; none is what the configuration says. */
+  /** The most MiB of files; null means what the configuration says. */
   storageMib: number | null;
-  /** Longest life of the JWTs of the project's own backend, in seconds. */
+  /** The longest lifetime of the JWTs of the project's own backend, in seconds. */
   externalTokenMaxAge: number;
   /** Whether anybody may sign up. */
   signUp: 'open' | 'closed';
@@ -28,7 +28,7 @@ export interface ProjectSettings {
   mailTexts: ProjectAnswer['mailTexts'];
 }
 
-/** Longest life of external tokens where the project sets none, in seconds (spec#accounts-external-max-age). */
+/** The longest lifetime of external tokens if the project sets none, in seconds (spec#accounts-external-max-age). */
 export const usualExternalAge = 3600;
 
 export interface Project extends ProjectSettings {
@@ -65,9 +65,9 @@ export interface User extends Profile {
   reputation: number;
   isVerified: boolean;
   isActive: boolean;
-  /** Null unless it is suspended. */
+  /** Null unless the user is suspended. */
   suspendedAt: Date | null;
-  /** A session of another epoch is over, `keptSession` excepted. */
+  /** Sessions of another epoch have ended, except `keptSession`. */
   sessionEpoch: number;
   keptSession: string | null;
   /** The last sign-in. */
@@ -80,7 +80,7 @@ export interface User extends Profile {
   seq: number;
 }
 
-/** A session is a family of refresh tokens, of which one at a time is valid: the session stays, its hash changes. */
+/** A session is a family of refresh tokens, only one of which is valid at a time: the session stays, its `tokenHash` changes. */
 export interface Session {
   sid: string;
   projectId: string;
@@ -89,7 +89,7 @@ export interface Session {
   familyHash: string;
   /** Hash of the valid token. */
   tokenHash: string;
-  /** The token before that one; null when there was none. */
+  /** The token before the valid one; null if there was none. */
   rotated: RotatedToken | null;
   /** The user's `sessionEpoch` when it was opened. */
   epoch: number;
@@ -103,29 +103,29 @@ export interface Session {
 
 export interface RotatedToken {
   hash: string;
-  /** The valid token, sealed under a key that only who has the rotated one can make. */
+  /** The valid token, sealed under a key that is derived from the rotated token. */
   sealed: string;
 }
 
 /** Why sessions of a user have ended, as its event tells. */
 export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
 
-/** Why sessions of a user are to end. Of those that an operator ends the event says so by its actor, nobody. */
+/** Why sessions of a user are to end. If an operator ends them, the event has no actor. */
 export type EndingReason = RevocationReason | 'ended-by-operator' | 'password-set';
 
-/** What an operator has said of a suspension. */
+/** The reason and end that an operator has given for a suspension. */
 export interface Suspension {
   reason: string | null;
-  /** When it ends by itself; null for never. */
+  /** When the suspension ends by itself; null for never. */
   until: Date | null;
 }
 
-/** A key of access tokens. It signs from `signsFrom` until another one does, and verifies until its tokens are gone. */
+/** A key of access tokens. It signs from `signsFrom` until the next key does, and verifies until its tokens have expired. */
 export interface SigningKey {
-  /** Counts from 1; two replicas that make the same one get one key. */
+  /** Counts from 1; two replicas that make a key of the same ordinal get one key. */
   ordinal: number;
   kid: string;
-  /** What verifies, as base64url of its numbers. */
+  /** The public key: its numbers as base64url. */
   publicJwk: { n: string; e: string };
   /** The private key as a JWK, sealed and bound to `kid` (spec#signing-keys-sealed). */
   sealed: string;
@@ -133,32 +133,32 @@ export interface SigningKey {
   createdAt: Date;
 }
 
-/** A key that operators have made. Of the token itself only the hash is there. */
+/** A key that operators have made. Only the hash of its token is stored. */
 export interface ApiKey {
   id: string;
-  /** Of a server key; null for a key of operators. */
+  /** The project of a server key; null for an operator key. */
   projectId: string | null;
   hash: string;
   name: string;
-  /** None for a server key. */
+  /** Empty for a server key. */
   scopes: readonly OperatorScope[];
-  /** Null is every project. */
+  /** Null means every project. */
   projectIds: readonly string[] | null;
   expiresAt: Date | null;
   createdAt: Date;
 }
 
-/** Failed attempts at one account: what the next wait follows from. Times in Unix ms. */
+/** Failed attempts at one account, from which the next wait follows. Times in Unix ms. */
 export interface Failures {
-  /** Those that count together; empty once attempts have to wait. */
+  /** The times of the failures that count together; empty once attempts have to wait. */
   recent: number[];
   /** How many waits there were. */
   waits: number;
-  /** The last of all. */
+  /** The time of the last failure. */
   last: number;
 }
 
-/** What is known of attempts at an address, or of a client of an account. */
+/** The stored state of an address, or of a client that an account knows. */
 export interface Attempt {
   /** When the client last signed in to the account, Unix ms; null for an address. */
   signedInAt: number | null;
@@ -169,5 +169,5 @@ export interface Attempt {
 export const failuresKeptMs = 24 * 3600_000;
 /** How long an account knows a client after a sign-in, in ms (spec#accounts-attempts-known-client). */
 export const clientKnownMs = 30 * 24 * 3600_000;
-/** A sign-in so soon after another of its client is not noted, in ms. A client is known that much longer. */
+/** A sign-in within this time after another one by the same client is not noted, in ms. So clients are known this much longer. */
 export const renewMs = 3600_000;

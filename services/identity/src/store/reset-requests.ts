@@ -2,7 +2,7 @@ import type { Documents } from '@kith/store';
 import { resetRequests } from './collections.ts';
 import { everything, projectIn } from './keys-of.ts';
 
-/** An address that a reset was asked for. */
+/** An address for which a password reset was asked. */
 export interface ResetRequest {
   /** The project, and a hash of the address. */
   id: string;
@@ -12,7 +12,7 @@ export interface ResetRequest {
 
 const keepMs = 3600 * 1000;
 
-/** Resets that were asked for and not looked at yet. Each is stored alike, whether there is such an account or not. */
+/** Requested resets that were not processed yet. Each is stored in the same way, whether the account exists or not. */
 export class ResetRequests {
   readonly #documents: Documents;
 

@@ -4,7 +4,7 @@ import { resealedBook } from './factor-book.ts';
 import { sealedFor } from './hash-keys.ts';
 import { lastIn } from './keys-of.ts';
 
-/** All that identity seals: what is not listed here cannot be read any more once KITH_SECRET has changed. */
+/** All values that identity seals. What is missing here cannot be read once KITH_SECRET has changed. */
 export const sealed: readonly Sealed[] = [
   { in: keys, anew: ({ doc }, anew) => ({ ...doc, sealed: anew(sealedFor.signing, doc.sealed, doc.kid) }) },
   {

@@ -7,7 +7,7 @@ import { everything, lastIn, projectIn, revokedPlace, userKey, within } from './
 import type { Session } from './records.ts';
 import { dateOf } from './user-document.ts';
 
-/** What a rotation changes. */
+/** The fields that a rotation changes. */
 export type Rotation = Pick<
   Session,
   'tokenHash' | 'rotated' | 'lastUsedAt' | 'expiresAt' | 'userAgent' | 'ip'
@@ -17,7 +17,7 @@ export interface Revocation {
   at: Date;
   keepUntil: Date;
   event: EventEnvelope;
-  /** Hash of the token that was valid when it was judged. */
+  /** Hash of the token that was valid when the session was judged. */
   judged?: string | undefined;
 }
 
@@ -64,8 +64,9 @@ export class Sessions {
   }
 
   /**
-   * Revokes for good with the event of it, and forgets device and sealed token. The session goes after `keepUntil`.
-   * `false` for one that is gone or was revoked before, or whose valid token is not `judged`, where that is given.
+   * Revokes a session for good, stores the event with it, and forgets device and sealed token. The session is removed after
+   * `keepUntil`. `false` if the session is gone, was revoked before, or has another valid token than `judged`, if that is
+   * given.
    */
   async revoke(session: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
     const forgotten = { rotated: null, userAgent: null, ip: null };
@@ -80,10 +81,10 @@ export class Sessions {
     return false;
   }
 
-  /** Whether the rotated token that a session is found with was rotated within the last `ms`, by the database's time. */
+  /** Whether the session's `rotated` token was rotated within the last `ms`, by the database's time. */
   async rotatedWithin(session: Session, ms: number): Promise<boolean> {
     const read = await this.#asRead(session);
-    // The last change of an open session is its rotation.
+    // The last change of an open session is always its rotation.
     if (!read || !session.rotated || read.doc.rotated?.hash !== session.rotated.hash) return false;
     return this.#documents.changedWithin(sessions, read, ms);
   }
@@ -93,7 +94,7 @@ export class Sessions {
     return (await this.#all(projectId, userId)).filter(({ revokedAt }) => revokedAt === null);
   }
 
-  /** The same by pages, newest first, without those expired at `at`. */
+  /** A page of these sessions, newest first, without those that have expired at `at`. */
   async list(
     { projectId, userId, at }: { projectId: string; userId: string; at: Date },
     { from, limit }: ListRange,
@@ -105,7 +106,7 @@ export class Sessions {
     return { rows: open.filter(isAfter).slice(skip, skip + limit), total: open.length };
   }
 
-  /** Sessions revoked after a `revokedPlace`, in the order of these. */
+  /** Sessions revoked after a `revokedPlace`, in the order of these places. */
   async revoked(after: string, limit: number): Promise<{ sid: string; at: Date; place: string }[]> {
     const found = await this.#documents.range(sessions, { ...everything, above: after, limit }, 'revoked');
     return found.map(({ id, doc }) => {
@@ -153,7 +154,7 @@ export class Sessions {
   }
 }
 
-/** The id of a session: its user, and its place in the user's list (docs/adr/0006). */
+/** The id of a session, made of its user and its place in the user's list (docs/adr/0006). */
 function sessionKey({ projectId, userId, createdAt, sid }: Session): string {
   return `${userKey(projectId, userId)}|${placeOf({ createdAt, id: sid })}`;
 }

@@ -3,7 +3,7 @@ import { type StoredUser, users } from './collections.ts';
 import { lastIn, projectIn, userKey } from './keys-of.ts';
 import type { User } from './records.ts';
 
-/** Which name another user has. */
+/** The name that another user already has. */
 export type Taken = 'foreign-id-taken' | 'email-taken' | 'username-taken';
 
 /** Reads a user from its document. */
@@ -36,7 +36,7 @@ export function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-/** The name that a refusal tells of. */
+/** The taken name that a refusal reports. */
 export function takenBy({ taken }: { taken: string }): Taken {
   if (taken === 'foreignId') return 'foreign-id-taken';
   return taken === 'email' ? 'email-taken' : 'username-taken';

@@ -14,7 +14,10 @@ export class Users {
     this.#documents = documents;
   }
 
-  /** Stores a new user with its event, and a mail to it. Of several taken names the foreign id is told, then the e-mail address. */
+  /**
+   * Stores a new user with its event, and a mail to it. If several names are taken, it reports the foreign id first, then the
+   * e-mail address.
+   */
   async add(user: User, event: EventEnvelope, mail?: NewMailing): Promise<'stored' | Taken> {
     const rows = mail ? [mailingRow(user, mail, user.createdAt)] : [];
     const [outcome] = await this.#documents.change([
@@ -26,8 +29,8 @@ export class Users {
   }
 
   /**
-   * Stores a user's profile, `role`, `reputation`, `updatedAt`, `rev` and `seq` with the event of the change, if `rev` is one above the
-   * stored one; else it is `stale`.
+   * Stores a user's profile, `role`, `reputation`, `updatedAt`, `rev` and `seq` with the event of the change, if `rev` is one
+   * above the stored one; otherwise the result is `stale`.
    */
   async update(user: User, event: EventEnvelope): Promise<'stored' | 'stale' | 'username-taken'> {
     const { username, name, avatar, bio, location, birthdate, metadata, rev, seq } = user;
@@ -41,7 +44,7 @@ export class Users {
       set: { ...doc, ...profile, updatedAt, rev, seq },
       events: [event],
     }));
-    // The only name that a profile has.
+    // The username is the only unique name in a profile.
     return outcome === 'stored' || outcome === 'stale' ? outcome : 'username-taken';
   }
 
@@ -56,7 +59,7 @@ export class Users {
     return outcome === 'stored' ? 'stored' : 'stale';
   }
 
-  /** Notes a sign-in. Not a change of the user: neither `rev` nor an event. */
+  /** Notes a sign-in. This is no change of the user: `rev` stays and there is no event. */
   async touch(projectId: string, userId: string, at: Date): Promise<void> {
     const copy = {
       id: userKey(projectId, userId),
@@ -77,7 +80,7 @@ export class Users {
     return user && later(user, found.get(id)?.doc.at);
   }
 
-  /** A user without looking its last sign-in up: `lastActive` may be an earlier one. */
+  /** A user without a look-up of the last sign-in: `lastActive` may be an earlier one. */
   async account(projectId: string, userId: string): Promise<User | null> {
     return (await this.findMany(projectId, [userId]))[0] ?? null;
   }
@@ -95,7 +98,7 @@ export class Users {
     return [...(await this.#documents.get(users, ids)).values()].map(userOf);
   }
 
-  /** Looks the last sign-ins of users up. */
+  /** Gives users with their last sign-ins. */
   async withSignIns(some: readonly User[]): Promise<User[]> {
     const ids = some.map(({ projectId, id }) => userKey(projectId, id));
     const found = await this.#documents.get(seen, ids);

@@ -3,7 +3,7 @@ import { type CryptoKey, importJWK, type JWK, SignJWT } from 'jose';
 import type { SigningKey } from '../store/index.ts';
 import { accessLifetimeMs, algorithm, type SigningKeys } from './signing-keys.ts';
 
-/** Whom a token speaks for: claims `sub`, `projectId`, `role` and `sid`. */
+/** The user and session that a token is for: claims `sub`, `projectId`, `role` and `sid`. */
 export interface TokenSubject {
   userId: string;
   projectId: string;
@@ -11,7 +11,7 @@ export interface TokenSubject {
   sessionId: string;
 }
 
-/** Signs access tokens and publishes what verifies them (spec#accounts-access-token, spec#accounts-jwks). */
+/** Signs access tokens and publishes the keys that verify them (spec#accounts-access-token, spec#accounts-jwks). */
 export class AccessTokens {
   readonly #keys: Pick<SigningKeys, 'current' | 'signing' | 'settled' | 'unseal'>;
   readonly #claims: { issuer: string; audience: string };
@@ -25,7 +25,7 @@ export class AccessTokens {
     this.#claims = claims;
   }
 
-  /** The public parts of all keys, as a JSON Web Key Set has them (RFC 7517). */
+  /** The public parts of all keys, in the form of a JSON Web Key Set (RFC 7517). */
   get publicKeys(): (JWK & { kty: string; kid: string })[] {
     return this.#keys.current().map(publicPart);
   }

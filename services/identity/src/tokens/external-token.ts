@@ -4,20 +4,20 @@ import { jwtVerify } from 'jose';
 const leewaySeconds = 30;
 const longestId = 512;
 
-/** Whom a project's own backend vouches for, and what it says of that user. */
+/** A user for whom a project's own backend vouches, and what it says of the user. */
 export interface ExternalUser {
   foreignId: string;
   userData: Record<string, unknown>;
-  /** When the token was issued, in seconds; null where it does not say so. */
+  /** When the token was issued, in seconds; null if it does not say. */
   issuedAt: number | null;
 }
 
 /**
- * Verifies a JWT of a project's own key: `iss` the project's id, `aud`, `sub` and `exp` are required, and the
- * algorithm is the key's, whatever the token names. Its life is `exp` − `iat`; without `iat` it is what is left of it
- * (spec#accounts-external-max-age). Null for any that does not hold.
+ * Verifies a JWT that a project's own key has signed. `iss` (the project's id), `aud`, `sub` and `exp` are required. The
+ * algorithm is the key's, whatever the token names. The lifetime is `exp` − `iat`; without `iat` it is the time left until
+ * `exp` (spec#accounts-external-max-age). Null for an invalid token.
  * @param of.publicKey SPKI as PEM.
- * @param of.maxAge The longest life, in seconds.
+ * @param of.maxAge The longest lifetime, in seconds.
  */
 export async function verifyExternalToken(
   text: string,
@@ -36,8 +36,8 @@ export async function verifyExternalToken(
   if (!claims) return null;
   const { iss, sub, iat = null, exp = 0, userData } = claims;
   const now = Date.now() / 1000;
-  // A UUID is the same in either case (spec#addresses-uuid-case).
-  // A signer may have put anything there, a list for one.
+  // A UUID is the same in upper and lower case (spec#addresses-uuid-case). A signer may have put anything into `iss`, for
+  // example a list.
   if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if ((iat ?? 0) > now + leewaySeconds || exp - (iat ?? now) > of.maxAge) return null;
   if (typeof sub !== 'string' || sub === '' || sub.length > longestId || !sub.isWellFormed()) return null;
@@ -56,7 +56,7 @@ function algorithmsOf(key: KeyObject): string[] {
     case 'ec':
       return ['ES256'];
     case 'ed25519':
-      // The one name is RFC 8037's, the other RFC 9864's.
+      // The first name is from RFC 8037, the second from RFC 9864.
       return ['EdDSA', 'Ed25519'];
     default:
       return [];

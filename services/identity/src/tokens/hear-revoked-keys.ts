@@ -3,7 +3,10 @@ import { noticeSubject, revocationNotice } from '@kith/contracts';
 import type { ServiceRuntime } from '@kith/service';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Has this replica hear of keys that another one has revoked; after a break of the bus it reads what it has missed. */
+/**
+ * Makes this replica hear of keys that another one has revoked; after a break of the bus it reads from the store what it has
+ * missed.
+ */
 export function hearRevokedKeys(keys: SigningKeys, { bus, log }: ServiceRuntime): Promise<Intake> {
   const hear = (kids: readonly string[]) => {
     keys.hearRevoked(kids);

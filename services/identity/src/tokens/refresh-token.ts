@@ -2,34 +2,35 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 
 const familyBytes = 18;
 const secretBytes = 33;
-/** Each part is a multiple of three bytes, so that a token has one spelling and its parts stand side by side. */
+/** Each part is a multiple of three bytes, so that a token has only one spelling and its parts can be cut apart as text. */
 const familyLength = (familyBytes / 3) * 4;
 const tokenForm = /^[\w-]{68}$/;
 
 /**
  * Makes a refresh token: 144 random bits that its family shares and 264 of its own, as base64url. It is shown once and
  * only its hash stored (spec#accounts-refresh-token).
- * @param of A token of the family it is to belong to; none begins one.
+ * @param of A token of the family that the new token joins; without one, a new family begins.
  */
 export function makeRefreshToken(of?: string): string {
   const family = of?.slice(0, familyLength) ?? randomBytes(familyBytes).toString('base64url');
   return family + randomBytes(secretBytes).toString('base64url');
 }
 
-/** The hash a refresh token is stored and found by. SHA-256 is enough for random bits: nobody guesses those. */
+/** The hash a refresh token is stored and found by. SHA-256 is enough, as nobody can guess random bits. */
 export function hashRefreshToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
 /**
- * The hash a token's family is found by; null for what is no refresh token by its look. Who names a family has had one
- * of its tokens, so that a token that does not fit is one that was used before, and nobody can end a session by guess.
+ * The hash a token's family is found by; null for text that does not look like a refresh token. Nobody can guess a family, so
+ * whoever names one has had one of its tokens. A token that does not match is therefore a used one, and nobody can end a
+ * session by guessing.
  */
 export function hashFamily(token: string): string | null {
   return tokenForm.test(token) ? hashRefreshToken(token.slice(0, familyLength)) : null;
 }
 
-/** Seals a token's successor so that only who has the token can open it: AES-256-GCM, the key by HKDF of the token. */
+/** Seals a token's successor so that only a client with the token can open it: AES-256-GCM, the key by HKDF of the token. */
 export function sealSuccessor(successor: string, token: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', sealingKey(token), nonce);

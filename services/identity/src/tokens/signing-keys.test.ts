@@ -97,7 +97,7 @@ test.each([61, -61])(
     const others = await SigningKeys.open(store, secrets);
     await others.rotate();
     const [, old] = others.current();
-    // Until the last token of the old key is over.
+    // Runs until the last token of the old key has expired.
     const end = Date.now() + keyTimes.announceMs + 30 * 60_000;
     while (Date.now() < end) {
       pass(ahead);
@@ -164,7 +164,7 @@ describe('a revoked key', () => {
     await one.revoke(kid);
     hears.hearRevoked([kid]);
     expect(kids(hears)).toEqual([]);
-    // Whoever asks meanwhile waits, not the first alone.
+    // Every call waits meanwhile, not only the first one.
     await Promise.all(
       [1, 2].map(async () => {
         await hears.settled();

@@ -7,22 +7,22 @@ export const algorithm = 'RS256';
 /** How long an access token is valid (spec#accounts-access-token). */
 export const accessLifetimeMs = 30 * 60_000;
 
-/** The times of a key's life, in ms. */
+/** The times in a key's lifetime, in ms. */
 export interface KeyTimes {
-  /** From its making until it signs: longer than replicas, gateways and HTTP caches keep an older key set. */
+  /** From the making of a key until it signs: longer than replicas, gateways and HTTP caches keep an older key set. */
   announceMs: number;
   /** How old a replica's knowledge of the keys may be. */
   reloadMs: number;
   /** How long a key verifies after the next one has begun to sign. */
   verifyMs: number;
-  /** Age at which the signing key is replaced by itself. */
+  /** Age at which the signing key is replaced automatically. */
   maxAgeMs: number;
 }
 
 export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
-  // A replica whose clock is an hour ahead must not take away the key that the others sign with, and one that is an hour
+  // A replica whose clock is an hour ahead must not remove the key that the others still sign with, and a replica an hour
   // behind goes on signing with it.
   verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
@@ -31,21 +31,21 @@ export const keyTimes: KeyTimes = {
 export type KeyState = 'published' | 'signing' | 'verifying';
 
 /**
- * The keys of access tokens as the store has them: published, then signing, then verifying, then gone. Which of these
- * follows from the clock alone, so that replicas agree without talking; clocks may differ by an hour.
+ * The stored keys of access tokens. A key is published, then signs, then only verifies, then is removed. These states follow
+ * from the clock alone, so that replicas agree without talking to each other; clocks may differ by an hour.
  */
 export class SigningKeys {
   readonly #store: KeyStore;
   readonly #secrets: Secrets;
   readonly #times: KeyTimes;
   #stored: readonly SigningKey[] = [];
-  /** Ids of keys that are not used any more, whatever the store still has. */
+  /** Ids of revoked keys: they are not used even if the store still has them. */
   readonly #revoked = new Set<string>();
-  /** How often a revocation was heard of, and how many of these are read from the store. */
+  /** How many revocations were heard of, and for how many of them the store was read afterwards. */
   #heard = 0;
   #read = 0;
   #settling: Promise<void> | undefined;
-  /** How many readings of the store were begun, and the last of these that was taken over. */
+  /** How many readings of the store were begun, and the number of the last one whose result was used. */
   #begun = 0;
   #taken = 0;
 
@@ -56,8 +56,8 @@ export class SigningKeys {
   }
 
   /**
-   * Reads the keys; makes one where there is none. Replicas that start at once share the one that was stored first. Throws
-   * `StartError` where they were sealed under a secret that is not there.
+   * Reads the keys; makes one if there is none. Replicas that start at the same time share the key that was stored first.
+   * Throws `StartError` if the keys were sealed under a secret that is not configured.
    */
   static async open(store: KeyStore, secrets: Secrets, times: KeyTimes = keyTimes): Promise<SigningKeys> {
     const keys = new SigningKeys(store, secrets, times);
@@ -89,20 +89,20 @@ export class SigningKeys {
     return this.#stored.filter((key) => !this.#isOver(key, at));
   }
 
-  /** The newest key whose time to sign has come. */
+  /** The newest key that is already allowed to sign. */
   signing(at = Date.now()): SigningKey {
     const key = signingOf(this.#stored, at);
     if (!key) throw new Error('There is no key to sign access tokens with.');
     return key;
   }
 
-  /** What a key is for now. */
+  /** The present state of a key. */
   stateOf(key: SigningKey, at = Date.now()): KeyState {
     if (key.ordinal === this.signing(at).ordinal) return 'signing';
     return key.signsFrom.getTime() > at ? 'published' : 'verifying';
   }
 
-  /** Makes the next key, unless one waits already; replicas that do so at once make one. */
+  /** Makes the next key, unless one already waits to sign. Replicas that do so at the same time make only one. */
   async rotate(): Promise<void> {
     await this.#reload();
     const [newest] = this.#stored;
@@ -111,8 +111,8 @@ export class SigningKeys {
   }
 
   /**
-   * Takes a key out of use; one that signs is replaced in the same write. What a process that died has left of it is
-   * finished by any other. Gives `false` where no key has, or had, this id.
+   * Takes a key out of use; the signing key is replaced by a new one. If the process dies meanwhile, any other finishes it.
+   * Gives `false` if no key has, or had, this id.
    */
   async revoke(kid: string): Promise<boolean> {
     await this.#reload();
@@ -123,14 +123,14 @@ export class SigningKeys {
     return true;
   }
 
-  /** Uses these keys no more from now on; another replica has revoked them. */
+  /** Stops using these keys, which another replica has revoked. */
   hearRevoked(kids: readonly string[]): void {
     for (const kid of kids) this.#revoked.add(kid);
     this.#heard += 1;
     this.#stored = this.#usable(this.#stored);
   }
 
-  /** Resolves when what took the place of keys that were heard to be revoked is known. Rejects without the store. */
+  /** Resolves when the successors of keys that were heard to be revoked are known. Rejects if the store cannot be read. */
   async settled(): Promise<void> {
     while (this.#read < this.#heard) {
       this.#settling ??= this.#reload().finally(() => {
@@ -140,7 +140,7 @@ export class SigningKeys {
     }
   }
 
-  /** Reads the keys again, takes away those that are over, and rotates by age. */
+  /** Reads the keys again, removes those that are over, and rotates by age. */
   async keepUp(): Promise<void> {
     await this.#reload();
     const now = Date.now();
@@ -159,11 +159,11 @@ export class SigningKeys {
     const revoked = stored.filter(({ kid }) => this.#revoked.has(kid));
     for (const key of revoked) {
       if (key !== signing) await this.#store.remove(key);
-      // From the same time on, so that all replicas sign with it at once, whatever their clocks say.
+      // The new key has the same `signsFrom`, so that all replicas sign with it immediately, whatever their clocks say.
       else await this.#store.replace(key.kid, await this.#generate(key.ordinal, key.signsFrom));
     }
     if (revoked.length > 0) stored = await this.#store.list();
-    // One that began earlier must not have the last word.
+    // A reading that began earlier must not overwrite the result of a later one.
     if (reading < this.#taken) return;
     this.#taken = reading;
     this.#stored = this.#usable(stored);
@@ -183,20 +183,20 @@ export class SigningKeys {
     const { privateKey } = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
     const privateJwk = await exportJWK(privateKey);
     const { n = '', e = '' } = privateJwk;
-    // A command line would take one that begins with a dash for an option.
+    // A command line would take an id that begins with a dash for an option.
     const kid = (await calculateJwkThumbprint(privateJwk)).replace(/^-/, '_');
     const sealed = this.#secrets.seal(sealedFor.signing, JSON.stringify(privateJwk), kid);
     return { ordinal, kid, publicJwk: { n, e }, sealed, signsFrom, createdAt: new Date() };
   }
 
   #isOver(key: SigningKey, at: number): boolean {
-    // The one after it may have been revoked.
+    // The key right after it may have been revoked.
     const next = this.#stored.findLast(({ ordinal }) => ordinal > key.ordinal);
     return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
   }
 }
 
 function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
-  // A clock that is behind the one that made the only key finds none whose time has come.
+  // If this clock is behind the one that made the only key, no key's time to sign has come yet.
   return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
 }

@@ -3,8 +3,8 @@ import type { Secrets } from '@kith/base';
 import { type HashKeys, sealedFor } from '../store/index.ts';
 
 /**
- * Secrets whose keyed hashes are under the database's own key, which is made at the first start: what was hashed before KITH_SECRET
- * changed must still be found (docs/adr/0048).
+ * Gives secrets that make keyed hashes with the database's own key, which is made at the first start: values hashed before
+ * KITH_SECRET changed must still be found (docs/adr/0048).
  */
 export async function withHashKey(
   secrets: Secrets,
@@ -13,7 +13,7 @@ export async function withHashKey(
   if ((await store.find()) === undefined) {
     await store.add(secrets.seal(sealedFor.hashing, randomBytes(32), store.id));
   }
-  // Replicas that start at once share the one that was stored first.
+  // Replicas that start at the same time share the key that was stored first.
   const sealed = (await store.find()) ?? '';
   return secrets.withHashKey(secrets.open(sealedFor.hashing, sealed, store.id));
 }

@@ -198,10 +198,10 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect(erased.status).toBe(204);
     for (const token of [before, undated]) expect((await verify(token)).body).toEqual(invalid);
     expect((await verify(await sign({ sub: 'f-else', iat: now() - 60 }))).status).toBe(200);
-    // As a token of the next second.
+    // A token issued in the next second is accepted.
     const anew = await verify(await sign({ sub: 'f-erased', iat: now() + 1 }));
     expect([anew.status, anew.body.user?.id === user.id]).toEqual([200, false]);
-    // It was issued before the erasure all the same.
+    // The old token is still refused: it was issued before the erasure.
     expect((await verify(before)).body).toEqual(invalid);
     const marks = JSON.stringify((await dumpStore(identity.store)).erasedExternals);
     expect(marks).toContain(projectId);

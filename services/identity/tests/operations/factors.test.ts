@@ -21,7 +21,7 @@ import { callerOfSession, makeProject, password, signUpUser } from '../support/p
 import { dumpStore } from '../support/raw-store.ts';
 
 const stepMs = 30_000;
-/** That of `testSecrets`. */
+/** The secret of `testSecrets`. */
 const testSecret = 'the secret that services of suites seal under';
 
 describe.each(handlerEngines())('second factors on %s', (engine) => {
@@ -161,7 +161,7 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     expect(changed.isCurrent(sealed)).toBe(true);
     expect(changed.open('totp', sealed, ada.user.id).toString()).toBe(secret);
     expect(() => changed.open('totp', sealed, 'another')).toThrow();
-    // Back, for the service of this suite.
+    // Seals everything under the old secret again, for the service of this suite.
     await store.reseal(new Secrets(testSecret, ['the secret after a change of it']));
     await store.close();
   });

@@ -11,7 +11,10 @@ import { openStore } from '../../src/store/index.ts';
 import { AccessTokens } from '../../src/tokens/access-tokens.ts';
 import { SigningKeys } from '../../src/tokens/signing-keys.ts';
 
-/** What handlers work with, on a bus and a store of its own or the given one, for calling a part of identity alone. */
+/**
+ * Makes the context that handlers work with, for calling single parts of identity. It has its own bus, and its own store unless
+ * one is given.
+ */
 export async function makeApp(
   engine: EngineKind,
   undo: AsyncDisposableStack,

@@ -8,7 +8,7 @@ import {
   userUpdated,
 } from '@kith/contracts';
 
-/** Collects the users' events of a bus, as a service does that keeps copies. */
+/** Collects the users' events of a bus, like a service that keeps copies. */
 export async function collectEvents(bus: Bus, durable = 'test-users'): Promise<EventEnvelope[]> {
   const events: EventEnvelope[] = [];
   const subjects = [userCreated, userUpdated, userDeleted].map((spec) => eventFilter(bus.prefix, spec));
@@ -18,7 +18,7 @@ export async function collectEvents(bus: Bus, durable = 'test-users'): Promise<E
   return events;
 }
 
-/** Collects what a bus tells of sessions that end. */
+/** Collects the `session.revoked` events of a bus. */
 export async function collectRevoked(bus: Bus): Promise<unknown[]> {
   const revoked: unknown[] = [];
   const subjects = [eventFilter(bus.prefix, sessionRevoked)];

@@ -7,13 +7,13 @@ interface Listed {
   createdAt: string;
 }
 
-/** Orders what a list shows: the newest first, then by id. */
+/** Compares two rows of a list: newest first, then by id. */
 export function newestFirst(one: Listed, other: Listed): number {
   const [a, b] = [one, other].map(({ id, createdAt }) => placeOf({ id, createdAt: new Date(createdAt) }));
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** Walks a list by its cursors and gives all rows; `meanwhile` happens after the first page. */
+/** Walks a list by its cursors and gives all rows; `meanwhile` runs after the first page. */
 export async function walk(
   list: (query: string) => Promise<OperationAnswer>,
   query: string,

@@ -10,7 +10,7 @@ export interface ReceivedMail {
   text: string;
 }
 
-/** How a server answers the next mails, in turn: with a code of SMTP; then it takes them. */
+/** A mail server. It answers the next mails with the SMTP codes in `refusals`, in turn; after these it accepts mails. */
 export interface MailServer extends AsyncDisposable {
   url: string;
   received: ReceivedMail[];

@@ -2,13 +2,13 @@ import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/store';
 import { MongoClient } from 'mongodb';
 
-/** What an id says, by table or collection. */
+/** The parts of an id, by table or collection. */
 const idParts: Readonly<Record<string, readonly string[]>> = {
   users: ['projectId', 'userId'],
   sessions: ['projectId', 'userId', 'place', 'sid'],
 };
 
-/** Everything a store holds, by table or collection, read past the store's own code; documents with their fields. */
+/** Reads everything a store holds, by table or collection, without the store's own code; documents come with their fields. */
 export async function dumpStore(config: StoreConfig): Promise<Record<string, Record<string, unknown>[]>> {
   if (config.kind === 'mongo') return dumpMongo(config);
   using db = new DatabaseSync(config.file);
@@ -44,7 +44,7 @@ function opened(name: string, id: string, row: Record<string, unknown>): Record<
   return { ...row, ...said, ...(typeof text === 'string' && JSON.parse(text)) };
 }
 
-/** Makes all refresh tokens that were rotated seem rotated so much earlier. */
+/** Makes all rotated refresh tokens seem rotated `ms` earlier. */
 export async function ageRotations(config: StoreConfig, ms: number): Promise<void> {
   if (config.kind === 'mongo') {
     await using client = new MongoClient(config.url);

@@ -10,9 +10,9 @@ import { wake } from '../wake.ts';
 const askMs = 4_000;
 
 /**
- * Tells a user of an event, once however often it comes: the notification's id is the event's. What is not kept any
- * more is not made again, and neither is one of a request that was withdrawn, for a user whose account has ended, or of a type
- * that the user has turned off (spec#notifications-settings).
+ * Tells a user of an event, only once however often the event arrives: the notification's id follows from the event's. Makes no
+ * notification if it would have expired, if the request was withdrawn, if the user's account has ended, or if the user has
+ * turned off the type (spec#notifications-settings).
  */
 export async function addNotification(
   app: AppContext,
@@ -50,7 +50,7 @@ export async function addNotification(
   if (isNew) await wake(app, owner);
 }
 
-/** The initiator as he is now; without a name when nobody knows him any more. */
+/** The initiator's current profile; without a name if nobody knows the user any more. */
 async function snapshot(app: AppContext, event: EventEnvelope, initiatorId: string) {
   const of = { projectId: event.projectId, userIds: [initiatorId] };
   const users = await findUsers(app, of, { requestId: event.id, deadline: Date.now() + askMs });

@@ -12,11 +12,14 @@ import type { AppContext } from '../app.ts';
 import { addNotification } from './add.ts';
 import { takeBackRequest } from './take-back.ts';
 
-/** What users are told of (spec#notifications-exactly-one). Any order and any number of deliveries come to the same. */
+/**
+ * The events that users are told of (spec#notifications-exactly-one). The result is the same for any order and number of
+ * deliveries.
+ */
 export const feedEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-feed',
   events: [connectionRequested, connectionAccepted, connectionWithdrawn, connectionBlocked],
-  // After an outage a feed is to be in the order in which things happened, not mixed.
+  // One at a time, so that after an outage a feed has the order in which things happened.
   atOnce: 1,
   async apply(event: EventEnvelope, app: AppContext) {
     if (is(event, connectionRequested)) {
@@ -31,7 +34,7 @@ export const feedEvents: EventSubscription<AppContext> = subscription({
       const { connectionId, receiverId } = event.data;
       await takeBackRequest(app, event, { connectionId, userIds: [receiverId] });
     } else if (is(event, connectionBlocked)) {
-      // Which of the two was asked is not said.
+      // The event does not say which of the two had received the request.
       const { connectionId, blockerId, blockedId } = event.data;
       if (connectionId) await takeBackRequest(app, event, { connectionId, userIds: [blockerId, blockedId] });
     }

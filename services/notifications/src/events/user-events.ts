@@ -2,13 +2,13 @@ import { userDeleted } from '@kith/contracts';
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Takes the end of an account in: the profile goes at once, the rest in the background (spec#users-erasure). */
+/** Handles the end of an account: the profile is removed at once, the rest in the background (spec#users-erasure). */
 export const userEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-users',
   events: [userDeleted],
   async apply({ projectId, data }, app: AppContext) {
     const user = { projectId, userId: data.id };
-    // First what makes late events say nothing, then what looks for those that came before it.
+    // First forgets the profile, so that late events say nothing, then marks the user, so that earlier data is found and erased.
     await app.store.profiles.forget(user);
     await app.store.erasure.mark(user, Date.now());
   },

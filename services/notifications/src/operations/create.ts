@@ -9,13 +9,14 @@ import { notificationIdOf } from '../notification-id.ts';
 import { wake } from '../wake.ts';
 
 /**
- * Tells users of something of the application (spec#notifications-own). Each feed is changed by itself. With an Idempotency-Key the ids
- * follow from it, so that a request that is done again after a part of it tells nobody twice.
+ * Adds a notification of the application to users' feeds (spec#notifications-own). Each feed is changed by itself. With an
+ * Idempotency-Key the ids follow from the key, so that a request that was only partly done can be repeated and tells nobody
+ * twice.
  */
 export const createHandler = handler(createNotifications, async (request, app: AppContext) => {
   const { projectId, body, idempotencyKey, serverKey } = request;
   const userIds = [...new Set(body.userIds)].sort();
-  // Of several no one is the target.
+  // If there are several users, none of them is the target.
   if (userIds.length === 1) request.audit.tell({ target: `user:${userIds[0]}` });
   const users = await findUsers(app, { projectId, userIds }, request);
   const ended = await app.store.profiles.forgotten(projectId, userIds);
@@ -40,7 +41,10 @@ export const createHandler = handler(createNotifications, async (request, app: A
   return { created: there.length };
 });
 
-/** What ids follow from: of a request with a key the same for a day at least, in this window of time or the one before. */
+/**
+ * The seeds of the ids. For a request with a key, one of this window of time and one of the window before: so a repeated
+ * request finds its ids for at least a day.
+ */
 function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
   if (key === undefined) return [randomUUID()];
   const window = Math.floor(now / keepReplyMs);
@@ -51,7 +55,7 @@ function seedsOf([keyId, key, body]: (string | undefined)[], now: number): strin
   );
 }
 
-/** Adds a notification to its user's feed, unless it is there already, under its id or an earlier one. */
+/** Adds a notification to its user's feed, unless it is there already, under its id or the id of the earlier window. */
 async function add(
   app: AppContext,
   notification: NewNotification,

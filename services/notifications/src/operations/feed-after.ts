@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** What follows a sequence of the user's feed, oldest first (spec#notifications-stream-resume). */
+/** The notifications after a sequence of the user's feed, oldest first (spec#notifications-stream-resume). */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, after, limit } = body;
   const owner = { projectId, userId };
@@ -18,7 +18,7 @@ export const feedAfterHandler = internalHandler(feedAfter, async (body, app: App
   return {
     ...nothing,
     items: entries.map((entry) => ({ seq: entry.seq, item: toItem(entry, feed) })),
-    // What is left out between was taken back: it is not asked for again.
+    // Sequences that are missing in between were taken back: the stream need not ask for them again.
     seq: hasMore ? last.seq : feed.seq,
     hasMore,
   };

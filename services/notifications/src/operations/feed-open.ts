@@ -7,7 +7,7 @@ import type { StoredFeed } from '../store/index.ts';
 import { wake } from '../wake.ts';
 
 /**
- * Gives a stream a place among the user's five; one that loses its own is woken, so that it ends
+ * Gives a stream one of the user's five places. A stream that loses its place is woken, so that it ends
  * (spec#notifications-stream-places).
  */
 export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppContext, context) => {

@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { toItem } from '../feed.ts';
 
-/** The address form of old clients, which take the bare array (spec#notifications-list-v6). */
+/** The address form of old clients, which expect the bare array (spec#notifications-list-v6). */
 const bareForm = '/api/v6';
 
 /** The caller's notifications, newest first, by page or by cursor (spec#notifications-list). */

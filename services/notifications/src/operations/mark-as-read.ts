@@ -6,7 +6,7 @@ import { changeFeed } from '../change-feed.ts';
 import { readAtOf, toItem } from '../feed.ts';
 import type { StoredFeed } from '../store/index.ts';
 
-/** Marks one notification of the caller's as read. What is read already stays as it is (spec#notifications-mark). */
+/** Marks one notification of the caller's as read. If it is read already, it stays as it is (spec#notifications-mark). */
 export const markAsReadHandler = handler(markNotificationAsRead, (request, app: AppContext) => {
   const { projectId, caller, params } = request;
   const owner = { projectId, userId: caller.userId };

@@ -2,7 +2,7 @@ import { rebuildNotificationsProfiles } from '@kith/contracts';
 import { handler, rebuildProfiles } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Copies a page of identity's users; a profile that is held and newer stays. */
+/** Copies a page of identity's users. A profile that is held already and is newer stays. */
 export const rebuildProfilesHandler = handler(rebuildNotificationsProfiles, (request, app: AppContext) =>
   rebuildProfiles(app, request),
 );

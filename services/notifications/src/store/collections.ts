@@ -6,12 +6,12 @@ import type { Entry, Feed } from '../feed.ts';
 import { isKiths, nobody } from '../initiator.ts';
 import { ownerOf, placed } from './place.ts';
 
-/** An entry as it is stored; whose it is and where it stands say its id. */
+/** An entry as it is stored. Its key holds the owner and its place. */
 export type StoredEntry = Omit<Entry, 'projectId' | 'userId' | 'seq'>;
 
 const time = z.int();
 
-/** What decides every change of a user's notifications, by `feedKey`. */
+/** The feeds, by `feedKey`. Every change of a user's notifications is decided on this document. */
 export const feeds: Collection<Feed> = collection<Feed>({
   name: 'feeds',
   kind: 'target',
@@ -58,7 +58,7 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
   },
 });
 
-/** Requests that are none any more, by project and connection. */
+/** Requests that were withdrawn or blocked, by project and connection. */
 export const withdrawn: Collection<{ until: number }> = collection<{ until: number }>({
   name: 'withdrawn',
   kind: 'copy',
@@ -76,7 +76,7 @@ export const settings: Collection<StoredSettings> = userSettingsCollection<Store
   z.object({ off: z.array(z.string()) }),
 );
 
-/** All that notifications stores. */
+/** Everything that notifications stores. */
 export const declared: Declared = {
   collections: [
     ...[feeds, entries, withdrawn, settings],

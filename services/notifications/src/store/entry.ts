@@ -3,12 +3,12 @@ import type { Entry } from '../feed.ts';
 import type { StoredEntry } from './collections.ts';
 import { placed } from './place.ts';
 
-/** The entry that a stored row is. */
+/** Makes an entry from its stored row. */
 export function entryOf({ id, doc }: Stored<StoredEntry>): Entry {
   return { ...placed(id), ...doc };
 }
 
-/** What is stored of an entry. */
+/** Makes the row to store for an entry. */
 export function storedOf({ projectId, userId, seq, ...doc }: Entry): StoredEntry {
   return doc;
 }

@@ -5,7 +5,7 @@ import { entries, feeds } from './collections.ts';
 import { entryOf } from './entry.ts';
 import { endOf, eventsOf, eventsTelling, feedKey } from './place.ts';
 
-/** Erases users whose accounts have ended (spec#users-erasure). Each step can be taken again and again. */
+/** Erases users whose accounts have ended (spec#users-erasure). Each step can be repeated. */
 export class Erasure extends EndedUsers {
   readonly #documents: Documents;
 
@@ -14,18 +14,18 @@ export class Erasure extends EndedUsers {
     this.#documents = documents;
   }
 
-  /** Some of others' entries that tell of a user. */
+  /** Some of the entries in others' feeds that name a user as the initiator. */
   async tellingOf({ projectId, userId }: Owner, limit: number): Promise<Entry[]> {
     const range = { above: `${projectId}|${userId}`, below: `${projectId}|${userId}}`, limit };
     return (await this.#documents.range(entries, range, 'initiator')).map(entryOf);
   }
 
-  /** Removes some of a user's own entries, without regard to the feed, which goes as well. Returns how many. */
+  /** Removes some of a user's own entries without updating the feed, which is erased as well. Returns how many. */
   removeEntries(user: Owner, limit: number): Promise<number> {
     return this.#documents.clear(entries, { above: feedKey(user), below: endOf(user), limit });
   }
 
-  /** Removes a user's feed; `false` while there are events of it, or events unpublished that tell of the user. */
+  /** Removes a user's feed; `false` while there are events of the feed, or unpublished events that name the user. */
   async removeFeed(user: Owner): Promise<boolean> {
     const { outbox } = this.#documents;
     if (!(await this.#documents.erase(feeds, feedKey(user)))) return false;

@@ -16,14 +16,14 @@ import { entryOf, storedOf } from './entry.ts';
 import { Erasure } from './erasure.ts';
 import { endOf, feedKey, placeOf } from './place.ts';
 
-/** A feed as it was read; all its notifications up to `seq` are there to be read. */
+/** A feed as it was read. All its notifications up to `seq` can be read. */
 export interface StoredFeed extends Feed {
   owner: Owner;
-  /** Absent where nothing is stored yet. */
+  /** Absent if nothing is stored yet. */
   read?: Stored<Feed> | undefined;
 }
 
-/** What becomes of a feed in one change. */
+/** One change of a feed. */
 export interface FeedChange {
   feed: Feed;
   /** Entries that are new or have changed. */
@@ -32,12 +32,12 @@ export interface FeedChange {
   event?: EventEnvelope;
 }
 
-/** What notifications keeps: a user's feed decides, its entries follow. */
+/** The store of notifications. A user's entries follow from the user's feed. */
 export class NotificationStore {
   readonly outbox: Outbox;
-  /** Answers to requests with a key. */
+  /** Answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
-  /** The own copy of public users. */
+  /** This service's copy of public users. */
   readonly profiles: ProfileCopy;
   readonly erasure: Erasure;
   readonly settings: UserSettings<StoredSettings>;
@@ -52,14 +52,14 @@ export class NotificationStore {
     this.settings = new UserSettings(documents, settings, { off: [] });
   }
 
-  /** A user's feed; an empty one where nothing is stored. */
+  /** A user's feed; empty if nothing is stored. */
   async feed(owner: Owner): Promise<StoredFeed> {
     const id = feedKey(owner);
     const read = (await this.#documents.get(feeds, [id], { settled: true })).get(id);
     return { ...(read?.doc ?? emptyFeed), owner, read };
   }
 
-  /** Stores a change whole, or gives `false` when the feed has gone on since it was read. */
+  /** Stores a whole change; `false` if the feed has changed since it was read, and then nothing is stored. */
   async change({ owner, read }: StoredFeed, change: FeedChange): Promise<boolean> {
     const { seq, total, unread, expiredTo, marks, streams } = change.feed;
     const row = (entry: Entry, put: ReturnType<typeof storedOf> | null) => ({
@@ -80,7 +80,7 @@ export class NotificationStore {
     return outcomes[0] === 'made';
   }
 
-  /** The notifications of this owner's that have these ids; anyone else's are none. */
+  /** This owner's notifications with these ids; never anyone else's. */
   async find(owner: Owner, ids: readonly string[]): Promise<Entry[]> {
     const keys = ids.map((id) => `${feedKey(owner)}|${id}`);
     return [...(await this.#documents.by(entries, 'id', keys)).values()].flat().map(entryOf);
@@ -107,13 +107,13 @@ export class NotificationStore {
     return (await this.#documents.range(entries, { ...places, limit, backwards: true })).map(entryOf);
   }
 
-  /** Some notifications that are not kept beyond `now` (Unix ms), the oldest first. */
+  /** Some notifications that have expired by `now` (Unix ms), the oldest first. */
   async expired(now: number, limit: number): Promise<Entry[]> {
     const range = { above: '', below: timeKey(now), limit };
     return (await this.#documents.range(entries, range, 'keepUntil')).map(entryOf);
   }
 
-  /** Remembers until `until` (Unix ms) that a connection's request is none any more. */
+  /** Remembers until `until` (Unix ms) that a connection's request was withdrawn. */
   async withdraw(projectId: string, connectionId: string, until: number): Promise<void> {
     const id = `${projectId}|${connectionId}`;
     await this.#documents.keep(withdrawn, [{ id, doc: { until }, epoch: 0, version: 1 }]);
@@ -124,12 +124,12 @@ export class NotificationStore {
     return (await this.#documents.get(withdrawn, [id])).has(id);
   }
 
-  /** Puts right what processes left behind when they died, and forgets what may be forgotten. */
+  /** Repairs what processes left unfinished when they died, and removes what is no longer needed. */
   sweep(): Promise<void> {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project; `false` while each of its feeds has not gone with its users. */
+  /** Erases what is left of a deleted project; `false` as long as feeds are left, which go with its users. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [feeds, entries, settings],

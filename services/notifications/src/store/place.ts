@@ -7,7 +7,10 @@ export function feedKey({ projectId, userId }: Owner): string {
   return `${projectId}|${userId}`;
 }
 
-/** The key of an entry, which is its place in the feed, newest first (docs/adr/0006). Fixed width, so that text sorts it. */
+/**
+ * The key of an entry, which is its place in the feed, newest first (docs/adr/0006). The width is fixed, so that sorting as
+ * text gives this order.
+ */
 export function placeOf(owner: Owner, seq: number): string {
   return `${feedKey(owner)}|${String(last - Math.min(seq, last)).padStart(15, '0')}`;
 }
@@ -17,24 +20,24 @@ export function ownerOf(place: string): string {
   return place.slice(0, place.lastIndexOf('|'));
 }
 
-/** Whose entry stands at a place, and its sequence. */
+/** The owner and the sequence of the entry at a place. */
 export function placed(place: string): Owner & { seq: number } {
   const [projectId = '', userId = '', at] = place.split('|');
   return { projectId, userId, seq: last - Number(at) };
 }
 
-/** Above the place of every entry of a feed. */
+/** A key above the places of all entries of a feed. */
 export function endOf(owner: Owner): string {
   // `}` follows `|`.
   return `${feedKey(owner)}}`;
 }
 
-/** What the keys of a feed's events lie between. */
+/** The range of the keys of a feed's events. */
 export function eventsOf({ projectId, userId }: Owner): { from: string; to: string } {
   return { from: `${projectId}|feed|${userId}|`, to: `${projectId}|feed|${userId}}` };
 }
 
-/** Which events of a project's feeds tell of a user as an initiator. */
+/** The events of a project's feeds that name a user as the initiator. */
 export function eventsTelling({ projectId, userId }: Owner): { from: string; to: string; telling: string } {
   return {
     from: `${projectId}|feed|`,

@@ -66,7 +66,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     for (const form of ['/v6', '/v7', '/api/v7', '']) {
       expect((await world.call(listNotifications, id, { form })).json).toHaveProperty('data');
     }
-    // What comes in between moves no row from one page of a walk to the next.
+    // A notification that arrives between two pages of a walk moves no row to another page.
     await world.publish(world.life(ann, { id }).requested);
     await waitFor(async () => (await world.count(id)) === 8);
     expect((await page(first.next ?? '')).ids).toEqual(ids.slice(3, 6));

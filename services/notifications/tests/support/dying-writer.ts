@@ -3,7 +3,7 @@ import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { append, type NewNotification, type Owner, remove } from '../../src/feed.ts';
 import { openStore } from '../../src/store/index.ts';
 
-/** What the child is told: what comes into a feed, or the sequence of what goes, and before which write to die. */
+/** What the child is told: the notification to add or the id of the one to remove, and before which write it is to die. */
 export interface DyingChange {
   store: StoreConfig;
   owner: Owner;

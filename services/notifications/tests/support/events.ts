@@ -19,7 +19,7 @@ export interface Life {
   blocked: EventEnvelope;
 }
 
-/** Makes what connections tells of a request, whatever becomes of it. */
+/** Makes the events that connections publishes about a request, for every way it can go on. */
 export function lifeOf(of: { projectId: string; requesterId: string; receiverId: string; at?: Date }): Life {
   const { projectId, requesterId, receiverId, at = new Date() } = of;
   const connectionId = randomUUID();
@@ -44,7 +44,7 @@ export function lifeOf(of: { projectId: string; requesterId: string; receiverId:
   };
 }
 
-/** What identity tells of a new user. */
+/** The event that identity publishes for a new user. */
 export function userCreatedOf(user: PublicUser): EventEnvelope {
   return makeEvent(userCreated, {
     projectId: user.projectId,

@@ -23,7 +23,7 @@ export interface Page {
 
 type Options = Omit<NotificationsOptions, 'store'> & { instances?: number };
 
-/** The service on a bus and a store of its own, fed with events as other services publish them. */
+/** The service on its own bus and store. It gets events as other services publish them. */
 export class World implements AsyncDisposable {
   readonly runtime: ServiceRuntime;
   readonly place: StoreConfig;
@@ -57,7 +57,7 @@ export class World implements AsyncDisposable {
     return this.#ends.disposeAsync();
   }
 
-  /** Delivers an event, also one that was delivered before: brokers drop those only for a while. */
+  /** Delivers an event, even one that was delivered before: brokers drop duplicates only for a while. */
   async publish(...events: EventEnvelope[]): Promise<void> {
     const { bus } = this.runtime;
     for (const event of events) {
@@ -75,7 +75,7 @@ export class World implements AsyncDisposable {
     return user;
   }
 
-  /** A new user with so many notifications of an initiator, their ids newest first. */
+  /** A new user with `count` notifications of an initiator, and their ids, newest first. */
   async receiver(initiator: PublicUser, count: number): Promise<{ id: string; ids: string[] }> {
     const id = randomUUID();
     for (let made = 0; made < count; made++) {
@@ -85,13 +85,13 @@ export class World implements AsyncDisposable {
     return { id, ids: (await this.list(id)).data.map((item) => item.id) };
   }
 
-  /** The events of a request between two. */
+  /** The events of a request between two users. */
   life(from: PublicUser, to: { id: string }, at?: Date) {
     const of = { projectId: this.projectId, requesterId: from.id, receiverId: to.id };
     return lifeOf(at ? { ...of, at } : of);
   }
 
-  /** Waits until all that was published so far has been worked on; exact with one instance. */
+  /** Waits until everything published so far has been handled. This is only exact with one instance. */
   async quiet(initiator: PublicUser): Promise<void> {
     const witness = { id: randomUUID() };
     await this.publish(this.life(initiator, witness).requested);

@@ -7,7 +7,7 @@ import { wantedOf } from './conditions.ts';
 
 type DownloadRequest = HttpRequest<typeof getFile> | HttpRequest<typeof getFileVariant>;
 
-/** Answers with the bytes of a file, or with a part of them, or with nothing where the client has them (spec#storage-get). */
+/** Answers with the bytes of a file, with a part of them, or with none if the client has them already (spec#storage-get). */
 export async function answerBytes(
   { incoming }: DownloadRequest,
   { blobs }: AppContext,
@@ -32,7 +32,7 @@ export async function answerBytes(
   const status = range ? 206 : 200;
   if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
   const body = await blobs.read(blobKey(file, variant), range);
-  // Deleted since its record was read.
+  // The file was deleted after its record was read.
   if (!body) throw new ApiError('storage/not-found');
   return { status, headers: all, body };
 }
@@ -43,7 +43,7 @@ function headersOf(
   { digest }: BytesRecord,
 ): Record<string, string> {
   const name = variant === undefined ? file.name : `${variant}-${file.name}`;
-  // What an image was made of here cannot be anything else; other bytes are never shown in the place of a page of the site.
+  // Images were rendered here and cannot be anything else. Browsers must never show other bytes as a page of the site.
   const disposition = file.image ? 'inline' : 'attachment';
   return {
     'Content-Type': file.contentType,
@@ -61,12 +61,12 @@ function withoutBody(headers: Record<string, string>): Record<string, string> {
   return others;
 }
 
-/** For clients that do not know the other form (RFC 6266 appendix D). */
+/** The name for clients that do not know the encoded form (RFC 6266 appendix D). */
 function asciiName(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
 }
 
-/** RFC 8187 section 3.2.1. */
+/** Encodes a name as RFC 8187 section 3.2.1 says. */
 function encoded(name: string): string {
   return encodeURIComponent(name).replaceAll(
     /['()*]/g,

@@ -7,7 +7,7 @@ const etag = '"a,b"';
 const at = 'Sun, 06 Nov 1994 08:49:37 GMT';
 const before = 'Sun, 06 Nov 1994 08:49:36 GMT';
 const after = 'Sun, 06 Nov 1994 08:49:38 GMT';
-// Headers know whole seconds.
+// Headers only hold whole seconds.
 const modifiedAt = Date.parse(at) + 678;
 
 /** What a request for a file of `size` bytes gets: a status or an error code, and for a part also its bounds. */

@@ -2,16 +2,16 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '@kith/base';
 import type { ByteRange } from '@kith/store/blobs';
 
-/** What conditions are held against. */
+/** What the conditions of a request are compared with. */
 export interface Validators {
-  /** Strong, with its quotes. */
+  /** A strong tag, with its quotes. */
   etag: string;
-  /** Unix ms; headers know whole seconds. */
+  /** Unix ms; headers only hold whole seconds. */
   modifiedAt: number;
   size: number;
 }
 
-/** What a request for bytes is to be answered with. */
+/** The kind of answer that a request for bytes gets. */
 export type Wanted = { kind: 'unchanged' } | { kind: 'whole' } | { kind: 'part'; range: ByteRange };
 
 /**
@@ -33,13 +33,13 @@ export function wantedOf(
       ? since !== undefined && isNot(of, since)
       : names(noneMatch, of.etag, { weakly: true });
   if (isUnchanged) return { kind: 'unchanged' };
-  // Ranges are for GET alone (RFC 9110 section 14.2).
+  // Ranges are only for GET (RFC 9110 section 14.2).
   return method === 'HEAD' ? { kind: 'whole' } : partOf(headers, of);
 }
 
 /**
- * A request for several ranges gets all of it, as one that does not know the unit. So does one for the end of an empty file: that is
- * satisfiable, but no answer with a part could say so (RFC 9110 section 14.1.2).
+ * A request for several ranges, or for a range in an unknown unit, gets the whole file. So does a request for the last bytes of
+ * an empty file: it can be satisfied, but no partial answer could express it (RFC 9110 section 14.1.2).
  */
 function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   const { range } = headers;
@@ -56,20 +56,20 @@ function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   return { kind: 'part', range: { start, end } };
 }
 
-/** A list of tags names one; `*` names any. */
+/** Whether a list of tags contains a tag; `*` stands for any. */
 function names(list: string, etag: string, { weakly }: { weakly: boolean }): boolean {
   if (list.trim() === '*') return true;
   const tags = list.match(/(W\/)?"[^"]*"/g) ?? [];
   return tags.some((tag) => tag === etag || (weakly && tag === `W/${etag}`));
 }
 
-/** `If-Range` holds a tag, or a date. */
+/** Whether the tag or the date of an `If-Range` is the file's. */
 function isSame(condition: string, { etag, modifiedAt }: Validators): boolean {
   if (condition.includes('"')) return condition.trim() === etag;
   return secondsOf(condition) === Math.floor(modifiedAt / 1000);
 }
 
-/** Whether it was changed after a date; a date that cannot be read is none. */
+/** Whether the file was changed after a date; `false` for a date that cannot be read. */
 function isAfter({ modifiedAt }: Validators, date: string | undefined): boolean {
   const seconds = date === undefined ? Number.NaN : secondsOf(date);
   return Math.floor(modifiedAt / 1000) > seconds;
@@ -82,14 +82,14 @@ function isNot({ modifiedAt }: Validators, date: string): boolean {
 const httpDate = /^[a-z]{3,9}, \d\d[ -][a-z]{3}[ -](\d\d){1,2} \d\d:\d\d:\d\d GMT$/i;
 const asctimeDate = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i;
 
-/** One of the three forms of RFC 9110 section 5.6.7, in seconds since 1970; NaN for anything else. */
+/** A date in one of the three forms of RFC 9110 section 5.6.7, in seconds since 1970; NaN for anything else. */
 function secondsOf(date: string): number {
   const text = date.trim();
   if (httpDate.test(text)) return Date.parse(text) / 1000;
   return asctimeDate.test(text) ? Date.parse(`${text} GMT`) / 1000 : Number.NaN;
 }
 
-/** Tells how long it is (RFC 9110 section 15.5.17). */
+/** The refusal of a range, with the file's size (RFC 9110 section 15.5.17). */
 function invalidRange({ size }: Validators): ApiError {
   return new ApiError('storage/invalid-range', { headers: { 'Content-Range': `bytes */${size}` } });
 }

@@ -1,4 +1,4 @@
-/** Lets a bounded number of pieces of work run at once; the others wait in the order they came. */
+/** Runs a bounded number of tasks at the same time; the others wait in the order they came. */
 export class Places {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Places {
     this.#free = count;
   }
 
-  /** Runs `work` once a place is free. Rejects where the signal is aborted before. */
+  /** Runs `work` once a place is free. Rejects if the signal is aborted before that. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);
     try {

@@ -5,15 +5,15 @@ import type { ImageFormat } from '@kith/contracts';
 import sharp, { type Sharp } from 'sharp';
 import { Places } from './places.ts';
 
-/** What is to be made of an image. */
+/** How to render an image. */
 export interface RenderRequest {
-  /** The file that was sent, and what it was recognised as. */
+  /** The file that was sent, and its recognised format. */
   path: string;
   format: ImageFormat;
   /** Longest edges, by name. */
   sizes: Readonly<Record<string, number>>;
   quality: number;
-  /** Where to put what is made. */
+  /** The folder for the rendered files. */
   folder: string;
   signal: AbortSignal;
 }
@@ -26,19 +26,19 @@ export interface Rendered {
   size: number;
 }
 
-/** Most pixels of an image, over all its frames (spec#storage-invalid-image). Four bytes each is what decoding takes. */
+/** The most pixels of an image, over all its frames (spec#storage-invalid-image). Decoding takes four bytes for each. */
 export const maxPixels = 100_000_000;
 const bytesAPixel = 4;
-/** Images that are decoded at once, in this process. */
+/** How many images this process decodes at the same time. */
 const atOnce = 2;
-/** How long one picture may take to be decoded and encoded, in seconds. */
+/** How long decoding and encoding one picture may take, in seconds. */
 const longestSeconds = 30;
 export const defaultQuality = 80;
 
-/** Whether frames of a format may follow each other; they do so in what is made as well. */
+/** Formats that can hold several frames, as an animation. The rendered images keep the frames. */
 const moving: ReadonlySet<ImageFormat> = new Set(['gif', 'webp']);
 
-/** Reads and renders images with libvips, a bounded number at once, each with a thread and no cache of its own. */
+/** Reads and renders images with libvips, a bounded number at the same time, each with one thread and without a cache. */
 export class Renderer {
   readonly #places = new Places(atOnce);
 
@@ -67,13 +67,13 @@ async function renderAll(request: RenderRequest) {
   const variants: Record<string, Rendered> = {};
   for (const [name, edge] of Object.entries(sizes)) {
     signal.throwIfAborted();
-    // Names have no dot: no variant is called like a file of ours.
+    // Names of variants have no dot, so none of them is the name of another file here.
     variants[name] = await renderOne(request, `variant.${name}`, edge);
   }
   return { original, variants };
 }
 
-/** Refuses from the head alone what would take too much memory. */
+/** Reads only the head of an image, and refuses one that would take too much memory. */
 async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
   const expected = request.format === 'avif' ? 'heif' : request.format;
@@ -104,7 +104,7 @@ async function renderOne(request: RenderRequest, name: string, edge?: number): P
 function open({ path, format }: RenderRequest): Sharp {
   return sharp(path, {
     limitInputPixels: maxPixels,
-    // What ends early or is damaged is no image.
+    // An image that ends early or is damaged is refused.
     failOn: 'truncated',
     animated: moving.has(format),
     sequentialRead: true,
@@ -122,12 +122,12 @@ function encode(image: Sharp, { format, quality }: RenderRequest): Sharp {
     case 'gif':
       return image.gif();
     case 'avif':
-      // Above that the encoder takes many times as long for little.
+      // With more effort the encoder takes many times as long for little gain.
       return image.avif({ quality, effort: 2 });
   }
 }
 
-/** Whether a failure is of our disk and not of the image. */
+/** Whether the cause of a failure is this machine and not the image. */
 function isOurs(error: unknown): boolean {
   const { code = '', message = '' } = error as NodeJS.ErrnoException;
   return ['ENOSPC', 'EIO', 'EMFILE'].includes(code) || message.includes('No space left');

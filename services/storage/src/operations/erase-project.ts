@@ -2,7 +2,7 @@ import { eraseProjectFiles } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Erases what is left of a deleted project, when its users have gone. */
+/** Erases what is left of a deleted project once its users are erased. */
 export const eraseProjectHandler = internalHandler(
   eraseProjectFiles,
   async ({ projectId }, { store, blobs }: AppContext) => {

@@ -15,19 +15,20 @@ import { type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
-/** How long identity may take to tell who a row names, in ms. */
+/** How long identity may take to say which user a row names, in ms. */
 const askMs = 5_000;
 
 const reasons: Partial<Record<ErrorCode, ImportReason>> = {
   'storage/invalid-image': 'invalid-image',
   'storage/quota-exceeded': 'quota-exceeded',
-  // Its account has ended.
+  // The user's account has ended.
   'auth/unauthorized': 'deleted',
 };
 
 /**
- * Imports a file of a user, as it was uploaded then. Nothing is told of it (docs/adr/0018). A row of a file that is there changes
- * nothing; `conflict` when it is not like it. What was sent of an image is not kept, so that its bytes are not compared.
+ * Imports a file of a user, with the time of its original upload. Publishes no event (docs/adr/0018). A row of a file that
+ * exists changes nothing, and is a `conflict` if it differs from the file. The bytes of images are not compared, as an image is
+ * not kept as it was sent.
  */
 export const importFile = uploadHandler(spec, async (request, app: AppContext): Promise<ImportResult> => {
   const { projectId } = request.params;
@@ -86,7 +87,7 @@ function rejection(reason: ImportReason, fields?: string[]): ImportResult {
   return { imported: 0, unchanged: 0, rejected: [{ row: 0, reason, ...(fields && { fields }) }] };
 }
 
-/** Reads the bytes to their end, so that whoever sends them comes to hear the answer. */
+/** Reads the bytes to their end, so that the sender gets to read the answer. */
 async function digestOf({ bytes }: FormFile): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) digest.update(chunk);

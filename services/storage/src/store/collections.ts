@@ -6,16 +6,16 @@ import { z } from 'zod';
 import type { FileRecord } from '../file.ts';
 import { placedFile } from './place.ts';
 
-/** Bytes that may lie in the store without a file: of an upload on its way, or of a file that was deleted. */
+/** The note of bytes that may be stored without a file: of an upload in progress, or of a deleted file. */
 export interface Loose {
   fileId: string;
-  /** When they are to be removed, Unix ms. */
+  /** When to remove the bytes, Unix ms. */
   due: number;
-  /** Nobody may make a file of them any more. */
+  /** Set when nobody may make a file of the bytes any more. */
   isDead?: true | undefined;
 }
 
-/** All that one user has stored. Every change of the user's files is decided here. */
+/** The account of a user: how much the user has stored. Every change of the user's files is decided on this document. */
 export interface StoredAccount {
   files: number;
   bytes: number;
@@ -26,7 +26,7 @@ export interface StoredAccount {
   loose: Loose[];
 }
 
-/** A file as it is stored; the rest is in its place. */
+/** A file as it is stored. The other fields are in its place. */
 export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'createdAt'>;
 
 const whole = z.int().nonnegative();
@@ -84,10 +84,10 @@ export const files: Collection<StoredFileRow> = collection<StoredFileRow>({
   },
 });
 
-/** What is stored of a project, by `usageId`. */
+/** How much is stored in each project, by `usageId`. */
 export const usage: Counters<'files' | 'bytes'> = counters({ name: 'usage', fields: ['files', 'bytes'] });
 
-/** All that storage stores beside the bytes. */
+/** Everything that storage stores beside the bytes. */
 export const declared: Declared = {
   collections: [accounts, files, erasedUserCollection, replyCollection],
   counters: [usage],

@@ -23,29 +23,29 @@ import {
 } from './collections.ts';
 import { accountId, accountOwner, filePlace, fileRange, placedFile, usageId } from './place.ts';
 
-/** A user's account as it was read; `stored` is undefined where there is none yet. */
+/** A user's account as it was read; `stored` is undefined if there is none yet. */
 export interface Account {
   owner: Owner;
   stored: Stored<StoredAccount> | undefined;
   doc: StoredAccount;
 }
 
-/** Bytes that are to be removed. */
+/** Bytes to remove. */
 export interface LooseBytes extends Owner {
   fileId: string;
 }
 
 const none: StoredAccount = { files: 0, bytes: 0, seq: 0, lastAt: 0, loose: [] };
-/** Rows that one step of an erasure takes. */
+/** How many rows one step of an erasure removes. */
 const atOnce = 500;
 
 /**
- * What is known of files. One document of each user decides every change: what the user has stored, and which bytes lie in the
- * store without a file. So a file is there with all its bytes, and bytes without a file are found again (docs/adr/0045).
+ * The store of files' records. One document for each user decides every change: it says how much the user has stored, and which
+ * bytes are stored without a file. So every file has all its bytes, and bytes without a file can be found (docs/adr/0045).
  */
 export class FileStore {
   readonly outbox: Outbox;
-  /** Answers to requests with a key. */
+  /** Answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
   readonly erased: ErasedUsers;
   readonly #documents: Documents;
@@ -63,20 +63,20 @@ export class FileStore {
     return { owner, stored, doc: stored?.doc ?? none };
   }
 
-  /** Bytes that a project has stored. */
+  /** How many bytes a project has stored. */
   async projectBytes(projectId: string): Promise<number> {
     const id = usageId(projectId);
     return (await this.#documents.sums(usage, [id])).get(id)?.bytes ?? 0;
   }
 
-  /** A file by its id, whoever's it is. */
+  /** A file by its id, whoever owns it. */
   async find(projectId: string, id: string): Promise<FileRecord | undefined> {
     const key = `${projectId}|${id}`;
     const [row] = (await this.#documents.by(files, 'id', [key])).get(key) ?? [];
     return row && fileOf(row);
   }
 
-  /** A file that an account has, also while the change that made it is not settled. */
+  /** A file of an account, even if the change that made it is not settled yet. */
   async made({ owner, stored }: Account, id: string): Promise<FileRecord | undefined> {
     if (stored) await this.#documents.settle(accounts, stored);
     return this.find(owner.projectId, id);
@@ -100,15 +100,17 @@ export class FileStore {
     return rows.map(fileOf);
   }
 
-  /** Notes that bytes of a file are about to be stored, which are to be removed at `due` unless there is the file. `false` where another change came first. */
+  /**
+   * Notes that bytes of a file are about to be stored. They are removed at `due` unless the file exists by then. `false` if
+   * another change came first.
+   */
   begin(account: Account, fileId: string, due: number): Promise<boolean> {
     const { doc } = account;
     return this.#change(account, { ...doc, loose: [...doc.loose, { fileId, due }] });
   }
 
   /**
-   * Makes a file of bytes that have been noted. What is imported is not told (docs/adr/0018). `false` where another change came
-   * first.
+   * Makes a file of bytes that have a note. An imported file has no event (docs/adr/0018). `false` if another change came first.
    */
   commit(account: Account, file: FileRecord, { isImported = false } = {}): Promise<boolean> {
     const { doc } = account;
@@ -126,7 +128,7 @@ export class FileStore {
     });
   }
 
-  /** Deletes a file; its bytes are to be removed at once. `false` where another change came first. */
+  /** Deletes a file and notes that its bytes are to be removed right away. `false` if another change came first. */
   delete(account: Account, file: FileRecord): Promise<boolean> {
     const { doc } = account;
     const after: StoredAccount = {
@@ -143,15 +145,18 @@ export class FileStore {
     });
   }
 
-  /** Takes away that bytes are to be removed, because they have been. `false` where another change came first. */
+  /** Removes the note of bytes that have been removed. `false` if another change came first. */
   async forget(account: Account, fileId: string): Promise<boolean> {
     const { doc } = account;
-    // Another has, or the whole account has gone: it is not made anew.
+    // Another process has removed the note, or the account is gone and must not be made again.
     if (!doc.loose.some((one) => one.fileId === fileId)) return true;
     return this.#change(account, { ...doc, loose: doc.loose.filter((one) => one.fileId !== fileId) });
   }
 
-  /** Has nobody make a file of some bytes any more, and them removed at once. `false` where another change came first. */
+  /**
+   * Makes sure that nobody can make a file of some bytes any more, and that they are removed right away. `false` if another
+   * change came first.
+   */
   giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
     const loose = doc.loose.map(
@@ -160,14 +165,14 @@ export class FileStore {
     return this.#change(account, { ...doc, loose });
   }
 
-  /** Accounts with bytes that are to be removed by now. */
+  /** Accounts with bytes that are due to be removed. */
   async due(now: number, limit: number): Promise<Account[]> {
     const range = { above: '', below: timeKey(now + 1), limit };
     const some = await this.#documents.range(accounts, range, 'due');
     return some.map((stored) => ({ owner: accountOwner(stored.id), stored, doc: stored.doc }));
   }
 
-  /** Empties an account whose user is no more: no upload on its way can end in it. `false` where another change came first. */
+  /** Empties the account of a deleted user, so that no upload in progress can end in it. `false` if another change came first. */
   async empty(account: Account): Promise<boolean> {
     if (!account.stored) return true;
     const { doc, owner } = account;
@@ -178,7 +183,7 @@ export class FileStore {
     });
   }
 
-  /** Takes away what is left of a user whose account was emptied. `false` while something of it is on its way. */
+  /** Erases what is left of a user whose account was emptied. `false` while a change of the account is under way. */
   async erase(owner: Owner): Promise<boolean> {
     const id = accountId(owner);
     const stored = (await this.#documents.get(accounts, [id], { settled: true })).get(id);
@@ -187,7 +192,7 @@ export class FileStore {
     return stored === undefined || this.#documents.erase(accounts, stored);
   }
 
-  /** Erases what is left of a deleted project; `false` while the files of each user have not gone with the user. */
+  /** Erases what is left of a deleted project; `false` as long as accounts or files are left, which go with their users. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [accounts, files],

@@ -6,13 +6,13 @@ export function accountId({ projectId, userId }: Owner): string {
   return `${projectId}|${userId}`;
 }
 
-/** Whose account a key is. */
+/** The owner of the account with this key. */
 export function accountOwner(id: string): Owner {
   const [projectId = '', userId = ''] = id.split('|');
   return { projectId, userId };
 }
 
-/** The key of what is stored of a project. */
+/** The key of a project's usage. */
 export function usageId(projectId: string): string {
   return `${projectId}|all`;
 }
@@ -28,7 +28,7 @@ export function placedFile(place: string): Owner & { id: string; createdAt: numb
   return { projectId, userId, id, createdAt: Number(createdAt) };
 }
 
-/** Where a file stands in its owner's list: what a cursor carries. */
+/** Where a file stands in its owner's list. Cursors carry this position. */
 export function positionOf({ id, createdAt }: { id: string; createdAt: number }): string {
   return `${timeKey(createdAt)}|${id}`;
 }

@@ -1,9 +1,9 @@
-/** Bytes of one block: fewer and larger writes cost less than one of each piece that comes in. */
+/** The size of a block. Few large writes cost less than one write for each piece that comes in. */
 const blockBytes = 1024 * 1024;
-/** After how long a block is handed on that is not full, in ms: what is wrong with the bytes is to be found early. */
+/** After how long a block is handed on even if it is not full, in ms, so that errors in the bytes are found early. */
 const lingerMs = 25;
 
-/** Memory of blocks, which is used again: to collect as much of it as comes in takes longer than to store it. */
+/** Memory of blocks, for reuse: collecting as much memory as there are bytes coming in takes longer than storing them. */
 const free: Buffer[] = [];
 const mostFree = 16;
 
@@ -13,8 +13,8 @@ interface Block {
 }
 
 /**
- * Bytes that are pushed in small pieces and read in large ones. A piece is copied at once. A block is the reader's until it asks for the
- * next one; meanwhile the next one is filled.
+ * Bytes that are pushed in small pieces and read in large blocks. A piece is copied when it is pushed. A block belongs to the
+ * reader until it asks for the next one, which is filled meanwhile.
  */
 export class Blocks implements AsyncIterable<Uint8Array> {
   readonly #onRoom: () => void;
@@ -25,12 +25,12 @@ export class Blocks implements AsyncIterable<Uint8Array> {
   #isEnded = false;
   #failure: { error: unknown } | undefined;
 
-  /** @param onRoom Hears that there is room again after `isFull`. */
+  /** @param onRoom Called when there is room again after `isFull`. */
   constructor(onRoom: () => void) {
     this.#onRoom = onRoom;
   }
 
-  /** Whether its reader is behind: what is pushed nevertheless is taken, too. */
+  /** Whether the reader is behind. Pieces that are pushed nevertheless are kept, too. */
   get isFull(): boolean {
     return this.#ready.length > 0;
   }
@@ -54,7 +54,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#hand();
   }
 
-  /** Has its reader fail with this error; what it has not read is dropped. */
+  /** Makes the reader fail with this error. Bytes that it has not read are dropped. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     clearTimeout(this.#late);
@@ -83,12 +83,12 @@ export class Blocks implements AsyncIterable<Uint8Array> {
         this.#wake = undefined;
       }
     } finally {
-      // Whoever breaks off may still be working on the block: its memory is not used again.
+      // A reader that stops early may still be using its block, so the memory of that block is not reused.
       this.fail(new Error('Nobody reads these bytes any more.'));
     }
   }
 
-  /** Hands on what is there although it is not a whole block, once its reader has waited for it. */
+  /** Hands on a block that is not full once the reader has waited for it. */
   #linger(): void {
     if (this.#wake && this.#filling) this.#late ??= setTimeout(() => this.#hand(), lingerMs);
   }

@@ -11,7 +11,7 @@ import { type FormFile, readForm } from './form.ts';
 const mebibyte = 1024 * 1024;
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads as a slow store does, which has no use for a chunk once it asks for the next one. */
+/** Reads as a slow store does, which does not use a chunk any more once it asks for the next one. */
 async function readSlowly({ bytes }: FormFile): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-// Blocks have a mebibyte, and pieces that come in 64 KiB.
+// A block has one mebibyte, and a piece that comes in has 64 KiB.
 it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
   'reads a file of %i bytes to its end, however slowly, and the fields on either side',
   async (size) => {
@@ -65,7 +65,7 @@ it('loses nothing of bytes that look like the boundary', async () => {
   expect(await answer.json()).toEqual({ fields: {}, taken: digestOf(almost) });
 });
 
-/** A request whose pieces come a turn apart, as from a connection. */
+/** A request whose pieces arrive one by one, as from a connection. */
 function requestOf(pieces: readonly string[]): IncomingMessage {
   async function* inTurn() {
     for (const piece of pieces) {

@@ -7,19 +7,22 @@ import { Blocks } from './blocks.ts';
 
 /** The file of a form, while it comes in. */
 export interface FormFile {
-  /** As the client calls it: of a path the last part. */
+  /** The name that the client gave it; of a path only the last part. */
   name: string;
-  /** Its bytes. They fail with the code of what is wrong with the form. A chunk is the reader's until it asks for the next one. */
+  /**
+   * The bytes of the file. Reading them throws the error if something is wrong with the form. A chunk belongs to the reader
+   * until it asks for the next one.
+   */
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** What else a form holds. */
+/** The other fields of a form. */
 export type FormFields = Record<string, string>;
 
 /**
- * Reads a form as it comes in, and hands its file to `take` while it does, with the fields that came before it. Resolves with the other fields, and with what `take` made of
- * the file, once the form is whole. Its parts come in any order. Throws `request/invalid-multipart`, the codes of the upload, and
- * what `take` throws; nothing more of the form is read then.
+ * Reads a form as it comes in, and meanwhile hands its file to `take`, with the fields that came before the file. Resolves once
+ * the form is complete, with all fields and with the result of `take`. The parts may come in any order. Throws
+ * `request/invalid-multipart`, the codes of the upload, and what `take` throws; then the rest of the form is not read.
  */
 export async function readForm<T>(
   request: IncomingMessage,
@@ -32,12 +35,12 @@ export async function readForm<T>(
   const parser = parserOf(request);
   const parsed = new Promise<void>((resolve, reject) => {
     let received = 0;
-    /** Of the file. */
+    /** The bytes of the file so far. */
     let size = 0;
-    /** What is being parsed, and how much of it has been copied. */
+    /** The piece that is being parsed, and how much of it has been copied. */
     let piece: Buffer | undefined;
     let copied = 0;
-    /** Whether the parser is within the file, and holds nothing of it. */
+    /** Whether the parser is within the file, and holds no bytes back. */
     let isWithin = false;
     let isRefused = false;
     const flow = () => {
@@ -59,7 +62,7 @@ export async function readForm<T>(
         piece = read;
         copied = 0;
         parser.write(read);
-        // Else the parser holds some of it, or it is not of the file.
+        // If not, the parser holds some bytes back, or some are not of the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);
@@ -82,7 +85,7 @@ export async function readForm<T>(
       });
       stream.on('end', () => target.end());
       taking = take({ name: nameOf(filename), bytes: target }, { ...fields });
-      // What the file is refused for is told at once, not at the end of the form.
+      // If the file is refused, this is answered right away and not at the end of the form.
       taking.catch(refuse);
     });
     parser.on('field', (name, value, { nameTruncated, valueTruncated }) => {
@@ -105,7 +108,7 @@ export async function readForm<T>(
   try {
     await parsed;
   } catch (error) {
-    // Nothing more is stored once this has thrown.
+    // Waits for `take`, so that nothing more is stored once this has thrown.
     await taking?.catch(() => undefined);
     throw error;
   }
@@ -127,10 +130,13 @@ function parserOf(request: IncomingMessage): busboy.Busboy {
   }
 }
 
-/** How the line of a boundary begins, with the end of the line before it. */
+/** The beginning of a boundary line, with the line break before it. */
 const delimiter = Buffer.from('\r\n--');
 
-/** Whether a boundary may stand, or begin, in a piece. In most pieces none does, and this look is quicker than the parser's search. */
+/**
+ * Whether there may be a boundary, or the start of one, in a piece. Most pieces have none, and this check is quicker than the
+ * parser's search.
+ */
 function mayEnd(piece: Buffer): boolean {
   return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
 }
@@ -141,9 +147,9 @@ function invalidForm(message?: string, cause?: unknown): ApiError {
 
 const longestName = 255;
 
-/** A name that is safe to show: without a path, controls and characters that turn the reading direction. */
+/** A name that is safe to show: without a path, control characters, and characters that change the direction of text. */
 function nameOf(filename: string | undefined): string {
-  // As browsers write them (WHATWG HTML, multipart/form-data).
+  // Browsers encode these characters so (WHATWG HTML, multipart/form-data).
   const said = (filename ?? '').replaceAll(/%(22|0A|0D)/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );

@@ -6,7 +6,7 @@ import { storeBytes } from './store-bytes.ts';
 
 const unknownType = 'application/octet-stream';
 
-/** Receives any bytes as they are, straight into the store. */
+/** Receives bytes of any kind and stores them as they come in. */
 export function fileReceiver({ blobs }: AppContext): Receiver<Draft> {
   return {
     async take({ name, bytes }, receipt) {
@@ -24,7 +24,7 @@ export function fileReceiver({ blobs }: AppContext): Receiver<Draft> {
   };
 }
 
-/** The media type that the first bytes are of. What looks like none is bytes: a name says nothing. */
+/** The media type by the first bytes. The file's name does not count; unrecognised bytes get the general type. */
 async function typeOf(head: Uint8Array): Promise<string> {
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
   return type?.mime ?? unknownType;

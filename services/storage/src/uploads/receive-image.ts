@@ -11,7 +11,7 @@ import type { FormFields } from './form.ts';
 import type { Draft, Receipt, Receiver } from './receive.ts';
 import { headBytes, storeBytes } from './store-bytes.ts';
 
-/** What an image is recognised as; `sharp` reads more than these, and is not asked. */
+/** The formats that are recognised. `sharp` reads more formats, but only these are accepted. */
 const formats: Readonly<Record<string, ImageFormat>> = {
   'image/jpeg': 'jpeg',
   'image/png': 'png',
@@ -27,7 +27,7 @@ interface Sent {
   format: ImageFormat;
 }
 
-/** Receives an image: keeps what was sent as a file of its own until it is rendered, then stores what was made of it. */
+/** Receives an image: keeps what was sent in a temporary file until it is rendered, then stores the rendered images. */
 export function imageReceiver(
   { blobs, renderer, draftFolder }: AppContext,
   asked: (fields: FormFields) => { sizes?: Record<string, number> | undefined; quality?: number | undefined },
@@ -44,7 +44,7 @@ export function imageReceiver(
         let size = 0;
         for await (const chunk of bytes) {
           if (!format) {
-            // Copied: its memory is used again.
+            // Copied, as the chunk's memory is reused.
             head.push(Buffer.from(chunk.subarray(0, headBytes)));
             size += chunk.length;
             if (size >= headBytes) format = await formatOf(Buffer.concat(head));
@@ -53,7 +53,7 @@ export function imageReceiver(
         }
         format ??= await formatOf(Buffer.concat(head));
       }
-      // Opened here: a stream that opens it itself may do so after the form has failed and its folder is removed.
+      // Opened here, because a stream could open the file only after the form has failed and the folder is removed.
       const sent = await open(path, 'wx', 0o600);
       try {
         await sent.writeFile(recognised(), { signal: receipt.signal });
@@ -94,7 +94,10 @@ export function imageReceiver(
   };
 }
 
-/** Throws `storage/invalid-image` for what does not begin as an image. SVG does not: it is a program, and stored as a file. */
+/**
+ * Throws `storage/invalid-image` if the first bytes are not of an accepted format. SVG is not accepted, as it can hold
+ * programs; it can be stored as a file.
+ */
 async function formatOf(head: Uint8Array): Promise<ImageFormat> {
   const type = await fileTypeFromBuffer(head).catch(() => undefined);
   const format = type && formats[type.mime];

@@ -8,49 +8,49 @@ import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
 import { type FormFields, type FormFile, readForm } from './form.ts';
 
-/** What of a request is asked for here. */
+/** The parts of a request that are needed here. */
 export type UploadRequest = Pick<HttpRequest<OperationSpec>, 'incoming' | 'signal' | 'storageMib' | 'log'>;
 
-/** What becomes of a form: first of its file, while it comes in, then of the whole. */
+/** How a form is handled: first its file, while it comes in, then the whole form. */
 export interface Receiver<T> {
-  /** Takes the file's bytes to where they are kept. */
+  /** Stores the file's bytes, or keeps them until `finish`. */
   take(file: FormFile, of: Receipt): Promise<T>;
-  /** Makes the record of it, with all its bytes stored. */
+  /** Makes the file's record, once all its bytes are stored. */
   finish(taken: T, fields: FormFields, of: Receipt): Promise<Draft>;
-  /** Lets go of what `take` has kept beside the store. */
+  /** Removes what `take` has kept outside the store. */
   release?(of: Receipt): Promise<void>;
 }
 
-/** What is to become of an upload: whose file, and how it is received. */
+/** Who will own the uploaded file, and how it is received. */
 export interface Intent extends Owner {
   receiver: Receiver<unknown>;
-  /** What another backend says of a file that it had. */
+  /** For an imported file: its id and time in the other backend. */
   imported?: { id: string; createdAt: number };
 }
 
-/** An upload on its way. */
+/** An upload in progress. */
 export interface Receipt extends Intent {
-  /** The id under which its bytes lie, and of the file that is to be unless it has one. */
+  /** The id under which the bytes are stored. It becomes the file's id, unless the file is imported and has one. */
   id: string;
   signal: AbortSignal;
-  /** Throws `storage/quota-exceeded` where so many bytes are more than may be stored. */
+  /** Throws `storage/quota-exceeded` if so many bytes may not be stored. */
   checkRoom(bytes: number): void;
 }
 
-/** What is intended with a file, by the fields before it. */
+/** Decides from the fields before a file what to do with it; `undefined` to store nothing. */
 export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | undefined>;
 
 const mebibyte = 1024 * 1024;
-/** Events of new files are told a few at a time: that takes as many questions to the database as one does. */
+/** How long events of new files are gathered. Publishing a few together takes as many database queries as publishing one. */
 const gatherMs = 200;
 
 export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'name' | 'image'>;
 
 /**
- * Receives a file. Before its first byte is stored it is noted that there may be bytes under its id. The file's record and the end of
- * that note are one write: whenever a process dies, there is the whole file, or a note of what is to be removed (docs/adr/0045).
- * What is intended may hang on the fields before the file; where that is nothing, whoever says so has read the bytes, and nothing is
- * stored.
+ * Receives a file. Before its first byte is stored, a note says that there may be bytes under its id. One write stores the
+ * file's record and removes the note: so if a process dies, there is either the whole file or a note of what to remove
+ * (docs/adr/0045). `intent` may depend on the fields before the file. If it resolves to nothing, it has to have read the bytes
+ * itself, and nothing is stored.
  */
 export async function receive(
   request: UploadRequest,
@@ -88,7 +88,7 @@ export async function receive(
         due = late;
       };
       const begun = receipt;
-      // The file's record carries what the audit log tells, and this note is no file yet.
+      // Kept apart from the audit log: its row is stored with the file's record, and this note is no file yet.
       room = await apart(() => begin(app, begun, { due: late, quotas, onNote }));
       isBegun = true;
       return receipt.receiver.take(file, receipt);
@@ -104,7 +104,7 @@ export async function receive(
     const given = receipt;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // Then others remove its bytes, and what it has failed at may be that: it came too slowly, or the account has ended.
+    // Others remove the bytes in this case, which may be the cause of the failure: the upload was too slow, or the account has ended.
     if (Date.now() >= due || (isBegun && left.isOthers))
       throw new ApiError('request/timeout', { cause: error });
     throw error;
@@ -113,7 +113,7 @@ export async function receive(
   }
 }
 
-/** Notes that an upload begins, and resolves with how many bytes more its user may store. Without room nothing is noted. */
+/** Notes that an upload begins, and resolves with how many more bytes may be stored. If there is no room, nothing is noted. */
 async function begin(
   { store, turns }: AppContext,
   { id, projectId, userId }: Receipt,
@@ -142,15 +142,15 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // Before its turn: what other uploads end with meanwhile may pass the quota of a project, but others wait no longer.
+  // Read before the turn, so that others need not wait longer. Uploads that end meanwhile may go beyond the project's quota.
   const projectBytes = await app.store.projectBytes(projectId);
   await changeAccount(app, owner, async (account) => {
     const { doc } = account;
-    // It took too long, or the account has ended: its bytes are removed by another.
+    // The upload took too long, or the account has ended: another process removes its bytes.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
     if (doc.bytes + draft.bytes > quotas.userBytes) throw new ApiError('storage/quota-exceeded');
     if (projectBytes + draft.bytes > quotas.projectBytes) throw new ApiError('storage/quota-exceeded');
-    // Later than all before it: it stands behind them in the list, whatever clock the next machine has.
+    // Later than all earlier files, so that the order of the list is right even if the machines' clocks differ.
     const createdAt = Math.max(Date.now(), doc.lastAt + 1);
     record = { ...owner, id, createdAt, ...draft };
     if (!imported) return app.store.commit(account, record);
@@ -163,9 +163,9 @@ async function commit(
 }
 
 /**
- * Removes what was stored of an upload that came to nothing. First it is given up for good: whatever change is on its way, no file is
- * made of it after that. Tells the file where it had been made, though nobody had heard of it, and whether others remove its bytes.
- * What fails here is done by the remover, from the note.
+ * Removes what was stored of a failed upload. It first gives the upload up for good, so that no change under way can make a
+ * file of it. Returns the file if it had been made already without anybody knowing, and whether others remove the bytes. If
+ * anything fails here, the remover does it later, because of the note.
  */
 async function abandon(
   app: AppContext,

@@ -4,13 +4,13 @@ import type { BytesRecord } from '../file.ts';
 
 export interface StoreOptions {
   signal: AbortSignal;
-  /** Hears the first bytes, as many as a type is recognised by, or all where there are fewer. */
+  /** Called with the first bytes: as many as recognising a type takes, or all if there are fewer. */
   onHead?: (head: Uint8Array) => void;
-  /** Hears how many bytes there are so far; what it throws ends the upload. */
+  /** Called with the number of bytes so far; if it throws, the upload ends. */
   onSize?: (size: number) => void;
 }
 
-/** As many bytes as types are recognised by. */
+/** How many bytes recognising a type takes. */
 export const headBytes = 4_100;
 
 /** Stores bytes under a key, and tells their number and digest. */
@@ -30,7 +30,7 @@ export async function storeBytes(
   };
   async function* watched() {
     for await (const chunk of source) {
-      // What is kept of a chunk is copied: its memory is used again.
+      // Copied, as the chunk's memory is reused.
       if (head) head.push(Buffer.from(chunk.subarray(0, headBytes)));
       size += chunk.length;
       onSize?.(size);

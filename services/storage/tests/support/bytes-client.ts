@@ -5,10 +5,10 @@ import { type Caller, canonicalPath, operationHeader, type RequestContext, signC
 import { filePart, multipart, type Part } from '../../../../tests/support/multipart.ts';
 import type { Owner } from '../../src/file.ts';
 
-/** By which the services of these suites know a gateway. */
+/** The secrets by which the services of these suites recognise a gateway. */
 export const secrets = new Secrets('the gateway of the suites of storage');
 
-/** An answer with all of its body; `json` is undefined where that is something else. */
+/** An answer with its whole body; `json` is undefined if the body is not JSON. */
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -20,7 +20,7 @@ export interface Answer {
 export interface BytesCall {
   /** Null below `/admin`. */
   projectId: string | null;
-  /** Who calls; nobody by default. */
+  /** The user who calls; nobody by default. */
   userId?: string;
   params?: Record<string, string>;
   method?: string;
@@ -30,12 +30,12 @@ export interface BytesCall {
 const boundary = 'the-boundary';
 const multipartType = `multipart/form-data; boundary=${boundary}`;
 
-/** The caller that a gateway makes of a user's token. */
+/** The caller as a gateway makes it from a user's token. */
 export function callerOf(userId: string): Caller {
   return { userId, sessionId: userId, role: 'visitor' };
 }
 
-/** What a gateway says of a request. */
+/** The context that a gateway sends with a request. */
 export function contextOf({ projectId, userId, params = {} }: BytesCall): Partial<RequestContext> {
   return { requestId: 'test', projectId, caller: userId === undefined ? null : callerOf(userId), params };
 }
@@ -53,7 +53,7 @@ export function signedRequest(url: string, spec: OperationSpec, call: BytesCall)
   });
 }
 
-/** The answer to a request, with all of its body; `undefined` where the connection broke before its end. */
+/** The answer to a request, with its whole body; `undefined` if the connection broke before the end. */
 export async function answerTo(outgoing: ClientRequest): Promise<Answer | undefined> {
   try {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -75,7 +75,7 @@ export class Upload {
   readonly #outgoing: ClientRequest;
   readonly #tail: Buffer;
 
-  /** Begins the form of a file; `parts` stand before it. */
+  /** Begins the form of a file; `parts` come before it. */
   constructor(url: string, spec: OperationSpec, { projectId, userId }: Owner, parts: readonly Part[] = []) {
     const headers = { 'content-type': multipartType };
     this.#outgoing = signedRequest(url, spec, { projectId, userId, headers });
@@ -98,7 +98,7 @@ export class Upload {
     return this.answer;
   }
 
-  /** Leaves without the end. */
+  /** Breaks off without the end of the form. */
   leave(): void {
     this.#outgoing.destroy();
   }

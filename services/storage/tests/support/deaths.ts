@@ -20,20 +20,20 @@ export interface DyingPlace {
   home: BlobHomeKind;
 }
 
-/** What a process is to die at, and what has to hold of it. */
+/** What a dying process does, and what has to be true afterwards. */
 export interface DyingAct {
   act: DyingWork['act'];
   /** Bytes of an upload. */
   size?: number;
-  /** What is there before. */
+  /** Prepares what has to exist before. */
   prepare?(world: World, owner: Owner): Promise<{ fileId: string } | undefined>;
-  /** What happens again to a service that comes after. */
+  /** Repeats the act with the service that runs after the death. */
   again?(world: World, owner: Owner): Promise<void>;
-  /** Looks at what is there in the end, with a service that runs. */
+  /** Checks what is there in the end, while a service runs. */
   check(world: World, after: { death: Death; held: Held; owner: Owner }): Promise<void>;
 }
 
-/** Has processes die before each step of an act, each in a store and a home of its own, until one lives through all of them. */
+/** Makes processes die before each step of an act, each with its own store and bytes, until one survives all steps. */
 export async function dieAtEachStep(act: DyingAct, place: DyingPlace): Promise<void> {
   const deaths = await dieBeforeEachWrite((number) => dieAt(act, { ...place, number }));
   expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
@@ -52,9 +52,9 @@ async function dieAt(
   await world.stop();
   const work: DyingWork = { ...place.config, ...owner, ...prepared, act, number, ...(size && { size }) };
   const death = await runUntilDeath(child, work);
-  // The end of an account has a mark of its own, by which bytes are found.
+  // After the end of an account its bytes are found by the user's mark, without notes.
   if (act !== 'erase') expectNoted(await place.held(owner));
-  // What dead processes have left counts as old at once.
+  // With `looseMs: 0`, what dead processes have left counts as old immediately.
   await world.serve({ sweepEveryMs: 20, looseMs: 0 });
   await again?.(world, owner);
   const held = await waitFor(
@@ -70,13 +70,13 @@ async function dieAt(
   return death;
 }
 
-/** Expects that all bytes are of a file, or noted. */
+/** Expects that all bytes belong to a file or have a note. */
 function expectNoted({ keys, loose, rows }: Held): void {
   const known = new Set([...loose.map(({ fileId }) => fileId), ...rows.map(({ id }) => id)]);
   expect(keys.filter((key) => !known.has(key.split('/')[2] ?? ''))).toEqual([]);
 }
 
-/** Whether there is no note any more, and just the bytes of rows. */
+/** Whether there are no notes any more, and exactly the bytes that the rows say. */
 function isInOrder({ rows, keys, loose, unfinished }: Held): boolean {
   const expected = rows.flatMap((row) => [
     blobKey(row),
@@ -86,19 +86,19 @@ function isInOrder({ rows, keys, loose, unfinished }: Held): boolean {
   return loose.length === 0 && unfinished === 0 && isWhole;
 }
 
-/** The engines with their homes of bytes. */
+/** The engines, each with its usual store of bytes. */
 export const places: readonly DyingPlace[] = availableEngines().map((engine) => ({
   engine,
   home: homeOf(engine),
 }));
 
-/** Expects that account, sum and rows count the same. */
+/** Expects that the account, the project's usage and the rows agree. */
 export function expectCounted({ files, bytes, projectBytes, rows }: Held): void {
   const sum = rows.reduce((all, row) => all + row.bytes, 0);
   expect([files, bytes, projectBytes]).toEqual([rows.length, sum, sum]);
 }
 
-/** What the events have told so far. One more file is uploaded: its event comes last, and tells how many came before. */
+/** The events so far. It uploads one more file: the event of that file comes last, so that all earlier ones have arrived. */
 export async function toldSoFar(world: World, owner: Owner): Promise<string[]> {
   const last = await world.file(owner, Buffer.from('the last'));
   await waitFor(() => world.events.some(({ data }) => data.fileId === last), { what: 'the last event' });

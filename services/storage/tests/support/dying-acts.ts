@@ -38,7 +38,7 @@ export const deletion: DyingAct = {
   },
 };
 
-/** The process of an upload had died, and nobody has marked its bytes yet. */
+/** Removes the bytes of an upload whose process had died, and which nobody has given up yet. */
 export const removal: DyingAct = {
   act: 'remove',
   async prepare({ place }, owner) {

@@ -17,15 +17,15 @@ import { Remover } from '../../src/remover.ts';
 import { openStore } from '../../src/store/index.ts';
 import { callerOf, secrets, upload } from './bytes-client.ts';
 
-/** What the child is told: what to do, and before which of its writes to die. */
+/** What the child is told: what to do, and before which of its writes it is to die. */
 export interface DyingWork extends Owner {
   store: StoreConfig;
   blobs: BlobsConfig;
   draftFolder: string;
   act: 'file' | 'image' | 'delete' | 'remove' | 'erase';
-  /** What to upload of zeros, in bytes. */
+  /** How many zero bytes to upload. */
   size?: number;
-  /** What to delete. */
+  /** The file to delete. */
   fileId?: string;
   number: number;
 }
@@ -54,7 +54,7 @@ const uploaded = async (answer: ReturnType<typeof upload>) => {
   const status = (await answer)?.status;
   if (status !== 201) throw new Error(`The upload was answered with ${status}.`);
 };
-/** Resolves once no bytes are to be removed any more. */
+/** Resolves once no more bytes are due to be removed. */
 async function isRemoved(): Promise<void> {
   while ((await store.due(Date.now(), 1)).length > 0) await nextTurn();
 }

@@ -8,22 +8,22 @@ import type { FileRecord, Owner } from '../../src/file.ts';
 import type { Loose } from '../../src/store/collections.ts';
 import { type FileStore, openStore } from '../../src/store/index.ts';
 
-/** What is stored of a user, and in the whole home of bytes. */
+/** What is stored of a user, and all keys in the store of bytes. */
 export interface Held {
-  /** Those of the account. */
+  /** As the user's account says. */
   files: number;
   bytes: number;
   loose: readonly Loose[];
-  /** What the project is counted with. */
+  /** As the project's usage says. */
   projectBytes: number;
   rows: readonly FileRecord[];
-  /** Keys in the home of bytes, whosever they are, in order. */
+  /** All keys in the store of bytes, of any user, sorted. */
   keys: readonly string[];
-  /** Pieces of bytes that were never whole, and drafts of images. */
+  /** Incomplete files of bytes, and drafts of images. */
   unfinished: number;
 }
 
-/** Where a service stores: it stays when the service ends. */
+/** Where a service stores its data, which stays when the service ends. */
 export interface Place extends AsyncDisposable {
   config: {
     store: StoreConfig;
@@ -35,12 +35,12 @@ export interface Place extends AsyncDisposable {
   held(owner: Owner): Promise<Held>;
 }
 
-/** The home of bytes that an engine comes with. */
+/** The kind of byte store that belongs to an engine. */
 export function homeOf(engine: EngineKind): BlobHomeKind {
   return engine === 'embedded' ? 'folder' : 'gridfs';
 }
 
-/** Makes a store and a home of bytes, both empty. */
+/** Makes an empty store and an empty store of bytes. */
 export async function createPlace(engine: EngineKind, kind: BlobHomeKind = homeOf(engine)): Promise<Place> {
   await using undo = new AsyncDisposableStack();
   const { config: storeConfig } = undo.use(await createStore(engine));

@@ -31,22 +31,22 @@ import {
 import { createPlace, type Place } from './place.ts';
 
 export type WorldOptions = Partial<Pick<StorageOptions, 'quotas' | 'sweepEveryMs' | 'looseMs'>> & {
-  /** Processes of the service, as far as one process can play them; 1 by default. */
+  /** How many instances of the service run, all within this process; 1 by default. */
   instances?: number;
-  /** Where it stores; a place of its own by default. */
+  /** Where it stores its data; its own place by default. */
   place?: Place;
 };
 
-/** What the service tells. */
+/** An event that the service publishes. */
 export type FileEvent = EventOf<typeof fileCreated>;
 
 const mebibyte = 1024 * 1024;
 
-/** The service on a bus of its own, and ways to call it as the gateway does. */
+/** The service on its own bus, and ways to call it as the gateway does. */
 export class World implements AsyncDisposable {
   readonly runtime: ServiceRuntime;
   readonly place: Place;
-  /** Of the service, in the order they came. */
+  /** The service's events, in the order of arrival. */
   readonly events: FileEvent[] = [];
   readonly #undo: AsyncDisposableStack;
   #services: RunningService[] = [];
@@ -71,7 +71,7 @@ export class World implements AsyncDisposable {
     return world;
   }
 
-  /** Ends the service, and starts it anew, with other settings. */
+  /** Stops the service, and starts it again with other settings. */
   async serve({ instances = 1, quotas, ...options }: Omit<WorldOptions, 'place'> = {}): Promise<void> {
     await this.stop();
     for (let started = 0; started < instances; started++) {
@@ -91,7 +91,7 @@ export class World implements AsyncDisposable {
     await Promise.all(ending.map((one) => one.stop()));
   }
 
-  /** The address for bytes of a process of the service. */
+  /** The HTTP address for bytes of an instance of the service. */
   url(instance = 0): string {
     const url = this.#services[instance]?.httpUrl;
     if (url === undefined) throw new Error('The service does not run.');
@@ -125,7 +125,7 @@ export class World implements AsyncDisposable {
     return callOperation(this.runtime.bus, deleteFile, call);
   }
 
-  /** Tells that the account of a user has ended, as identity does. */
+  /** Publishes the end of a user's account, as identity does. */
   async endAccount({ projectId, userId }: Owner): Promise<void> {
     const { bus } = this.runtime;
     const event = makeEvent(userDeleted, {

@@ -2,7 +2,7 @@ import { commonConfig, mongoConfig, natsConfig, secretConfig, tokenConfig } from
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 
-/** What opens a sealed backup, or seals one. */
+/** The passphrase that opens or seals a backup. */
 export const passphraseConfig = z.object({
   KITH_BACKUP_PASSPHRASE: z
     .string()
@@ -13,7 +13,7 @@ export const passphraseConfig = z.object({
     ),
 });
 
-/** What says where to restore to. */
+/** Settings that say where to restore to. */
 export const restoreConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,
@@ -26,7 +26,7 @@ export const restoreConfig = z.object({
   ...passphraseConfig.shape,
 });
 
-/** What says what to back up. */
+/** Settings that say what to back up. */
 export const backupConfig = z.object({
   ...restoreConfig.shape,
   NATS_URL: natsConfig.shape.NATS_URL.optional().describe('NATS server of the distributed form'),

@@ -5,20 +5,20 @@ import { DocumentsFile } from '@kith/store/backup';
 import { type CopyOptions, ServiceCopy } from '@kith/store/mongo';
 import { serviceBackups } from '../../services.ts';
 
-/** A platform in the distributed form. */
+/** The databases and the bus of a platform in the distributed form. */
 export interface Databases {
   mongodbUrl: string;
   prefix: string;
   bus: NatsBus;
 }
 
-/** Copies the databases of a platform that runs to files of a folder. Throws `StartError`. */
+/** Copies the databases of a running platform to files of a folder. Throws `StartError`. */
 export async function copyDatabases(
   { mongodbUrl: url, prefix, bus }: Databases,
   fileOf: (service: string) => string,
   progress: (line: string) => void,
 ): Promise<void> {
-  // Before everything else: what was not had by then is told once more.
+  // Before everything else: an event that some consumer had not received by then is published once more.
   const hasArrived = await arrivals(bus);
   await using copies = new AsyncDisposableStack();
   const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];
@@ -38,7 +38,10 @@ export async function copyDatabases(
   }
 }
 
-/** Tells of events whether every consumer has had them by now. Those that one has given up count as not had. */
+/**
+ * Gives a function that tells whether every consumer has had an event by now. An event that a consumer has given up counts as not
+ * had.
+ */
 async function arrivals(bus: NatsBus): Promise<CopyOptions['hasArrived']> {
   const consumers = await bus.consumers();
   const dead = new Set<string>();

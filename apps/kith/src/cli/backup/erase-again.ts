@@ -14,7 +14,7 @@ export function readErasures(path: string): ErasureNote[] {
     throw new StartError(`${path} cannot be read.`, { cause: error });
   }
   return text.split('\n').flatMap((line, at) => {
-    // What does not end is of a process that died over it, and has erased nobody.
+    // A line without an end was written by a process that died meanwhile, and that has erased nobody.
     if (!line.endsWith('}')) return [];
     try {
       return [erasureNote.parse(JSON.parse(line))];
@@ -25,8 +25,8 @@ export function readErasures(path: string): ErasureNote[] {
 }
 
 /**
- * Has an installation that was restored erase users once more: identity takes them for those of whose end it had told before it was
- * restored (docs/adr/0028).
+ * Makes a restored installation erase users once more: identity treats them as users whose end it had announced before the restore
+ * (docs/adr/0028).
  */
 export async function eraseAgain(
   erased: readonly ErasureNote[],
@@ -52,7 +52,7 @@ export async function eraseAgain(
   }
 }
 
-/** Deletes the projects among them again. What they have is erased when the installation runs. */
+/** Deletes the projects in the list again. Their data is erased when the installation runs. */
 export function deleteAgain(erased: readonly ErasureNote[], file: string): Promise<void> {
   const projects = erased.filter(({ userId }) => userId === undefined);
   return deleteProjectsAgain(

@@ -12,7 +12,7 @@ export function givenPassphrase(given: Pick<Given, 'options'>, env: NodeJS.Proce
   return readConfig(passphraseConfig, named || env).KITH_BACKUP_PASSPHRASE;
 }
 
-/** The passphrase of a sealed backup, asked for at the terminal where none was given. Throws `StartError`. */
+/** The passphrase of a sealed backup; if none was given, it is asked for at the terminal. Throws `StartError`. */
 export async function passphraseFor(
   folder: string,
   given: Pick<Given, 'options'>,

@@ -6,7 +6,7 @@ import { dataFolder } from '../../forms/data-folder.ts';
 import { secretFile } from '../../forms/installation-secret.ts';
 import { serviceBackups } from '../../services.ts';
 
-/** Seals what the files of a folder hold anew, so that it opens with another secret. Throws `StartError`. */
+/** Seals again whatever is sealed in the files of a folder, so that it opens with another secret. Throws `StartError`. */
 export async function resealFolder(folder: string, secrets: Secrets, by: Secrets = secrets): Promise<void> {
   for (const { service, declared, sealed = [] } of serviceBackups) {
     if (sealed.length === 0) continue;
@@ -28,7 +28,7 @@ export async function resealFolder(folder: string, secrets: Secrets, by: Secrets
   }
 }
 
-/** Gives a backup that is to be sealed a secret of its own, which it holds: that of the platform is not in it. */
+/** Gives a backup that is to be sealed a secret of its own, which is stored in it. The platform's secret is not. */
 export async function resealForBackup(folder: string, secrets: Secrets): Promise<void> {
   const own = randomBytes(32).toString('base64url');
   await resealFolder(folder, secrets, new Secrets(own));

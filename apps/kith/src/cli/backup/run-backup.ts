@@ -29,13 +29,13 @@ import { whole } from './whole.ts';
 type Config = ReturnType<typeof configOf>;
 type Progress = (line: string) => void;
 
-/** `kith backup`: what its command does, with all that only such commands need. */
+/** What `kith backup` does. Imports what only such commands need. */
 export async function runBackup(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const folder = resolvePath(given.words[0] ?? '', env);
   if (existsSync(folder)) throw new StartError(`${folder} exists already; choose a new folder.`);
   const config = configOf(env);
   const isAnonymised = given.options.anonymise === true;
-  // Nobody is in an anonymous one.
+  // An anonymous backup holds nobody's data.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
   const how = { config, isAnonymised, progress };
   const made = await whole(folder, (partial) =>
@@ -49,11 +49,11 @@ interface How {
   config: Config;
   isAnonymised: boolean;
   progress: Progress;
-  /** Whether the folder is to be sealed: it holds the secret of its keys then, and not the files. */
+  /** Whether the folder is to be sealed. It then holds the secret that its keys are sealed under, but not the files. */
   isSealed?: boolean;
 }
 
-/** Writes a sealed backup. The databases stand in memory meanwhile: of them nothing gets to a disk that is not sealed. */
+/** Writes a sealed backup. The databases are in memory meanwhile: nothing of them is written to a disk unsealed. */
 async function writeSealedFolder(folder: string, passphrase: string, how: How) {
   const work = await makeWork(how.config.KITH_BACKUP_WORK);
   try {
@@ -65,7 +65,7 @@ async function writeSealedFolder(folder: string, passphrase: string, how: How) {
   }
 }
 
-/** Writes a backup to a folder that is there and empty. */
+/** Writes a backup to an existing, empty folder. */
 async function write(
   folder: string,
   { config, isAnonymised, progress, isSealed = false }: How,
@@ -75,7 +75,7 @@ async function write(
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
-  // Behind what is known of them: a file that has come since is not in the backup, and one that has gone has no bytes.
+  // The bytes come after the records of files: a file stored since is not in the backup, and one removed since has no bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
   else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress);
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
@@ -91,7 +91,7 @@ function configOf(env: NodeJS.ProcessEnv) {
   return readConfig(backupConfig, env);
 }
 
-/** The secrets that the platform has sealed under. */
+/** The secrets under which the platform has sealed. */
 function secretsIn(config: Config): Secrets {
   if (!config.MONGODB_URL)
     return secretsOf(withKnownSecret(dataFolder(config.KITH_DATA), { ...config, NODE_ENV: 'production' }));
@@ -123,7 +123,7 @@ async function backUpDatabases(
   return settingsOf(config);
 }
 
-/** As of one moment, of which the events are as well: nothing is to be told once more. */
+/** Copies all files, the events among them, as of the same moment: nothing has to be published once more. */
 async function backUpFolder(
   from: string,
   config: Config,
@@ -143,7 +143,7 @@ async function backUpFolder(
 
 /**
  * Replaces each file. Nothing is left of what people have done: neither events nor sessions. Gives the password that all users have
- * then.
+ * from then on.
  */
 async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<string> {
   const password = randomBytes(9).toString('base64url');

@@ -28,18 +28,18 @@ import { resealFolder } from './reseal.ts';
 import { isSealed, openSealed, readSealedManifest } from './sealed.ts';
 import { whole } from './whole.ts';
 
-/** What is restored, and by which settings. */
+/** What is restored, and with which settings. */
 interface Restoring {
   from: string;
   manifest: BackupManifest;
-  /** Of a sealed one. */
+  /** Of a sealed backup. */
   passphrase: string | undefined;
   erased: readonly ErasureNote[];
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
 }
 
-/** `kith restore`: what its command does, with all that only such commands need. */
+/** What `kith restore` does. Imports what only such commands need. */
 export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const from = resolvePath(given.words[0] ?? '', env);
   const passphrase = isSealed(from) ? await passphraseFor(from, given, env) : undefined;
@@ -83,12 +83,12 @@ interface Databases {
   url: string;
   prefix: string;
   storageUrl: string | undefined;
-  /** Under which everything is sealed in them. */
+  /** Everything sealed in them is sealed under it. */
   secret: string | undefined;
   previous: string[];
 }
 
-/** By way of a folder, from which the databases are filled as by `kith move`. Killed, it goes on there. */
+/** Prepares a folder, and fills the databases from it like `kith move`. If it is killed, the next run goes on with that folder. */
 async function restoreDatabases(
   restoring: Restoring,
   { url, prefix, storageUrl, secret, previous }: Databases,
@@ -97,7 +97,7 @@ async function restoreDatabases(
     throw new UsageError('Set KITH_SECRET to the secret of the platform that is restored to.');
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
-  // What consumers had not had yet is not in the databases, and the new streams begin empty.
+  // Events that consumers had not had yet are not in the databases, and the new streams begin empty.
   const quiet = restoring.manifest.form === 'embedded';
   if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
   await copyFiles(filesIn(path), filesAt({ url, prefix }, storageUrl), restoring.progress);
@@ -120,20 +120,20 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   progress('copied');
   const config = readConfig(platformConfig, {
     ...{ ...manifest.settings, ...env },
-    // Their files are in the folder until it is whole.
+    // The bytes of files are in the folder until it is whole.
     ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
   });
   const log = createLogger({ name: 'kith', level: 'error' });
   const bus = { prefix: config.KITH_PREFIX, file: join(path, 'events.sqlite'), log };
   await adopt(path);
-  // Also where nobody is: it makes the log of events, which a backup of the distributed form does not have.
+  // Done even if nobody is to be erased: it makes the log of events, which a backup of the distributed form does not have.
   await eraseAgain(erased, bus);
   if (erased.length > 0 || quiet) {
     progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }
-  // Afterwards: its users may be many, and the installation erases them while it runs.
+  // Not before: a project may have many users, and the installation erases them while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
 }
 

@@ -1,2 +1,2 @@
-/** All of a sealed backup. */
+/** The file that holds all of a sealed backup. */
 export const sealedFile = 'backup.sealed';

@@ -28,7 +28,7 @@ export function isSealed(folder: string): boolean {
   return existsSync(join(folder, sealedFile)) && !existsSync(join(folder, manifestFile));
 }
 
-/** Makes a folder of its own for what must not get to a disk. Throws `StartError`. */
+/** Makes a new folder for what must not get to a disk. Throws `StartError`. */
 export async function makeWork(below: string): Promise<string> {
   try {
     return await mkdtemp(join(below, 'kith-backup-'));
@@ -50,14 +50,14 @@ export async function writeSealed(of: {
   const path = join(of.to, sealedFile);
   const blobs = await openBlobs(of.files);
   const entries = async function* (): AsyncGenerator<PackedEntry> {
-    // First, so that it is known before anything else is read.
+    // The manifest comes first, so that it is known before anything else is read.
     for (const name of [manifestFile, ...names]) {
       const from = join(of.work, name);
       if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };
     }
     for await (const { key } of blobs.list()) {
       const bytes = await blobs.read(key);
-      // One that is removed meanwhile is not in the backup.
+      // A file that is removed meanwhile is not in the backup.
       if (bytes) yield { path: `${blobsBelow}${key}`, bytes };
     }
   };
@@ -70,7 +70,7 @@ export async function writeSealed(of: {
   flush(path);
 }
 
-/** What a sealed backup says of itself. Throws `StartError` where the passphrase is wrong. */
+/** The manifest of a sealed backup. Throws `StartError` if the passphrase is wrong. */
 export async function readSealedManifest(
   folder: string,
   passphrase: string,
@@ -83,7 +83,7 @@ export async function readSealedManifest(
   return undefined;
 }
 
-/** Writes what a sealed backup holds to a folder, what it says of itself last. Throws `StartError`. */
+/** Writes what a sealed backup holds to a folder, its manifest last. Throws `StartError`. */
 export async function openSealed(from: string, to: string, passphrase: string): Promise<void> {
   const blobs = await openBlobs(filesIn(to));
   let manifest: Buffer | undefined;

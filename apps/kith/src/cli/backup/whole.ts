@@ -1,8 +1,8 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 
 /**
- * Makes a folder whole or not at all: under another name (`….partial`) first, which goes where it fails. What a process has left
- * there that was killed goes before.
+ * Makes a folder whole or not at all. It is made under another name first (`….partial`), and removed if that fails. What a killed
+ * process has left under that name is removed before.
  */
 export async function whole<T>(path: string, make: (partial: string) => Promise<T>): Promise<T> {
   const partial = `${path}.partial`;
@@ -11,7 +11,7 @@ export async function whole<T>(path: string, make: (partial: string) => Promise<
   await mkdir(partial, { recursive: true, mode: 0o700 });
   try {
     const made = await make(partial);
-    // Over one that is empty, if it is there.
+    // Replaces the folder of that name, if there is one and it is empty.
     await rename(partial, path);
     return made;
   } catch (error) {

@@ -4,7 +4,7 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 import { tableOf } from '../table.ts';
 import { walkList } from '../walk-list.ts';
 
-/** Parameters of the list, by option. */
+/** The query parameter that each option sets. */
 const filters = {
   project: 'projectId',
   actor: 'actor',

@@ -1,7 +1,7 @@
 import { backupConfig } from '../backup/config.ts';
 import type { Command } from '../command.ts';
 
-/** Writes a backup of a platform that runs (docs/backup.md). */
+/** Writes a backup of a running platform (docs/backup.md). */
 export const backupCommand: Command = {
   name: 'backup',
   summary: 'write a backup of all data, while the platform runs',

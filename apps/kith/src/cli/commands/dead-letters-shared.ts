@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 import type { Surroundings, Word } from '../command.ts';
 
-/** What says where the bus is. */
+/** Settings that say where the bus is. */
 export const busConfig = z.object({
   NATS_URL: natsConfig.shape.NATS_URL.optional().describe('NATS server of the distributed form'),
   NATS_NKEY: natsConfig.shape.NATS_NKEY.describe('seed of the operator’s NATS user'),
@@ -15,11 +15,11 @@ export const busConfig = z.object({
 
 export const consumer: Word = { value: 'CONSUMER', what: 'consumer, for example connections-profiles' };
 
-/** What `--help` says of where the events are. */
+/** What `--help` says about where the events are. */
 export const busHelp = `Uses NATS_URL, and NATS_NKEY if NATS has users. Without NATS_URL it opens the data folder of an embedded platform
 (KITH_DATA); stop the platform first.`;
 
-/** Opens the bus that has the dead letters, for one piece of work. */
+/** Opens the bus that has the dead letters, does some work with it, and closes it. */
 export async function withBus<T>(
   { env }: Pick<Surroundings, 'env'>,
   work: (bus: Bus) => Promise<T>,

@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import { folderOf } from '../data-folder.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 
-/** Makes the demo project at a platform that runs. */
+/** Makes the demo project on a running platform. */
 export const demoCommand: Command = {
   name: 'demo',
   summary: 'make a demo project at a running platform, and print a request to paste',

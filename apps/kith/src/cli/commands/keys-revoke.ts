@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 import { keysResult } from './keys-shared.ts';
 
-/** Takes a key of access tokens out of use. */
+/** Revokes a key that signs access tokens. */
 export const revokeKeyCommand: Command = {
   name: 'keys revoke',
   summary: 'revoke a leaked signing key at once',

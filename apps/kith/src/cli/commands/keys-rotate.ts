@@ -2,7 +2,7 @@ import type { Command } from '../command.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 import { keysResult } from './keys-shared.ts';
 
-/** Makes the next key of access tokens. */
+/** Makes the next key that signs access tokens. */
 export const rotateKeysCommand: Command = {
   name: 'keys rotate',
   summary: 'make a new key for access tokens',

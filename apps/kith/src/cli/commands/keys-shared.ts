@@ -2,7 +2,7 @@ import type { OutputOf, rotateKeys } from '@kith/contracts';
 import type { Result } from '../command.ts';
 import { tableOf } from '../table.ts';
 
-/** Shows keys of access tokens. */
+/** Shows the keys that sign access tokens. */
 export function keysResult({ keys }: OutputOf<typeof rotateKeys>): Result {
   const text = tableOf(keys, {
     kid: ({ kid }) => kid,

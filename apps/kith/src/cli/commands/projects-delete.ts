@@ -25,7 +25,7 @@ left, and finds no project once everything is erased. This cannot be undone.`,
   },
 };
 
-/** Asks at the terminal for the project's name. Throws `UsageError` where nobody can answer. */
+/** Asks at the terminal for the project's name. Throws `UsageError` if there is no terminal. */
 async function confirm(name: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new UsageError('Add --yes to delete the project for good.');

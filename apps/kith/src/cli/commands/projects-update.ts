@@ -3,7 +3,7 @@ import { type Command, textOf, UsageError } from '../command.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 import { projectsResult, projectWord, settingOptions, settingsOf } from './projects-shared.ts';
 
-/** Changes a project's name or settings; what is not given stays. */
+/** Changes a project's name or settings. A setting that is not given keeps its value. */
 export const updateProjectCommand: Command = {
   name: 'projects update',
   summary: 'change a project’s name or settings',

@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import { restoredConfig } from '../restored/config.ts';
 
-/** The services that store, which `services.ts` knows and cannot tell without being loaded. */
+/** The services that store data. `services.ts` knows them, too, but importing it would load the services. */
 const storing = ['identity', 'connections', 'collections', 'notifications', 'storage'];
 
 /** Notes that a service's database was restored from a backup (docs/adr/0028). */

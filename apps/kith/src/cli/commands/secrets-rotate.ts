@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import { secretsConfig } from '../secrets/config.ts';
 
-/** Seals everything anew under another secret of the installation (docs/secrets.md). */
+/** Seals everything again, under another secret of the installation (docs/secrets.md). */
 export const rotateSecretsCommand: Command = {
   name: 'secrets rotate',
   summary: 'seal everything anew under a new KITH_SECRET',

@@ -5,7 +5,7 @@ import { tableOf } from '../table.ts';
 
 const patienceMs = 5_000;
 
-/** What a service lacks for being ready. */
+/** What a service still needs before it is ready. */
 interface Service {
   name: string;
   internalUrl: string;
@@ -13,7 +13,7 @@ interface Service {
   missing: string[];
 }
 
-/** Tells what runs on the data folder, as its own endpoints say. */
+/** Tells what runs on the data folder, from what its endpoints say. */
 export const statusCommand: Command = {
   name: 'status',
   summary: 'tell whether the platform runs, where, and which services are ready',
@@ -59,7 +59,7 @@ async function servicesOf({ services }: Running): Promise<Service[]> {
   const urls = [...new Set(Object.values(services))];
   const missing = new Map(await Promise.all(urls.map(async (url) => [url, await missingAt(url)] as const)));
   return Object.entries(services).map(([name, internalUrl]) => {
-    // The embedded form answers for all services at once, and names each.
+    // The embedded form gives one answer for all services, which names each of them.
     const own = missing.get(internalUrl)?.flatMap((what) => {
       const [first, rest] = what.split(': ');
       return rest === undefined ? what : first === name ? rest : [];
@@ -69,7 +69,7 @@ async function servicesOf({ services }: Running): Promise<Service[]> {
   });
 }
 
-/** What is missing for being ready, as `/readyz` says. */
+/** What `/readyz` says is missing before the process is ready. */
 async function missingAt(url: string): Promise<string[]> {
   try {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) });

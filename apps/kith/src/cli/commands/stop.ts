@@ -5,10 +5,10 @@ import { type Command, Failure, notRunning } from '../command.ts';
 import { folderConfig, folderOf } from '../data-folder.ts';
 
 const everyMs = 50;
-/** Longer than a process in order takes: it drains, and then has 25 s. */
+/** Longer than a healthy process takes: it drains, and then has 25 s. */
 const patienceMs = 120_000;
 
-/** Ends the installation that runs on the data folder, in order. */
+/** Ends the installation that runs on the data folder in an orderly way. */
 export const stopCommand: Command = {
   name: 'stop',
   summary: 'stop the platform that runs on the data folder',
@@ -31,7 +31,7 @@ async function end(pid: number): Promise<void> {
     process.kill(pid, 'SIGTERM');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // It has ended by itself in between.
+    // The process has ended in the meantime.
     if (code === 'ESRCH') return;
     throw new Failure('failed', `Process ${pid} cannot be stopped (${code}).`);
   }

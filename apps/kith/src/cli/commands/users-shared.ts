@@ -8,7 +8,7 @@ export const usersOptions = {
   ...accessOptions,
 } satisfies Record<string, Option>;
 
-/** The one word of commands about a user. */
+/** The only word that commands about a user take. */
 export const userWord: Word = { value: 'ID', what: 'user id' };
 
 /** Shows users. */
@@ -26,13 +26,13 @@ export function usersResult(users: readonly ProjectUser[]): Result {
   return { value: users, text };
 }
 
-/** The path of the user that a command is about: its word, in the project of `--project`. */
+/** The path of the user that a command is about: the user with the id in its word, in the project of `--project`. */
 export function userPath(given: Given): string {
   const [projectId, userId] = [textOf(given, 'project') ?? '', given.words[0] ?? ''].map(encodeURIComponent);
   return `/admin/projects/${projectId}/users/${userId}`;
 }
 
-/** Sends a change of the user that a command is about to a path below the user's own, and shows the user after it. */
+/** Changes the user that a command is about, by a request to a path below the user's, and shows the changed user. */
 export async function changeUser(
   given: Given,
   around: Surroundings,

@@ -2,7 +2,7 @@ import { type Command, textOf } from '../command.ts';
 import { accessConfig } from '../platform-access.ts';
 import { changeUser, usersOptions, userWord } from './users-shared.ts';
 
-/** Suspends a user: its tokens stop at once. */
+/** Suspends a user, whose tokens stop working immediately. */
 export const suspendUserCommand: Command = {
   name: 'users suspend',
   summary: 'suspend a user; the user’s tokens stop working at once',

@@ -1,13 +1,13 @@
 import type { Command, Option, Word } from '../command.ts';
 import { optionsOf } from '../read-words.ts';
 
-/** A place on the command line: behind `kith`, a group or a command. */
+/** A place on the command line: after `kith`, after a group or after a command. */
 export interface Place {
-  /** The words of the group or command: `projects create`; '' behind `kith` itself. */
+  /** The words of the group or command, for example `projects create`; '' after `kith` itself. */
   path: string;
-  /** Whether a command is still to be named. */
+  /** Whether the words name a group, so that a command has to follow. */
   isGroup: boolean;
-  /** What can stand there, with what it is. */
+  /** The words that can follow, each with a description. */
   words: readonly Offer[];
   /** Whether a file or folder can stand there. */
   takesFile: boolean;
@@ -20,7 +20,7 @@ export interface Offer {
 }
 
 export interface OptionOffer extends Offer {
-  /** What is behind it: nothing, one of the choices, a file, or a text that nobody can complete. */
+  /** What follows it: nothing, one of the choices, a file, or a text that cannot be completed. */
   value: 'none' | 'file' | 'text' | readonly string[];
 }
 

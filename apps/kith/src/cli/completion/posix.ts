@@ -2,7 +2,7 @@ import type { Offer, OptionOffer, Place } from './places.ts';
 
 /** What differs between bash and zsh. */
 interface Dialect {
-  /** Before the cases: `at` is the place, `prev` the word before the current one, `cur` that one. */
+  /** Comes before the cases. It sets `at` to the place, `cur` to the current word and `prev` to the word before. */
   head: string;
   /** Completes files. */
   files: string;
@@ -59,7 +59,7 @@ ${dialect.foot}
 `;
 }
 
-/** What can stand behind an option that takes a value. */
+/** What can follow an option that takes a value. */
 function valueCase(dialect: Dialect, path: string, { name, value }: OptionOffer): string[] {
   if (value === 'none') return [];
   const offers = value === 'text' ? ':' : value === 'file' ? dialect.files : dialect.offer(value.map(bare));

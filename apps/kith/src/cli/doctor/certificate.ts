@@ -5,7 +5,7 @@ import { Check, type Finding } from './finding.ts';
 const dayMs = 24 * 3600_000;
 const patienceMs = 5_000;
 
-/** The certificate at an https address, as clients see it. */
+/** Checks the certificate at an https address as clients would. */
 export async function checkCertificate(address: string, leastDays: number): Promise<Finding[]> {
   const check = new Check('certificate');
   const { hostname: host, port } = new URL(address);
@@ -34,7 +34,7 @@ export async function checkCertificate(address: string, leastDays: number): Prom
 /** When a server's certificate ends, and why clients refuse it, if they do. */
 function certificateAt(host: string, port: number): Promise<{ until: number; refusal: string | undefined }> {
   return new Promise((resolve, reject) => {
-    // Its certificate is what is looked at, whatever it is; nothing is sent.
+    // Bad certificates are accepted, as the certificate is all that is looked at; nothing is sent.
     const servername = isIP(host) ? {} : { servername: host };
     const socket = connect({ host, port, ...servername, rejectUnauthorized: false, timeout: patienceMs });
     const end = (settle: () => void) => {

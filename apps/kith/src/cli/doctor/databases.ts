@@ -7,7 +7,7 @@ import { serviceBackups } from '../../services.ts';
 import { Check, type Finding, sentenceOf } from './finding.ts';
 import { skewMs } from './machine.ts';
 
-/** The services' files: whether they are whole, and have the indexes that this version declares. */
+/** Checks whether the services' files are whole and have the indexes that this version declares. */
 export async function checkFiles(path: string): Promise<Finding[]> {
   const folder = dataFolder(path);
   const findings: Finding[] = [];
@@ -28,7 +28,7 @@ export async function checkFiles(path: string): Promise<Finding[]> {
   return findings;
 }
 
-/** The services' databases on MongoDB, and the server itself. */
+/** Checks the services' databases on MongoDB, and the server itself. */
 export async function checkMongo(url: string, prefix: string): Promise<Finding[]> {
   const check = new Check('MongoDB');
   const findings: Finding[] = [];
@@ -81,7 +81,7 @@ function tellServer(check: Check, { version, aheadMs, asksWho }: ExaminedServer)
   if (check.findings.length === 0) check.ok(`MongoDB ${version}.`);
 }
 
-/** Says of a server's clock how far it is off. */
+/** Reports how far a server's clock is off, if it is too far. */
 export function tellSkew(check: Check, aheadMs: number): void {
   if (Math.abs(aheadMs) <= skewMs) return;
   const seconds = Math.round(Math.abs(aheadMs) / 1000);

@@ -9,7 +9,7 @@ const patienceMs = 2_000;
 const oldestNats = [2, 10];
 const oldestRedis = [7, 0];
 
-/** The engines of the distributed form. */
+/** Checks the engines of the distributed form. */
 export async function checkEngines(config: DoctorConfig): Promise<Finding[]> {
   const { MONGODB_URL, NATS_URL, REDIS_URL, KITH_PREFIX: prefix } = config;
   const found = await Promise.all([

@@ -1,6 +1,6 @@
-/** What the doctor says of one thing that it has looked at. */
+/** What the doctor says about one thing that it has checked. */
 export interface Finding {
-  /** What it has looked at. */
+  /** The thing that was checked. */
   check: string;
   state: 'ok' | 'warning' | 'wrong';
   /** What it has found, as a sentence. */
@@ -9,7 +9,7 @@ export interface Finding {
   mend?: string;
 }
 
-/** Collects what is said of one thing; with nothing else said, it is in order. */
+/** Collects what is said about one thing. */
 export class Check {
   readonly findings: Finding[] = [];
   readonly #name: string;

@@ -8,7 +8,7 @@ import { Check, type Finding, sentenceOf } from './finding.ts';
 /** Permissions of the group and of all others. */
 const others = 0o077;
 
-/** The data folder: whose it is, who can read it, and whether it can be written to. */
+/** Checks the data folder: who owns it, who can read it, and whether it can be written to. */
 export function checkFolder(path: string): Finding[] {
   const check = new Check('data folder');
   const folder = statSync(path, { throwIfNoEntry: false });
@@ -46,7 +46,7 @@ export function checkFolder(path: string): Finding[] {
   return check.findings;
 }
 
-/** Whether the files of the embedded form are those of one installation. */
+/** Checks whether the files of the embedded form all belong to the same installation. */
 export function checkStamps(path: string): Finding[] {
   const check = new Check('files');
   const storing = storingNames.map((name) => `${name}.sqlite`);

@@ -6,7 +6,7 @@ import { Check, type Finding, sentenceOf } from './finding.ts';
 
 const patienceMs = 5_000;
 
-/** What runs on the data folder, by its own word. */
+/** Checks what runs on the data folder, by what it says itself. */
 export async function checkRunning(path: string): Promise<Finding[]> {
   const check = new Check('platform');
   let running: Running | undefined;
@@ -46,7 +46,7 @@ async function missingAt(url: string): Promise<string[]> {
   }
 }
 
-/** Whether Kith is what clients reach at its public address. */
+/** Checks whether clients reach Kith at its public address. */
 export async function checkAddress(address: string): Promise<Finding[]> {
   const check = new Check('address');
   const mend = 'See whether PUBLIC_URL is its address, and whether the proxy in front leads to PORT.';
@@ -58,7 +58,7 @@ export async function checkAddress(address: string): Promise<Finding[]> {
       check.wrong(`What answers at ${address} is not Kith (status ${answer.status}).`, mend);
       return check.findings;
     }
-    // The header has whole seconds.
+    // The header counts whole seconds.
     const said = Date.parse(answer.headers.get('date') ?? '');
     if (!Number.isNaN(said)) tellSkew(check, said + 500 - (asked + Date.now()) / 2);
     if (check.findings.length === 0) check.ok(`Kith answers at ${address}.`);

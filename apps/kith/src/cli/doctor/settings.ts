@@ -4,13 +4,13 @@ import { type DoctorConfig, doctorConfig } from './config.ts';
 import { Check, type Finding } from './finding.ts';
 
 const manyTurns = 200;
-/** Fewer different characters than this are no random secret, however long it is. */
+/** A secret with fewer different characters than this is not random, however long it is. */
 const fewCharacters = 10;
 const secretLength = 32;
 const noisy: readonly string[] = ['trace', 'debug'];
 const everyInterface: readonly string[] = ['0.0.0.0', '::'];
 
-/** Reads an installation's settings, those that are refused as absent, and says which are refused. */
+/** Reads an installation's settings, and says which are refused. Those count as absent. */
 export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; findings: Finding[] } {
   const check = new Check('settings');
   const left = { ...env };
@@ -31,7 +31,7 @@ export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; fi
   throw new StartError('The settings cannot be read.');
 }
 
-/** Says what of the settings is dangerous, or does not fit together. */
+/** Says which settings are dangerous, or do not fit together. */
 export function checkSettings(config: DoctorConfig, env: NodeJS.ProcessEnv): Finding[] {
   const check = new Check('settings');
   const isProduction = config.NODE_ENV === 'production';
@@ -110,7 +110,7 @@ function checkSecret(name: string, value: string | undefined, isProduction: bool
   }
 }
 
-/** Files of secrets that every user of the machine can read. */
+/** Reports files of secrets that every user of the machine can read. */
 function checkSecretFiles(env: NodeJS.ProcessEnv, check: Check): void {
   for (const name of Object.keys(doctorConfig.shape)) {
     const file = env[`${name}_FILE`];

@@ -8,7 +8,7 @@ export interface Batch extends RowNames {
   rows: string[];
   /** The line of each row. */
   lines: number[];
-  /** Lines that are no rows. */
+  /** Lines that are not valid rows. */
   refused: { line: number; reason: string }[];
   end: { offset: number; line: number };
 }
@@ -26,7 +26,7 @@ export async function* batches(
   for await (const line of lines) {
     const read = readRow(line.bytes, kind.row);
     if (read && 'json' in read) {
-      // The line's length, which is at least that of what is sent of it.
+      // The length of the whole line: what is sent of it is not longer.
       const length = line.bytes.length;
       if (batch.rows.length === kind.rowsAtOnce || bytes + length > mostBytes) {
         yield batch;

@@ -2,8 +2,8 @@ import { rebuildConnectionsProfiles, rebuildNotificationsProfiles } from '@kith/
 import type { PlatformAccess } from '../platform-access.ts';
 
 /**
- * Has the services that keep copies of profiles copy those of a project: imported users have told no event, and a search
- * looks into the copy alone.
+ * Makes the services that keep copies of profiles copy those of a project: an import of users publishes no events, and a search
+ * reads only the copy.
  */
 export async function copyProfiles(access: PlatformAccess, projectId: string): Promise<void> {
   const copies = [rebuildConnectionsProfiles, rebuildNotificationsProfiles];
@@ -11,7 +11,7 @@ export async function copyProfiles(access: PlatformAccess, projectId: string): P
 }
 
 async function copyOne(access: PlatformAccess, path: string, projectId: string): Promise<void> {
-  // Users are walked by project and id: the project's follow this position, and the walk ends with them.
+  // Users are ordered by project and id: the project's users follow this position, and the walk ends after them.
   const own = `${projectId}|`;
   for (let after: string | null = own; after?.startsWith(own); ) {
     const page: { next: string | null } = await access.call('POST', path, { after });

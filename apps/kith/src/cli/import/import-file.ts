@@ -16,11 +16,11 @@ export interface ImportFileOptions {
   file: string;
   kind: ImportKind;
   restart: boolean;
-  /** Told after each request. */
+  /** Called after each request. */
   onProgress(progress: Progress, size: number): void;
 }
 
-/** What became of lines. */
+/** How many lines there were, and what became of them. */
 export interface Counts {
   lines: number;
   imported: number;
@@ -32,14 +32,14 @@ export interface Counts {
 export interface ImportedFile {
   run: Counts;
   inAll: Counts;
-  /** Where the rejected lines are named, of all runs; `null` when there are none. */
+  /** The file that names the rejected lines of all runs; `null` if there are none. */
   rejectedFile: string | null;
 }
 
 /**
- * Imports a file, from where it stopped the last time. A few requests are under way at once; what is kept is how far all
- * before it is done, so that a process that dies repeats at most those few, and that changes nothing. After users their
- * profiles are copied to where they are looked for.
+ * Imports a file, from where it stopped the last time. A few requests are under way at the same time. The recorded position is one
+ * before which everything is done, so a process that dies repeats at most those few requests, which changes nothing. After users,
+ * their profiles are copied to where searches look for them.
  */
 export async function importFile(options: ImportFileOptions): Promise<ImportedFile> {
   const { access, projectId, file, kind, restart, onProgress } = options;
@@ -73,7 +73,7 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
     const inAll = countsOf(kept.progress);
     return { run: difference(inAll, before), inAll, rejectedFile: kept.rejectedFile };
   } finally {
-    // A failure leaves others under way; what is answered of them is not noted any more.
+    // After a failure other requests are still under way; their answers are not recorded any more.
     await inOrder.end().catch(() => undefined);
     await kept.close();
   }

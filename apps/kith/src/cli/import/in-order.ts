@@ -1,20 +1,20 @@
 import type { Batch } from './batches.ts';
 import type { SentRows } from './send.ts';
 
-/** Requests at once: enough that the platform never waits for a file to be read. */
+/** Requests under way at the same time: enough that the platform never waits for the file to be read. */
 const atOnce = 4;
 
 export interface InOrderOptions {
-  /** Ends early by the signal, when another has failed. */
+  /** `signal` ends it early when another batch has failed. */
   send(batch: Batch, signal: AbortSignal): Promise<SentRows>;
-  /** Told of each batch once it is answered, one after the other, in the order of the file. */
+  /** Called for each batch once it is answered, one after the other, in the order of the file. */
   settle(batch: Batch, result: SentRows): Promise<void>;
 }
 
 /**
- * Has a few batches under way at once, and settles them in the order of the file: what is settled is a beginning of it,
- * without a gap. A batch that shares a name with one before it is sent when that is done, so that the first row of a name
- * has it, and a parent is there before what is in it.
+ * Sends a few batches at the same time, and settles them in the order of the file: the settled batches are the beginning of the
+ * file, without a gap. A batch that shares a name with an earlier one is sent when that one is done, so that the first row with a
+ * name gets it, and a parent is there before its children.
  */
 export class InOrder {
   readonly #options: InOrderOptions;
@@ -30,7 +30,7 @@ export class InOrder {
   async add(batch: Batch): Promise<void> {
     while (this.#underWay.size >= atOnce || this.#hangsOnOthers(batch)) await this.#oldest();
     const answer = this.#options.send(batch, this.#failed.signal);
-    // Awaited in its turn; a failure before that is not to end the process.
+    // It is awaited in its turn; a failure before that must not end the process.
     answer.catch(() => undefined);
     const before = this.#last;
     const settled = (async () => {

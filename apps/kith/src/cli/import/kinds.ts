@@ -21,15 +21,15 @@ import type { z } from 'zod';
 import { type Send, sendFile, sendRows } from './send.ts';
 
 /**
- * What rows have to do with others of their file, by names: what they are or take, and what they build on. Where two rows
- * share one, what becomes of them hangs on their order. A name that is shared by chance costs a little time.
+ * The names by which rows depend on others of their file: names of what they create or take, and of what they build on. If two rows
+ * share a name, their results depend on their order. A name that is shared by chance costs a little time.
  */
 export interface RowNames {
   takes: Set<string>;
   needs: Set<string>;
 }
 
-/** One kind of file: what its lines are, and where they are sent. */
+/** A kind of file: what its lines hold, and where they are sent. */
 export interface ImportKind {
   name: 'users' | 'connections' | 'collections' | 'entities' | 'files';
   row: z.ZodObject;
@@ -51,7 +51,7 @@ const kind = <Row>(
   addNames: (names, one) => addNames(names, one as Row),
 });
 
-/** Every kind, in the order in which they have to come: each builds on those before it. */
+/** Every kind, in the order in which they have to be imported: each builds on those before it. */
 export const importKinds: readonly ImportKind[] = [
   kind<ImportedUser>('users', importedUser, importUsers, ({ takes }, row) => {
     if (row.id) takes.add(row.id);
@@ -66,7 +66,7 @@ export const importKinds: readonly ImportKind[] = [
     if (row.id) takes.add(row.id);
   }),
   kind<ImportedCollection>('collections', importedCollection, importCollections, (names, row) => {
-    // Without the owner, who may be named in two ways: no row may miss its parent.
+    // The id alone, without the owner, who may be named in two ways: each row has to find its parent.
     names.takes.add(row.id);
     if (row.parentId) names.needs.add(row.parentId);
   }),

@@ -6,23 +6,26 @@ import { z } from 'zod';
 const shape = z.object({
   projectId: z.string(),
   kind: z.string(),
-  /** Everything before it is done. */
+  /** Everything before this position is done. */
   offset: z.int(),
-  /** SHA-256, hexadecimal, of what stood right before the offset: the file must be the same to go on in it. */
+  /** SHA-256, hexadecimal, of the bytes right before the offset: the import goes on only if they are still the same. */
   before: z.string(),
   line: z.int(),
   imported: z.int(),
   unchanged: z.int(),
   rejected: z.int(),
-  /** How long the file of rejected lines was then: what follows was written on the way to the next state. */
+  /** How long the file of rejected lines was then. What follows in it was written on the way to the next state. */
   rejectedBytes: z.int(),
-  /** Of users: up to which line their profiles have been copied. */
+  /** For users: the line up to which their profiles have been copied. */
   copiedLine: z.int(),
 });
-/** How far a file has come. It holds no data of the file's. */
+/** How far the import of a file has come. It holds no data of the file. */
 export type Progress = z.output<typeof shape>;
 
-/** Keeps how far a file has come, beside it, and the lines that were rejected. Both are their owner's alone. */
+/**
+ * Records, in two files beside the imported one, how far its import has come and which lines were rejected. Only their owner can
+ * read both.
+ */
 export class ProgressFile {
   readonly #file: string;
   readonly #rejected: FileHandle;
@@ -34,7 +37,7 @@ export class ProgressFile {
     this.progress = progress;
   }
 
-  /** Where the rejected lines are named; `null` when there are none. */
+  /** The file that names the rejected lines; `null` if there are none. */
   get rejectedFile(): string | null {
     return this.progress.rejectedBytes > 0 ? rejectedOf(this.#file) : null;
   }

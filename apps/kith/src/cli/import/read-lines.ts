@@ -13,8 +13,8 @@ const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
 /**
- * Reads lines from a position on. A last one without a line end counts as well. Of a line over 1 MiB, longer than any row,
- * only the beginning is given: a file that is not of lines must not be held whole.
+ * Reads lines from a position on. A last line without a line end counts as well. If a line is over 1 MiB, longer than any row, only
+ * its beginning is given, so that a file without line ends is not held in memory whole.
  */
 export async function* readLines(
   file: FileHandle,

@@ -2,11 +2,11 @@ import { readInput } from '@kith/contracts';
 import type { z } from 'zod';
 import { reasonOf } from './reason.ts';
 
-/** A row as it is sent, with what it says; or why it is none. Reasons never quote what stands in the line. */
+/** A row, as the JSON that is sent and as the parsed value; or the reason why the line is no row. Reasons never quote the line. */
 export type ReadRow<Row> = { json: string; row: Row } | { reason: string };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
-/** A request holds 256 KiB; far more than the longest row that can be right. */
+/** A request holds 256 KiB. This is far more than the longest valid row. */
 const longest = 200 * 1024;
 
 /** Reads a line as a row of its schema; nothing for a blank line. */

@@ -14,11 +14,11 @@ import {
 import { CallError } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
-/** How long a platform that is away, or overloaded, is waited for. */
+/** How long to wait for a platform that is away or overloaded. */
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
-/** What became of rows; a reason may be this side's own. */
+/** What became of rows; a reason may also come from this command. */
 export type SentRows = Omit<ImportResult, 'rejected'> & {
   rejected: { row: number; reason: string; fields?: string[] | undefined }[];
 };
@@ -34,8 +34,8 @@ export interface Sending {
 }
 
 /**
- * How many rows a file's requests have. A request that is not answered in time goes on in the platform; sent again as it was, it would
- * meet its own unfinished work and take longer still.
+ * How many rows a file's requests have. The platform goes on working on a request that it did not answer in time. The same request,
+ * sent again, would meet that unfinished work and take longer still.
  */
 export class Pace {
   #rows = importRows;
@@ -50,7 +50,7 @@ export class Pace {
     return this.#rows;
   }
 
-  /** Waits, and has fewer rows sent from then on. */
+  /** Waits, and lowers the number of rows in a request from then on. */
   async slowDown(rows: number, signal: AbortSignal): Promise<void> {
     this.#rows = Math.min(this.#rows, Math.ceil(rows / 2));
     await wait(this.#pauseMs, undefined, { signal });
@@ -58,12 +58,12 @@ export class Pace {
 }
 
 /**
- * Sends rows, again while the platform is away, slow or failing: rows that are there already change nothing. Rejects
+ * Sends rows, and sends them again while the platform is away, slow or failing: rows that are already there change nothing. Rejects
  * with `CallError` for any other answer, `StartError` when nobody answers for a minute; `signal` ends it.
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 
-/** Sends rows as JSON, fewer at once where the platform does not answer in time. */
+/** Sends rows as JSON; fewer in a request if the platform does not answer in time. */
 export const sendRows: Send = async (rows, sending) => {
   const all: SentRows = { imported: 0, unchanged: 0, rejected: [] };
   for (let sent = 0; sent < rows.length; ) {
@@ -82,7 +82,7 @@ export const sendRows: Send = async (rows, sending) => {
   return all;
 };
 
-/** Sends the one row of a file as a form, with its bytes from the disk, as they are read. */
+/** Sends the row of one file as a form. The file's bytes are sent as they are read from the disk. */
 export const sendFile: Send = async ([row = ''], sending) => {
   const { path, name = basename(path), ...fields }: ImportedFile = JSON.parse(row);
   const bytes = await bytesAt(path, dirname(sending.file));
@@ -91,12 +91,15 @@ export const sendFile: Send = async ([row = ''], sending) => {
   for (const [field, value] of Object.entries(fields)) {
     if (value != null) form.append(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
   }
-  // Last: what becomes of it is in the other fields.
+  // The file comes last: the other fields say what to do with it.
   form.append('file', bytes, name);
   return send(sending, { headers: {}, body: form });
 };
 
-/** The bytes at a path below a folder, or why there are none. What other folders hold may be nobody's to import. */
+/**
+ * The bytes at a path below a folder, or why there are none. Paths outside of the folder are refused: what other folders hold may
+ * not be meant for an import.
+ */
 async function bytesAt(path: string, folder: string): Promise<Blob | string> {
   try {
     const [real, root] = await Promise.all([realpath(resolve(folder, path)), realpath(folder)]);
@@ -113,7 +116,7 @@ async function bytesAt(path: string, folder: string): Promise<Blob | string> {
 
 type Body = Required<Pick<RequestInit, 'headers' | 'body'>>;
 
-/** Gives `too-slow` where the platform did not answer in time what can be sent in parts. */
+/** Gives `too-slow` if the platform did not answer in time and the request can be sent in parts. */
 async function send(sending: Sending, body: Body): Promise<ImportResult>;
 async function send(
   sending: Sending,

@@ -17,7 +17,7 @@ export class Checksum {
   }
 }
 
-/** A document as a text that does not hang on the order of its fields. */
+/** A document as a text that does not depend on the order of its fields. */
 export function canonical(value: unknown): string {
   if (value instanceof Date) return `@${value.getTime()}`;
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
@@ -28,7 +28,7 @@ export function canonical(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Whether a document stays for now: one that is about to expire may be gone on either side. */
+/** Whether a document still exists at a time: one that expires before may be gone in either place. */
 export function isFirm({ expireAt, expiresAt }: Document, at: number): boolean {
   const end: unknown = expireAt ?? expiresAt;
   return !(end instanceof Date) || end.getTime() > at;

@@ -2,7 +2,7 @@ import { commonConfig, mongoConfig } from '@kith/service/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 
-/** What says where to. */
+/** Settings that say where to move the data. */
 export const moveConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.describe('where to: MongoDB or a compatible server'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,

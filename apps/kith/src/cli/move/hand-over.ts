@@ -6,9 +6,9 @@ import { dataFiles, type MovedCount, type MoveState, writeState } from './state.
 import type { Target } from './target.ts';
 
 /**
- * Hands the data over, once both places hold the same: first no embedded platform may open it any more, then the databases
- * are whole. Each step can be repeated, so that a move that dies between two of them is ended by the next try.
- * Throws `StartError` where that has been done, or where the databases are not those that were filled.
+ * Hands the data over, once both places hold the same: first it forbids embedded platforms to open the folder, then it marks the
+ * databases as whole. Each step can be repeated, so that the next try completes a move that died between two of them. Throws
+ * `StartError` if the data was handed over already, or if the databases are not those that were filled.
  */
 export async function handOver(
   { folder, target }: { folder: DataFolder; target: Target },

@@ -10,10 +10,10 @@ import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
-/** How long services get for what is on its way; an event that fails is tried for a quarter of an hour. */
+/** How long services get to finish pending work; an event that fails is retried for a quarter of an hour. */
 const patienceMs = 20 * 60_000;
 
-/** Notes which consumers there are. */
+/** Notes which consumers the services have. */
 class NotingBus extends BusWrapper {
   readonly durables = new Set<string>();
 
@@ -26,15 +26,15 @@ class NotingBus extends BusWrapper {
 export interface QuietOptions {
   config: PlatformConfig;
   log: Logger;
-  /** Consumers of the log that no service has any more, and that need not come to its end. */
+  /** Consumers of the log that no service has any more, and that need not reach its end. */
   without?: readonly string[];
   patience?: number;
 }
 
 /**
- * Has the services of an embedded installation finish what is on its way, without a gateway: every event published, and
- * every consumer at the end of the log. So nothing has to be carried over but what is stored. Throws `StartError` when
- * a consumer does not get there: at once for one that no service has, which nothing would ever bring there.
+ * Makes the services of an embedded installation finish pending work, without a gateway, until every event is published and every
+ * consumer is at the end of the log. Then only stored data has to be carried over. Throws `StartError` when a consumer does not get
+ * there; at once if no service has that consumer, as it would never get there.
  */
 export async function untilQuiet(
   folder: DataFolder,
@@ -69,12 +69,12 @@ export async function untilQuiet(
     await Promise.all(running.map((service) => service.stop()));
     await bus.close();
   }
-  // Stopping may publish what was just stored: a last look, when nobody writes any more.
+  // Stopping may publish what was just stored, so this looks again when nobody writes any more.
   const late = left();
   if (late) throw new StartError(`${late}. Run the command again.`);
 }
 
-/** What is still on its way, in a sentence without its end; nothing when all has arrived. */
+/** What is still pending, as a sentence without its full stop; nothing if nothing is. */
 function whatIsLeft(folder: DataFolder, without: readonly string[]): string | undefined {
   for (const { service } of serviceMoves) {
     using db = new DatabaseSync(folder.file(`${service}.sqlite`), { timeout: 5_000 });

@@ -15,7 +15,7 @@ import { checkFolder, Source } from './source.ts';
 import { isBegun, isHandedOver, readState } from './state.ts';
 import { Target } from './target.ts';
 
-/** `kith move`: what its command does, with all that only this command needs. */
+/** What `kith move` does. Imports what only this command needs. */
 export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
   const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept, STORAGE_URL } = readConfig(moveConfig, env);
   const path = resolvePath(textOf(given, 'from') ?? kept, env);
@@ -33,7 +33,7 @@ export async function runMove(given: Given, { env, progress }: Surroundings): Pr
       progress('waiting for pending work …');
       await untilQuiet(folder, { config, log, without });
     }
-    // What lies in S3 stays there.
+    // Files in S3 stay there.
     if (!STORAGE_URL) await copyFiles(filesIn(path), filesAt({ url, prefix }, undefined), progress);
     const counts = await moveData({ folder, source: new Source(folder), target, prefix }, progress);
     return { value: { counts }, text: tableOfCounts(counts) };

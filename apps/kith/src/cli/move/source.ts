@@ -14,7 +14,7 @@ type MovedDocument = ReturnType<MovedTable['document']>;
 /** An embedded installation's data, to be read only. */
 export class Source {
   readonly #folder: DataFolder;
-  /** By service and key: events that a consumer has given up. They go out once more from the new place. */
+  /** Events that a consumer has given up, by service and key. They are published once more from the new place. */
   readonly #dead = new Map<string, Map<string, EventEnvelope>>();
 
   constructor(folder: DataFolder) {
@@ -29,10 +29,11 @@ export class Source {
     }
   }
 
-  /** Throws `StartError` where the service keeps something that there is no place for in the other form. */
+  /** Throws `StartError` if the service has a table that has no place in the other form. */
   check({ service, tables }: ServiceMove): void {
     using db = this.#open(service);
-    // Which folder a file is of (docs/adr/0031) is nothing to move; marks speak of the log that is left behind.
+    // `installation` says which folder a file belongs to (docs/adr/0031), and `marks` refers to the log that stays behind: neither
+    // is moved.
     const known = new Set(['installation', 'marks', ...tables.map(({ table }) => table)]);
     const stored = db.prepare(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
@@ -42,7 +43,7 @@ export class Source {
       throw new StartError(`The table ${unknown.name} of ${service} cannot be moved by this version.`);
   }
 
-  /** The documents of a table, in the order of its keys, some at a time, after the key of the last one if given. */
+  /** The documents of a table in batches, in the order of its keys, from the first one after the key `after`, if given. */
   *documents(
     { service }: ServiceMove,
     { table, key, document }: MovedTable,
@@ -66,7 +67,7 @@ export class Source {
     }
   }
 
-  /** Events that were given up, and that the service's own table has no longer. */
+  /** Events that a consumer has given up and that the service's own table no longer has. */
   deadBeyond({ service }: ServiceMove): MovedDocument[] {
     using db = this.#open(service);
     const isThere = db.prepare('SELECT 1 FROM events WHERE key = ?');
@@ -90,7 +91,7 @@ export class Source {
   }
 }
 
-/** Throws `StartError` where a folder holds no installation, or data of services that cannot be moved. */
+/** Throws `StartError` if a folder holds no installation, or data of services that cannot be moved. */
 export function checkFolder(path: string, files: readonly string[], moves: readonly ServiceMove[]): void {
   const known = ['events', 'lock', ...moves.map(({ service }) => service)];
   if (!existsSync(`${path}/identity.sqlite`)) {

@@ -7,22 +7,22 @@ import { storingNames } from '../../services.ts';
 import { version } from '../version.ts';
 
 const count = z.object({ service: z.string(), collection: z.string(), documents: z.int() });
-/** What was moved of a collection. */
+/** How many documents of a collection were moved. */
 export type MovedCount = z.output<typeof count>;
 
 const shape = z.object({
   move: z.string(),
   prefix: z.string(),
-  /** The version of Kith that copies: another one has other schemas, and starts again. */
+  /** The version of Kith that copies. Another version may have other schemas, so it starts again. */
   version: z.string().default(''),
-  /** The data files as they were when copying began: with others it starts again. */
+  /** The fingerprint of the data files when copying began. If they have changed, it starts again. */
   files: z.string(),
-  /** By service and table: the key of the last row that is there, and whether it was the last of all. */
+  /** By service and table: the key of the last row that was copied, and whether it was the last row of the table. */
   tables: z.record(
     z.string(),
     z.object({ last: z.array(z.union([z.string(), z.number()])), isDone: z.boolean() }),
   ),
-  /** Set once both places were found to hold the same: what is left is to hand over. */
+  /** Set once both places were found to hold the same: only the handing over is left. */
   counts: z.array(count).optional(),
   isFinished: z.boolean().default(false),
 });
@@ -30,10 +30,10 @@ const shape = z.object({
 export type MoveState = z.output<typeof shape>;
 
 const stateFile = 'move.json';
-/** Without their ending; that of the events is opened before the others. */
+/** The names of the data files, without `.sqlite`; that of the events is opened before the others. */
 export const dataFiles = ['events', ...storingNames];
 
-/** Reads how far the folder's move has come; nothing where none has begun. Throws `StartError`. */
+/** Reads how far the folder's move has come; nothing if none has begun. Throws `StartError`. */
 export function readState(folder: DataFolder, prefix: string): MoveState | undefined {
   const text = folder.read(stateFile);
   if (text === undefined) return undefined;
@@ -63,12 +63,18 @@ export function isBegun(folder: DataFolder, state: MoveState): boolean {
   return state.version === version && state.files === fingerprint(folder);
 }
 
-/** Whether all is copied and compared, and is so still: the first mark keeps everybody off, or nobody has been there. */
+/**
+ * Whether everything is copied and compared, and has not changed since: either the first mark keeps platforms out, or the files are
+ * untouched.
+ */
 export function isHandedOver(folder: DataFolder, state: MoveState): boolean {
   return state.counts !== undefined && (isMoved(folder.file('events.sqlite')) || isBegun(folder, state));
 }
 
-/** Tells the data files from those before any write. Nobody has them open then, so that all of it is in the files. */
+/**
+ * A text that differs after any write to the data files. It is taken while nobody has them open, so that everything is in the
+ * files.
+ */
 export function fingerprint(folder: DataFolder): string {
   return dataFiles
     .map((name) => statSync(folder.file(`${name}.sqlite`)))

@@ -25,7 +25,7 @@ export class Target implements AsyncDisposable {
 
   /** Connects. Throws `StartError`. */
   static async open(options: { url: string; prefix: string }): Promise<Target> {
-    // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+    // Loaded only here: the embedded form does without the driver (docs/adr/0043).
     const { MongoClient } = await import('mongodb');
     const client = new MongoClient(options.url, {
       writeConcern: { w: 'majority', journal: true },
@@ -43,7 +43,7 @@ export class Target implements AsyncDisposable {
     return this.#db(service).databaseName;
   }
 
-  /** Throws `StartError` where a service's database is not one that this move has filled. */
+  /** Throws `StartError` if a service's database is not one that this move has filled. */
   async checkClaimed(service: string, move: string): Promise<void> {
     const mark = await this.#marks(service).findOne({ _id: 'move' });
     if (mark?.move === move) return;
@@ -52,7 +52,7 @@ export class Target implements AsyncDisposable {
     );
   }
 
-  /** Claims a service's database for a move. Throws `StartError` where other data is in it, or where a move has ended. */
+  /** Claims a service's database for a move. Throws `StartError` if other data is in it, or if a move to it has ended. */
   async claim({ service, prepare }: ServiceMove, move: string): Promise<void> {
     const db = this.#db(service);
     const marks = this.#marks(service);
@@ -61,7 +61,7 @@ export class Target implements AsyncDisposable {
     if (mark && mark.move !== move) throw foreign(db);
     if (!mark) {
       for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
-        // The bytes of files are copied before.
+        // The bytes of files were copied before.
         if (name === 'schema' || name.startsWith(`${bucketName}.`)) continue;
         if (await db.collection(name).findOne()) throw foreign(db);
       }
@@ -71,13 +71,13 @@ export class Target implements AsyncDisposable {
     await prepare({ kind: 'mongo', url, database: db.databaseName });
   }
 
-  /** Empties what a move fills: what was copied of data that has changed since. */
+  /** Empties the collections that a move fills: the copied data has changed since. */
   async clear({ service, tables }: ServiceMove): Promise<void> {
     const names = new Set(tables.map(({ collection }) => collection));
     for (const name of names) await this.#db(service).collection(name).deleteMany({});
   }
 
-  /** Writes documents in the places of those that are there: a second time changes nothing. */
+  /** Writes documents, each replacing the one with its id: doing so twice changes nothing. */
   async put(service: string, collection: string, documents: readonly MovedDocument[]): Promise<void> {
     if (documents.length === 0) return;
     await this.#db(service)
@@ -90,7 +90,7 @@ export class Target implements AsyncDisposable {
       );
   }
 
-  /** Counts and sums up what a collection holds, but for what is about to expire by itself. */
+  /** The checksum of a collection, without the documents that are about to expire. */
   async checksum(service: string, collection: string, firmAt: number): Promise<Checksum> {
     const sum = new Checksum();
     for await (const document of this.#db(service).collection(collection).find()) {
@@ -99,7 +99,7 @@ export class Target implements AsyncDisposable {
     return sum;
   }
 
-  /** Notes that a service's database is whole: from then on it is the platform's. A second time changes nothing. */
+  /** Notes that a service's database is whole: from then on it belongs to the platform. Doing so twice changes nothing. */
   async finish(service: string): Promise<void> {
     const isNot = { _id: 'move', finishedAt: { $exists: false } };
     await this.#marks(service).updateOne(isNot, { $set: { finishedAt: new Date() } });

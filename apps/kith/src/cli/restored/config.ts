@@ -2,7 +2,7 @@ import { commonConfig, mongoConfig } from '@kith/service/config';
 import { z } from 'zod';
 import { dataFolderConfig } from '../../forms/data-folder-config.ts';
 
-/** What says where the database is. */
+/** Settings that say where the database is. */
 export const restoredConfig = z.object({
   MONGODB_URL: mongoConfig.shape.MONGODB_URL.optional().describe('databases of the distributed form'),
   KITH_PREFIX: commonConfig.shape.KITH_PREFIX,

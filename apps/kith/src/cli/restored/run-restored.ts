@@ -8,7 +8,7 @@ import { type Given, type Result, type Surroundings, textOf } from '../command.t
 import { resolvePath } from '../data-folder.ts';
 import { restoredConfig } from './config.ts';
 
-/** `kith restored`: what its command does, with all that only such commands need. */
+/** What `kith restored` does. Imports what only such commands need. */
 export async function runRestored(given: Given, { env }: Surroundings): Promise<Result> {
   const config = readConfig(restoredConfig, env);
   const { MONGODB_URL, KITH_DATA } = config;
@@ -34,7 +34,7 @@ async function noteInFolder(service: ServiceMove, path: string): Promise<number>
   }
 }
 
-/** Brings the schema up to date first: the backup may be of a version before. */
+/** Brings the schema up to date first: the backup may be of an earlier version. */
 async function note(service: ServiceMove, config: Parameters<typeof noteRestored>[0]): Promise<number> {
   await service.prepare(config);
   return noteRestored(config);

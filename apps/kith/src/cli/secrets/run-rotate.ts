@@ -13,7 +13,7 @@ import { secretsConfig } from './config.ts';
 
 type Row = { service: string } & Omit<Resealed, 'left'>;
 
-/** `kith secrets rotate`: what its command does. */
+/** What `kith secrets rotate` does. */
 export async function runRotateSecrets(_given: Given, { env }: Surroundings): Promise<Result> {
   const config = readConfig(secretsConfig, env);
   const { MONGODB_URL, KITH_SECRET, KITH_SECRET_PREVIOUS, KITH_DATA } = config;
@@ -47,7 +47,7 @@ async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
       file: folder.file(`${service}.sqlite`),
     }));
     rmSync(folder.file(olderSecretFile), { force: true });
-    // The one that is given is kept elsewhere.
+    // A secret that was given is kept elsewhere.
     if (given.KITH_SECRET !== undefined) rmSync(folder.file(secretFile), { force: true });
     return rows;
   } finally {
@@ -55,13 +55,13 @@ async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
   }
 }
 
-/** Puts a new secret in the place of the folder's, which stays beside it until nothing is sealed under it. */
+/** Replaces the folder's secret by a new one. The old one stays beside it until nothing is sealed under it. */
 function makeNext(folder: DataFolder): void {
   const current = folder.read(secretFile);
   if (!current) {
     throw new StartError('KITH_SECRET: give the new secret, and the old one with KITH_SECRET_PREVIOUS.');
   }
-  // Otherwise a command that died has made the new one already.
+  // If these differ, a command that died has already made the new secret.
   const older = folder.read(olderSecretFile);
   if (older !== undefined && older !== current) return;
   folder.write(olderSecretFile, current);
@@ -79,7 +79,7 @@ function rotateInDatabases(
   return resealEach(secrets, (service) => storeOf(service, config));
 }
 
-/** Passes over what changes meanwhile, so it looks until there is nothing left. */
+/** Each pass skips what changes meanwhile, so passes are repeated until nothing is left. */
 async function resealEach(secrets: Secrets, placeOf: (service: string) => StoreConfig): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { service, declared, sealed = [] } of serviceBackups) {

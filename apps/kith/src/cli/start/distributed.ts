@@ -13,7 +13,7 @@ import type { Result, Surroundings } from '../command.ts';
 import { reachEngines } from './engines.ts';
 import { introduce } from './introduce.ts';
 
-/** Starts real engines, unless they are given, and each service as a process of its own. */
+/** Starts real engines, unless addresses of engines are given, and each service as a process of its own. */
 export async function startOnEngines(
   { env, ...around }: Surroundings,
   { isPlain }: { isPlain: boolean },
@@ -37,7 +37,7 @@ export async function startOnEngines(
         ...env,
         NODE_ENV: config.NODE_ENV,
         HOST: config.HOST,
-        // As in the embedded form: what developers look for is at one place.
+        // In the data folder, as in the embedded form, so that developers find mails in the same place.
         MAIL_FOLDER: config.MAIL_FOLDER ?? folder.file('mail'),
         KITH_SECRET: secret,
         KITH_SECRET_PREVIOUS: previous.join(),
@@ -52,7 +52,7 @@ export async function startOnEngines(
       progress,
       onUp(name, internalUrl) {
         record.services[name] = internalUrl;
-        // Also of one that was started again: it has another port.
+        // Also called for a process that was started again: it has another port.
         folder.announce(record);
       },
       restarts: true,
@@ -74,7 +74,7 @@ export async function startOnEngines(
   }
 }
 
-/** What a process has of its own, or not at all. */
+/** Addresses of engines: each process gets its own, or none. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };
 
 /** Asks at the terminal; without one the answer is no. */

@@ -10,7 +10,7 @@ import type { ProcessName } from '../../services.ts';
 
 /** The engines of a platform, and how each of its processes reaches them. */
 export interface ReachedEngines {
-  /** What a process's environment has for them. */
+  /** The variables of a process's environment that say how to reach them. */
   envOf(name: ProcessName): NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
@@ -20,15 +20,15 @@ interface Options {
   folder: DataFolder;
   env: NodeJS.ProcessEnv;
   prefix: string;
-  /** Folder of certificates that are given. */
+  /** The folder of the certificates, if the operator gives them. */
   certificates: string | undefined;
-  /** Without passwords and encryption. */
+  /** Whether to do without passwords and encryption. */
   isPlain: boolean;
   progress: (line: string) => void;
   log: Logger;
 }
 
-/** Takes the engines that are given, or starts them: with passwords and encrypted connections, unless it is to be without. */
+/** Takes the engines that are given, or starts some: with passwords and encrypted connections, unless `isPlain`. */
 export async function reachEngines(options: Options): Promise<ReachedEngines> {
   const { provided, prefix, isPlain, progress } = options;
   if (provided.kind === 'urls') return plainly(provided, async () => {});
@@ -56,7 +56,9 @@ function plainly(
   return { envOf: () => urls, stop };
 }
 
-/** Makes the users of the databases, and keeps the streams as long as the platform runs; each process then gets its own credentials alone. */
+/**
+ * Makes the users of the databases, and keeps the streams as long as the platform runs. Each process gets only its own credentials.
+ */
 async function securely(
   engines: Engines,
   credentials: Credentials,
@@ -70,7 +72,7 @@ async function securely(
   };
   const { ca, passwordOf } = credentials;
   await ensureDatabaseUsers({ url: credentials.rootUrl(at.mongo), ca, prefix, passwordOf });
-  // Loaded when it is used: the embedded form does without the driver (docs/adr/0043).
+  // Loaded only here: the embedded form does without the driver (docs/adr/0043).
   const { keepStreams } = await import('@kith/bus/nats');
   const keeper = await keepStreams({
     ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
@@ -94,12 +96,12 @@ async function securely(
 }
 
 async function credentialsIn({ folder, prefix, certificates: given }: Options): Promise<Credentials> {
-  // Of an earlier version, whose seeds no server knows any more.
+  // The folder of an earlier version, whose seeds no server knows any more.
   const earlier = folder.file('nats-users');
   if (existsSync(earlier)) rmSync(earlier, { recursive: true });
   return ensureCredentials(folder.file('credentials'), {
     ...{ prefix, given, owner: engineOwner() },
-    // Published at this machine's loopback only.
+    // The port is published at this machine's loopback only.
     monitorHost: '0.0.0.0',
   });
 }

@@ -6,18 +6,21 @@ import type { OpenDataFolder } from '../../forms/data-folder.ts';
 import type { Announcement } from '../../forms/running.ts';
 import type { Result } from '../command.ts';
 
-/** A platform that is up. */
+/** A running platform. */
 export interface Up {
   config: Pick<PlatformConfig, 'NODE_ENV'>;
   folder: OpenDataFolder;
   record: Announcement & { url: string };
   operatorToken: string;
   internal?: InternalAddress;
-  /** The backup that the folder holds, if it does. */
+  /** The backup that the folder holds, if it holds one. */
   backup?: BackupManifest | undefined;
 }
 
-/** Records that a platform is up, and tells what can be done with it. Outside production it makes a demo project first. */
+/**
+ * Records that a platform is up, and gives the text that says what can be done with it. Outside production it makes a demo project
+ * first.
+ */
 export async function introduce(up: Up): Promise<Result> {
   const value = { event: 'up', dataFolder: up.folder.path, ...up.folder.announce(up.record) };
   return { value, text: await textFor(up) };
@@ -25,7 +28,7 @@ export async function introduce(up: Up): Promise<Result> {
 
 async function textFor({ config, folder, record, operatorToken, internal, backup }: Up): Promise<string> {
   const { url, adminUrl, form } = record;
-  // No demo in somebody's data.
+  // A backup is somebody's data: no demo is made in it.
   if (backup && !backup.adoptedAt) return `${copyNotice(url, folder, backup.begunAt)}\n`;
   if (config.NODE_ENV === 'production') return `${productionNotice(url, folder, internal)}\n`;
   const start = await ensureDemo(folder, { url, adminUrl, operatorToken, stateName: `demo-${form}.json` });

@@ -1,4 +1,4 @@
-// What the types of an installed @kith/testing have to know.
+// Checks the types of an installed @kith/testing.
 import { startPlatform } from '@kith/testing';
 
 const platform = await startPlatform();
