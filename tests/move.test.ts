@@ -56,7 +56,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Moves in this process, and stops after the first line that ends with `step`; gives the lines until then. */
+  /** Moves in this process, and fails at the first line that begins with `step`; gives the lines until then. */
   const diesAfter = async (data: string, own: string, step: string): Promise<string[]> => {
     const lines: string[] = [];
     await using target = await Target.open({ url: engines.mongodbUrl, prefix: own });

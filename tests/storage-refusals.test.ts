@@ -31,7 +31,7 @@ const idleMs = 700;
 interface Sent {
   headers?: Record<string, string>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
-  /** Closes the connection once the body has been sent. */
+  /** Closes the connection once this much of the body has been sent. */
   leaves?: true;
 }
 

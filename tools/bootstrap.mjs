@@ -11,7 +11,7 @@ import { partsFor } from './bootstrap/sizes.mjs';
 
 const [script = '', ...words] = process.argv.slice(2);
 const help = helpOf(script, words);
-// Where packages are there, the command line itself says which command was probably meant.
+// If packages are installed, the command line itself says which command was probably meant.
 if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
   if (help.isOfAll) process.stderr.write('kith: There is no such command.\n\n');
   process[help.isOfAll ? 'stderr' : 'stdout'].write(help.text);
@@ -21,10 +21,10 @@ if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
 }
 
 async function start() {
-  // A terminal's Ctrl-C reaches the child by itself; what is sent to this process alone is handed on.
+  // A terminal's Ctrl-C reaches the child by itself. A signal that only this process gets is passed on.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', endAll);
-  // npm hands a signal to the shell that started this, which ends and hands nothing on.
+  // npm sends a signal to the shell that started this process; the shell ends without passing it on.
   const { ppid } = process;
   if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && endAll(), 250);
   const installing = [findNode(), installPackages(partsFor(script, words, process.env))];
@@ -34,9 +34,9 @@ async function start() {
     const flags = ['--min-semi-space-size=16'];
     return await run(node, [...flags, join(root, script), ...words], {
       cwd: root,
-      // Types are stripped and modules compiled once, not at every start.
+      // With this cache, types are stripped and modules compiled only once, not at every start.
       env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'kith-compiled'), ...process.env },
-      // The channel tells the child when this process is gone, however it went.
+      // The channel tells the child when this process is gone, however it ended.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
   } catch (error) {

@@ -1,6 +1,6 @@
-// Builds packages that are published, and those of ours they need: `tools/build-packages.ts testing` compiles apps/testing
-// into apps/testing/dist, which is then a whole package, for `npm publish apps/testing/dist`, and so all that it depends
-// on. `--out <folder>` builds there instead, each in a folder of its name.
+// Builds packages that are published, and those of ours that they need: `tools/build-packages.ts testing` compiles apps/testing
+// into apps/testing/dist, which is then a complete package for `npm publish apps/testing/dist`, and does the same for all packages
+// of ours that it depends on. `--out <folder>` builds there instead, each in a folder of its name.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Compiles all of them in one go, into the scratch folder, where each has the place it has in the repository. */
+/** Compiles all of them in one go into the scratch folder, at the same places as in the repository. */
 function compile(of: readonly Package[]): void {
   const config = join(scratch, 'tsconfig.json');
   const compilerConfig = {
@@ -36,7 +36,7 @@ function compile(of: readonly Package[]): void {
       declaration: true,
       rootDir: root,
       outDir: join(scratch, 'out'),
-      // What browsers of the last years and Node 20 run as it is.
+      // Recent browsers and Node 20 run this without further compilation.
       target: 'es2022',
     },
     include: of.map(({ folder }) => join(root, folder, 'src')),
@@ -48,7 +48,7 @@ function compile(of: readonly Package[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Puts a package together: what was compiled in `lib`, and beside it what its sources find a folder above them. */
+/** Assembles a package: the compiled code in `lib`, and beside it the files that its sources find one folder above them. */
 function assemble({ name, folder, manifest }: Package): void {
   const from = join(root, folder);
   const out = values.out ? join(resolve(values.out), name) : join(from, 'dist');

@@ -1,5 +1,5 @@
-// Writes what names every service into Dockerfile, docker-compose.yml and Prometheus' targets, from the manifests; `--check` only
-// compares. Each part stands between two comments: `# <part> …` and `# </part>`.
+// Writes the parts of Dockerfile, docker-compose.yml and Prometheus' targets that name every service, from the manifests; `--check`
+// only compares. Each part is between two comments: `# <part> …` and `# </part>`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { secretNames, serviceNames, services } from '@kith/platform';
@@ -12,7 +12,7 @@ const lines = (of: (name: string) => string, names: readonly string[] = serviceN
 const root = fileURLToPath(new URL('../', import.meta.url));
 const lock = lockOf(root);
 
-/** What is special to an image: what it holds, what Node has compiled of it, and labels that say so. */
+/** The part of the Dockerfile that differs between images: what the image holds, what Node has compiled of it, and its labels. */
 function contentOf(name: string, loaded: readonly string[]): string {
   const { packages } = imageOf(root, name, lock).lock;
   const labels = {
@@ -44,13 +44,13 @@ const streamingPort = 9091;
 
 const withSecret = new Set<string>(secretNames);
 
-/** Those that an address outside of the installation can be given to: of an S3 server, of a mail server. */
+/** Settings that can hold an address outside of the installation: that of an S3 server or of a mail server. */
 const outward = ['STORAGE_URL', 'MAIL_URL', 'SMTP_URL'];
 const reachesOut = new Set(
   services.filter(({ config }) => outward.some((name) => name in config.shape)).map(({ name }) => name),
 );
 
-/** Settings of the caller's environment that some services read, each given to those alone. */
+/** Settings of the caller's environment that only some services read; only those services get them. */
 const passed = ['PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM'];
 
 function environmentOf(name: string, config: object): string {

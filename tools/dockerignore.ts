@@ -1,5 +1,5 @@
-// Writes into .dockerignore which packages a builder is sent: those that some image holds (tools/images). Builders copy and hash
-// every file that is sent, and most of what is installed serves development. `--check` only compares.
+// Writes into .dockerignore which packages are sent to a builder: those that some image holds (tools/images). Builders copy and
+// hash every file that is sent, and most installed packages are for development. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { imageNames, imageOf, lockOf } from './images/image.ts';
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const lock = lockOf(root);
 const needed = imageNames(root).flatMap((name) => Object.keys(imageOf(root, name, lock).lock.packages));
 
-// What npm has put inside a package goes with it.
+// A package is sent together with the packages that npm has put inside of it.
 const tops = needed.flatMap((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
 const lines = ['node_modules/*', ...[...new Set(tops)].sort().map((path) => `!${path}`)].join('\n');
 

@@ -1,5 +1,5 @@
-// Writes docs/errors.md: every code with its status, what it says, when it is answered and by what, and what a client does
-// about it, from the contracts. `--check` only compares.
+// Writes docs/errors.md: every code with its status, its message, when and by which operations it is answered, and what a client
+// does about it, from the contracts. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, type ErrorMeaning, errorMeanings, errors, operations } from '@kith/contracts';
@@ -7,7 +7,7 @@ import { codesOf } from '@kith/openapi';
 
 const all = Object.keys(errors) as ErrorCode[];
 const sections = Map.groupBy(all, (code): ErrorMeaning => errorMeanings[code]);
-/** What codes of several features share, once for all of them. */
+/** Meanings that several codes share are written once for all of them. */
 const isShared = ([, codes]: [ErrorMeaning, ErrorCode[]]) => codes.length > 1;
 const features = Map.groupBy(
   [...sections].filter((section) => !isShared(section)),

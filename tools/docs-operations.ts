@@ -29,7 +29,7 @@ const rows = contracts.operations.map((operation) => {
   );
   const whole = surface.filter((part) => part.operations.includes(operation));
   const tests = others.filter(({ text }) => said.some((word) => word.test(text)));
-  // These walk the contracts and so name none.
+  // These suites walk the contracts, so they name no operation.
   if (auth === 'user' && scope === 'project')
     tests.push(...others.filter((one) => /cross-tenant/.test(one.path)));
   const codes = [
@@ -45,7 +45,7 @@ const rows = contracts.operations.map((operation) => {
   ];
 });
 
-/** Of a code that no suite of the surface has to reach: those that name it. */
+/** For a code that no suite of the surface has to reach, the suites that name it are listed. */
 const codeRows = Object.entries(contracts.errors).map(([code, { status }]) => {
   const reached = surface.filter(({ operations, outcomes }) =>
     operations.some((spec) => outcomes(spec).some((outcome) => outcome.split(' ', 1)[0] === code)),

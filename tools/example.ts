@@ -1,5 +1,5 @@
-// `npm run example`: the example application (examples/people) on an embedded platform of its own with a few people, or
-// on a platform that runs already (KITH_URL, KITH_PROJECT).
+// `npm run example`: starts the example application (examples/people) on an embedded platform of its own with a few people, or on a
+// running platform (KITH_URL, KITH_PROJECT).
 
 import { createLogger, readConfig, wholeNumber } from '@kith/base';
 import { createOperatorClient } from '@kith/client/operator';
@@ -47,7 +47,7 @@ async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
     LOG_LEVEL: 'warn',
     INTERNAL_PORT: '0',
     KITH_DATA: '.kith/example',
-    // All who try it out come from one address.
+    // All people who try it out share one address.
     RATE_LIMIT_SCALE: '10',
     ...env,
     PORT: '0',

@@ -1,10 +1,11 @@
-// `npm run generate`: writes anew all that is made from contracts, manifests, configuration and lock file, each by its own script.
+// `npm run generate`: rewrites everything that is made from contracts, manifests, configuration and lock file, each part by its own
+// script.
 import { spawnSync } from 'node:child_process';
 
 const makers = [
   'tools/common-passwords.ts',
   'tools/client.ts',
-  // The document shows what the examples have recorded.
+  // The document contains the recorded examples.
   'tools/openapi-examples.ts',
   'tools/openapi.ts',
   'tools/docs-operations.ts',

@@ -1,5 +1,5 @@
-// Writes what the images hold, each into a folder named after it: `tools/images.ts <folder> [image…]`, all where none is named. The
-// Dockerfile runs it on the packages that are installed (docs/adr/0059).
+// Writes what the images hold, each into a folder named after it: `tools/images.ts <folder> [image…]`; without a name it writes
+// all. The Dockerfile runs it on the packages that are installed (docs/adr/0059).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

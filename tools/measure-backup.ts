@@ -1,6 +1,6 @@
-// Measures `kith backup` and `kith restore` on both forms of the platform: how long they take, and the most memory they have. To be
-// run by hand: `node tools/measure-backup.ts [rows]`. So many users, connections, collections and saved entities each are
-// imported first, which makes some more documents of them.
+// Measures `kith backup` and `kith restore` on both forms of the platform: how long they take, and how much memory they use at
+// most. To be run by hand: `node tools/measure-backup.ts [rows]`. It first imports this many rows each of users, connections,
+// collections and saved entities, which become some more documents.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ async function measure(engine: EngineKind, words: readonly string[]): Promise<vo
 interface Run {
   text: string;
   seconds: number;
-  /** Most memory of the process. */
+  /** The most memory that the process used. */
   mib: number;
 }
 

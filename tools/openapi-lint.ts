@@ -14,20 +14,20 @@ const limited = '$.paths[?(@property != "/.well-known/jwks.json")]';
 const withoutMailLinks = '$.paths[?(!@property.match(/verify-email-link$/))]';
 const counted = '$.paths[?(!@property.match(/^.(.well-known|admin)./))]';
 
-/** Rules that do not hold here as they are. What is left of each is asked for all the same. */
+/** Rules that do not fit here as they are. The part of each that does fit is still checked. */
 const ours: Record<string, unknown> = {
-  // Redocly's no-invalid-media-type-examples asks for the same, once for a component instead of once for each use.
+  // Redocly's no-invalid-media-type-examples checks the same, once for each component instead of once for each use.
   'oas3-valid-media-example': 'off',
-  // Names and messages are free text in any script, which no pattern tells from what should not be there.
+  // Names and messages are free text in any script, so no pattern can tell good text from bad.
   'owasp:api4:2023-string-restricted': 'off',
-  // Where no token is asked for, none is refused.
+  // Operations without a token never refuse one.
   'owasp:api8:2023-define-error-responses-401': {
     ...owasp['owasp:api8:2023-define-error-responses-401'],
     given:
       '$.paths[*][?(@ && @.security && @.security.length === 1 && (@.security[0].userToken || @.security[0].operatorToken))].responses',
   },
-  // The key set has no limit: verifiers of every project fetch it. Of operators only failures are limited. Others have both kinds
-  // of headers, of which the rule as it is wants one alone.
+  // The key set has no limit: verifiers of every project fetch it. For operators only failures are limited. All other operations
+  // send both kinds of headers, while the original rule wants only one kind.
   'owasp:api4:2023-rate-limit': {
     ...owasp['owasp:api4:2023-rate-limit'],
     given: `${counted}..responses[?(@property.match(/^(2|4)/))].headers`,
@@ -41,15 +41,15 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api4:2023-rate-limit-responses-429'],
     given: `${limited}..responses`,
   },
-  // Pages and their sizes, which have a default, are taken in any size; what is larger than the most counts as the most.
+  // Pages and their sizes, which have a default, may be of any size; a value above the maximum counts as the maximum.
   ...Object.fromEntries(
     ['owasp:api4:2023-integer-limit', 'owasp:api4:2023-integer-limit-legacy'].map((rule) => [
       rule,
       { ...owasp[rule], given: '$..[?(@ && @.type=="integer" && @.default === undefined)]' },
     ]),
   ),
-  // The link of a mail has its token, which works once and for a while; and where its page leads to, which has to be at one of the
-  // project's own origins, and which the server itself never asks.
+  // The link of a mail holds its token, which works once and for a limited time. It also holds the address that its page leads to,
+  // which has to be at one of the project's own origins, and which the server itself never requests.
   'owasp:api2:2023-no-credentials-in-url': {
     ...owasp['owasp:api2:2023-no-credentials-in-url'],
     given: `${withoutMailLinks}..parameters[?(@ && @.in && @.in.match(/query|path/))].name`,
@@ -58,7 +58,7 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api7:2023-concerning-url-parameter'],
     given: `${withoutMailLinks}[*].parameters[*].name`,
   },
-  // An export is all there is, and sent as it is read; any other array has its bound.
+  // An export contains everything, and is sent as it is read; any other array has a bound.
   'owasp:api4:2023-array-limit': {
     ...owasp['owasp:api4:2023-array-limit'],
     given: [

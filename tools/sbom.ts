@@ -1,5 +1,6 @@
-// `npm run sbom`: writes sbom.cdx.json, the bill of materials (CycloneDX 1.6) of what running Kith may need, from the lock file; `--check`
-// only compares. `npm run sbom -- storage` prints that of an image, which is cut out of it (tools/images/bill.ts).
+// `npm run sbom`: writes sbom.cdx.json, the bill of materials (CycloneDX 1.6) of everything that running Kith may need, from the
+// lock file; `--check` only compares. `npm run sbom -- storage` prints that of an image, which is a part of it
+// (tools/images/bill.ts).
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,7 @@ import { imageOf } from './images/image.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const maker = 'node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js';
-// Whatever is installed, and whenever it is made, the same lock file gives the same bill.
+// The same lock file always gives the same bill, whatever is installed, and whenever it is made.
 const words = [
   '--package-lock-only',
   '--omit',

@@ -5,14 +5,15 @@ import { atLeast, type Compared, figure, type Row, type RowResult, table } from 
 
 const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
-/** Short ones are more: what else the machine does takes up whole rounds of them. */
+/** Quick runs have more rounds, as other work on the machine can spoil whole short rounds. */
 const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
-/** What a version has to keep of what the one before had. */
+/** The least ratio to the version before that a version has to reach. */
 const least = 0.95;
 
 /**
- * Measures a row of another checkout and of this one in turn, each in a process of its own, and compares the best of each one's
- * rounds: what else the machine does only takes away. A ratio above 1 is better; each round's own show the noise.
+ * Measures a row of another checkout and of this one in turn, each in a process of its own, and compares the best round of
+ * each, as other work on the machine only makes rounds worse. A ratio above 1 means that this checkout is better. The ratios of
+ * the single rounds show the noise.
  */
 export async function measureBeside(
   row: Row & Required<Pick<Row, 'compared'>>,
@@ -22,7 +23,7 @@ export async function measureBeside(
   const measured: Record<'before' | 'now', Map<string, Compared>>[] = [];
   for (let round = 1; round <= rounds; round++) {
     const figures = { before: new Map<string, Compared>(), now: new Map<string, Compared>() };
-    // The other way round each time: a machine that gets slower or faster is so for both.
+    // The order changes every round, so that a machine that gets slower or faster does so for both.
     const turns = [['before', before] as const, ['now', own] as const];
     for (const [name, checkout] of round % 2 === 1 ? turns : turns.toReversed()) {
       progress(`${row.name}, round ${round} of ${rounds}: ${name} …`);

@@ -8,20 +8,20 @@ import { type Engine, freePort, mongoSpec, natsSpec, provideEngines, redisSpec }
 
 const run = promisify(execFile);
 
-/** Engines of this run's own, and how to keep them to some cores. */
+/** The engines of a run, which can be pinned to some cores. */
 export interface BenchEngines extends AsyncDisposable {
   mongodbUrl: string;
   natsUrl: string;
   redisUrl: string;
-  /** What runs them, for the report. */
+  /** Their images, for the report. */
   images: Record<string, string>;
-  /** Keeps the containers of engines to cores, as `taskset` names them; undefined lets them run anywhere again. */
+  /** Pins the containers of engines to cores, in the notation of `taskset`; undefined removes the pinning. */
   pin(engines: readonly Engine[], cores: string | undefined): Promise<void>;
   /** Whether `pin` does anything: engines given by URL are somebody else's. */
   canPin: boolean;
 }
 
-/** Uses MONGODB_URL, NATS_URL and REDIS_URL, or starts containers that are gone after the run. */
+/** Uses MONGODB_URL, NATS_URL and REDIS_URL, or starts containers that are removed after the run. */
 export async function benchEngines(progress: (line: string) => void): Promise<BenchEngines> {
   const provided = await provideEngines({ env: process.env, progress });
   if (provided.kind === 'none') throw new Error(provided.reason);
@@ -43,8 +43,8 @@ export async function benchEngines(progress: (line: string) => void): Promise<Be
   };
   const ports = { nats: await freePort(), monitor: await freePort(), redis: await freePort() };
   try {
-    // A port that Docker publishes goes through a process of its own or through address translation, which no deployment
-    // has between its parts: NATS and Redis are on the machine's own network, the database at its container's address.
+    // A port that Docker publishes goes through a proxy process or address translation, which no deployment has between its
+    // parts. So NATS and Redis run on the machine's own network, and the database is reached at its container's address.
     const [toNats = '', script = ''] = natsSpec(nats).command.slice(1);
     await start(containers.nats, nats, [
       ...['sh', toNats],
@@ -88,7 +88,7 @@ async function addressOf(container: string): Promise<string> {
   return (await run('docker', ['inspect', '-f', format, container])).stdout.trim();
 }
 
-/** Waits until something takes connections. */
+/** Waits until the address accepts connections. */
 async function listens(host: string, port: number): Promise<void> {
   const until = performance.now() + 60_000;
   while (!(await isOpen(host, port))) {

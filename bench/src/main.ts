@@ -1,7 +1,7 @@
 // `npm run bench`: measures the rows in one go and writes bench/RESULTS.md.
 //   --quick        the rows that answer within five minutes; RESULTS.md stays as it is
 //   --json         ends with one line, the figures as a JSON object
-//   --only a,b     these rows alone; RESULTS.md stays as it is
+//   --only a,b     only these rows; RESULTS.md stays as it is
 //   --before DIR   measures another checkout beside this one: its gateway, and the rows that are compared
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ try {
     ).catch(unmeasured);
     results.push({ row, result, stolen: stolen() });
     text = report(command.join(' '), machine, results, chosen.slice(at + 1));
-    // After each row, so that a run that is broken off leaves what it has measured.
+    // After each row, so that an interrupted run keeps what it has measured.
     if (isWhole) writeFileSync(fileURLToPath(new URL('../RESULTS.md', import.meta.url)), text);
   }
   if (!isWhole) process.stdout.write(text);
@@ -67,14 +67,14 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** A row that has failed does not take the others with it; the run ends with 1. */
+/** When a row fails, the others still run, and the run exits with 1. */
 function unmeasured(error: Error): RowResult {
   process.exitCode = 1;
   progress(`not measured: ${error.stack}`);
   return { json: null, markdown: `Was not measured: ${error.message}`, verdicts: [] };
 }
 
-/** Leaves no container and no folder; the processes end with this one. */
+/** Ends an interrupted run without leaving containers or the folder behind. Its processes end with this one. */
 async function breakOff(engines: BenchEngines): Promise<never> {
   await engines[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { seeded, seededUuid } from './random.ts';
 
-/** A page of twenty connections, about 5 kB, as the list of connections answers it. */
+/** A page of twenty connections, about 5 kB, in the form of the list of connections. */
 export function samplePage(): object {
   const random = seeded(11);
   const connections = Array.from({ length: 20 }, (_, at) => ({
@@ -29,7 +29,7 @@ export function samplePage(): object {
   return { connections, pagination: { ...pagination, limit: 20 } };
 }
 
-/** The page's bytes for whoever asks: `viewer` at the end names them, so that an answer can be told to be the asker's. */
+/** The page's bytes for each user who asks. `viewer` at the end names that user, so that one can check whose answer it is. */
 export function pageFor(page: object): (userId: string) => Buffer {
   const whole = JSON.stringify({ ...page, viewer: '' });
   const front = Buffer.from(whole.slice(0, -2));

@@ -9,19 +9,19 @@ export interface Person {
   token: string;
 }
 
-/** One request of the load: who asks, and from where. */
+/** One request of the load: who asks, and from which address. */
 export interface Asked {
   person: Person;
-  /** The client's address, as the proxy in front tells it. */
+  /** The client's address, as the proxy in front reports it. */
   address: string;
 }
 
 export interface Population {
   people: readonly Person[];
   addresses: readonly string[];
-  /** In this order, over and over. */
+  /** The requests, which repeat in this order. */
   requests: readonly Asked[];
-  /** What the tokens are verified with. */
+  /** The key with which the tokens are verified. */
   publicKey: string;
   jwk: JWK;
 }
@@ -31,8 +31,8 @@ export const audience = 'kith.dev';
 const kid = 'bench';
 
 /**
- * Makes 1,000 users in 100 projects who ask from 500 addresses, both by Zipf's law, so that a cache holds what a cache
- * would hold. Ids and order are the same in every run, keys and tokens are not.
+ * Makes 1,000 users in 100 projects who ask from 500 addresses. Users and addresses are picked by Zipf's law, so that caches
+ * fill as they would in real use. Ids and order are the same in every run, keys and tokens are not.
  */
 export async function makePopulation(
   options: { users?: number; projects?: number; addresses?: number; requests?: number } = {},

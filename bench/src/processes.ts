@@ -6,7 +6,7 @@ import { nodeFlags } from '@kith/platform';
 /** A process of the benchmark. */
 export interface Running {
   readonly pid: number;
-  /** What it said when it was ready. */
+  /** The message that it sent when it was ready. */
   readonly ready: { url?: string };
   stop(): Promise<void>;
 }
@@ -14,13 +14,13 @@ export interface Running {
 const startMs = 60_000;
 const isService = /\/services\/[^/]+\/src\/main\.ts$/;
 
-/** Starts a script with this Node, on the given cores where they matter, and waits for its `{type: 'ready'}`. */
+/** Starts a script with this Node, on the given cores if there are any, and waits for its `{type: 'ready'}`. */
 export async function startScript(
   script: string,
   options: { env: NodeJS.ProcessEnv; log: string; cores?: string | undefined; flags?: readonly string[] },
 ): Promise<Running> {
   const log = openSync(options.log, 'a', 0o600);
-  // A service runs as it does everywhere else, a peer as its users would run it.
+  // A service gets the flags that it has everywhere, and a peer runs as its users would run it.
   const usual = isService.test(script) ? nodeFlags : [];
   const command = [process.execPath, ...usual, ...(options.flags ?? []), script];
   const [program = '', ...words] = options.cores ? ['taskset', '-c', options.cores, ...command] : command;
@@ -64,7 +64,7 @@ function readyOf(child: ChildProcess): Promise<Running['ready']> {
 /** Linux counts a process's time in ticks of 10 ms (`getconf CLK_TCK`). */
 const tickMicros = 10_000;
 
-/** CPU time a process has used so far, in user and system mode, in µs (proc(5)). Linux alone tells it this way. */
+/** CPU time that a process has used so far, in user and system mode, in µs (proc(5)). Only Linux reports it this way. */
 export function cpuMicros(pid: number): number {
   // The name in the second field may hold spaces; it ends at the last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -79,7 +79,7 @@ export function residentBytes(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-/** CPU time of the whole machine so far, in µs: of processes by their script or name, in all, and unused. */
+/** CPU time of the whole machine so far, in µs: of each process by its script or name, in total, and unused. */
 export interface MachineTime {
   processes: Record<string, number>;
   used: number;
@@ -94,17 +94,17 @@ export function cpuByName(): MachineTime {
       const name = nameOf(pid);
       processes[name] = (processes[name] ?? 0) + cpuMicros(Number(pid));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   const { used, idle } = coreTimes();
   return { processes, used, idle };
 }
 
-/** Time of all cores so far, in µs: used, unused, and kept from this machine by a hypervisor (proc(5)). */
+/** Time of all cores so far, in µs: used, unused, and taken from this machine by a hypervisor (proc(5)). */
 export function coreTimes(): { used: number; idle: number; stolen: number } {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-  // What guests take, in the columns after these, stands among them already.
+  // The next columns, for guests, are left out, as their time is included in these already.
   const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, stolen = 0] = line
     .trim()
     .split(/\s+/)

@@ -7,15 +7,15 @@ interface CpuProfile {
   timeDeltas: number[];
 }
 
-/** Where a process was, as shares of the time it was busy; largest first. */
+/** How the busy time of a process divides into parts, as shares; largest first. */
 export type Shares = [where: string, share: number][];
 
-/** Starting up is not what is asked about, in µs. */
+/** The time at the beginning that is left out, in µs, as the process is still starting. */
 const skipped = 2_000_000;
 
 /**
- * Sums up the newest CPU profile of a folder by package or part. V8 takes its samples by the clock: a system call that woke
- * somebody else on this core lasts until the process runs again.
+ * Sums up the newest CPU profile of a folder by package or part. V8 samples by the clock: when a system call wakes another
+ * process on this core, the call seems to last until this process runs again.
  */
 export function readProfile(folder: string): Shares {
   const name = readdirSync(folder)
@@ -41,7 +41,7 @@ export function readProfile(folder: string): Shares {
     .toSorted((a, b) => b[1] - a[1]);
 }
 
-/** Which part each node of a profile belongs to: its own, or for what is Node's or native that of its caller. */
+/** The part that each node of a profile belongs to: its own, or its caller's if it is native or Node's. */
 function placesOf({ nodes }: CpuProfile): Map<number, string> {
   const parents = new Map(
     nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),

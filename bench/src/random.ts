@@ -1,4 +1,4 @@
-/** A generator of numbers in [0, 1) that gives the same ones for a seed: every run asks for the same requests. */
+/** A generator of numbers in [0, 1) that gives the same numbers for the same seed, so that every run makes the same requests. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -34,7 +34,7 @@ export function zipf(count: number, random: () => number): () => number {
   };
 }
 
-/** A UUID of the generator's numbers. */
+/** A UUID made from the generator's numbers. */
 export function seededUuid(random: () => number): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
   return [

@@ -1,13 +1,13 @@
 import { type Row, type RowResult, table } from './row.ts';
 
-/** A row as it was measured, and the share of the machine's time that was not its own meanwhile. */
+/** A measured row, and the share of the machine's time that a hypervisor took meanwhile. */
 export interface Measured {
   row: Row;
   result: RowResult;
   stolen: number;
 }
 
-/** RESULTS.md of a run, which `command` has made; `missing` are the rows it has not come to. */
+/** The text of RESULTS.md for a run of `command`; `missing` are the rows that the run has not reached. */
 export function report(
   command: string,
   machine: readonly (readonly [string, string])[],

@@ -4,20 +4,20 @@ import type { BenchEngines } from './engines.ts';
 export interface Compared {
   name: string;
   value: number;
-  /** Whether more of it is better, as of a rate, or less, as of a time. */
+  /** Whether a larger value is better, as for a rate, or a smaller one, as for a time. */
   better: 'more' | 'less';
 }
 
-/** What every row is measured with. */
+/** What every row gets for its measurement. */
 export interface BenchContext {
   engines: BenchEngines;
   /** The program that makes the load. */
   wrk: string;
-  /** A folder of the run's own, gone after it: logs, requests, profiles. */
+  /** A folder for the logs, requests and profiles of this run, which is removed afterwards. */
   folder: string;
-  /** Whether the whole run is to end within five minutes. */
+  /** Whether the whole run has to end within five minutes. */
   isQuick: boolean;
-  /** Another checkout, to be measured beside this one where a row can. */
+  /** Another checkout to measure beside this one, for rows that can. */
   before?: string | undefined;
   progress: (line: string) => void;
 }
@@ -45,7 +45,10 @@ export interface Row {
   /** Whether `--quick` measures it, too. */
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
-  /** Of its JSON, what it is compared by with another checkout; absent where it measures that itself, or is not compared. */
+  /**
+   * The figures of its JSON that are compared with another checkout's; absent if the row measures that one itself, or is not
+   * compared.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: each row knows its own, and a version before may have had another.
   compared?(json: any): Compared[];
 }
@@ -70,12 +73,12 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A number for a table: whole from a hundred on, else with two digits behind the point. */
+/** A number for a table: a whole number from 100 on, else with two decimals. */
 export function figure(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(2);
 }
 
-/** A median with what the rounds spread over. */
+/** A median with the range of the rounds. */
 export function spread(median: number, least: number, most: number): string {
   return `${figure(median)} (${figure(least)}–${figure(most)})`;
 }

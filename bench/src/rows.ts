@@ -12,7 +12,7 @@ import { signingRow } from './signing/signing-row.ts';
 import { startRow } from './start/start-row.ts';
 import { wholeRow } from './whole/whole-row.ts';
 
-/** The rows in the order they are measured in. */
+/** The rows, in the order in which they are measured. */
 export const rows: readonly Row[] = [
   gatewayRow,
   openRow,

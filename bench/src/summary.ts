@@ -1,4 +1,4 @@
-/** Medians over the rounds, what they spread over, and the sum of what was wrong. */
+/** Medians over the rounds, their range, and the sum of wrong answers. */
 export interface Figures<Sample> {
   median: Sample;
   least: Sample;
@@ -24,8 +24,8 @@ export function summary<Sample extends object>(rounds: Sample[], wrong = 0): Fig
 }
 
 /**
- * How many times as much one had of a field as another: the median of the quotients of each round, as a time in which the
- * machine was slow meets both sides of a round and not of a median.
+ * The ratio of `one` to `other` in a field: the median of the rounds' quotients. When the machine is slow for a while, this
+ * affects both sides of a round, but not both medians.
  */
 export function ratio<Sample extends object>(
   one: Figures<Sample>,
@@ -36,7 +36,7 @@ export function ratio<Sample extends object>(
   return median(quotients.toSorted((a, b) => a - b));
 }
 
-/** The value that so large a share of sorted ones does not exceed; 0 where there are none. */
+/** The value that the given share of the sorted values does not exceed; 0 if there are none. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

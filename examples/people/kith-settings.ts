@@ -1,6 +1,6 @@
 import type { Connect, Plugin } from 'vite';
 
-/** Where the platform is, and whose application this is: what the page asks for as `kith.json`. */
+/** The address of the platform, and the project of this application. The page reads them from `kith.json`. */
 export interface KithSettings {
   url: string;
   projectId: string;

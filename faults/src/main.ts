@@ -1,10 +1,10 @@
 // `npm run test:faults`: the platform's distributed form under load, and one fault after the other.
-//   --quick          a cut of it that takes five minutes; times are told, not judged
-//   --only a,b       these rows alone
-//   --rate N         requests a second (200, in the cut 100); at most half of what the machine serves, but for the cut
-//   --seed N         what is random comes from it; printed, so that a run can be repeated
-//   --before COMMIT  the version before, for the row that mixes the two (HEAD~1)
-//   --write          writes docs/reliability.md from what it finds
+//   --quick          a shorter run of five minutes, which reports times but does not judge them
+//   --only a,b       only these rows
+//   --rate N         requests a second (200, with --quick 100); without --quick at most half of what the machine serves
+//   --seed N         the seed of everything random; printed, so that a run can be repeated
+//   --before COMMIT  the older version, for the row that mixes two versions (HEAD~1)
+//   --write          writes the results to docs/reliability.md
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { seeded } from '@kith/bench/random';

@@ -10,7 +10,7 @@ import { connect } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 
-/** A platform's bus, opened once more beside its services. */
+/** Opens a platform's bus a second time, beside its services. */
 export async function openBusOf({
   engines,
   prefix,

@@ -5,8 +5,8 @@ import { root } from './run.mjs';
 import { commandLine } from './sizes.mjs';
 
 /**
- * Gives the help that the words behind a script ask for, on any Node and with nothing installed; `undefined` where they
- * ask for none, or where `help.txt` has none for them. Words that name no command give the help of all.
+ * Gives the help that the words after a script ask for, on any Node and with nothing installed; `undefined` if they ask for none,
+ * or if `help.txt` has none for them. Words that name no command give the help of all commands.
  *
  * @param {string} script
  * @param {readonly string[]} words
@@ -28,7 +28,7 @@ export function helpOf(script, words) {
 }
 
 /**
- * The texts of `help.txt`: by script, and for the command line by script and command.
+ * The texts of `help.txt`, by script, and for the command line by script and command.
  *
  * @param {string} content
  * @returns {Map<string, string>}

@@ -16,14 +16,14 @@ import { dirname, join } from 'node:path';
 import { root, run } from './run.mjs';
 import { cutTo, holds, partsIn } from './sizes.mjs';
 
-/** What npm writes into `node_modules` at the end of each of its installations. */
+/** The file that npm writes into `node_modules` at the end of each installation. */
 const note = '.package-lock.json';
 const staging = '.kith-install-';
 /** A staging folder this old, in ms, was left by a process that was killed. */
 const oldMs = 3_600_000;
 
 /**
- * Installs parts of the root lock file, unless they are installed already. What else is installed stays.
+ * Installs parts of the root lock file, unless they are already installed. Other installed parts stay.
  *
  * @param {readonly string[]} wanted
  */
@@ -37,7 +37,7 @@ export async function installPackages(wanted) {
     const cut = cutTo(parts, lock);
     isDone = await install(root, filesOf(cut), (installed) => {
       if (holds(installed, wanted, lock)) return false;
-      // Another process has installed meanwhile what would be lost: next time round this one installs both.
+      // If another process has meanwhile installed something that would be lost, the next round installs both.
       return parts.includes('all') || partsIn(installed, lock).every((part) => parts.includes(part));
     });
     if (process.platform === 'win32') linkOurs(cut.lock.packages);
@@ -45,7 +45,7 @@ export async function installPackages(wanted) {
 }
 
 /**
- * What is installed in a folder, as npm has noted it: nothing where npm was interrupted.
+ * What is installed in a folder, as recorded by npm; nothing if npm was interrupted.
  *
  * @param {string} folder
  * @returns {import('./sizes.mjs').Lock}
@@ -63,7 +63,7 @@ function noteOf(modules) {
 }
 
 /**
- * What npm reads to install a lock file that was cut: contents by path.
+ * The files that npm reads to install a reduced lock file: contents by path.
  *
  * @param {ReturnType<typeof cutTo>} cut
  */
@@ -74,21 +74,21 @@ function filesOf({ lock, trim }) {
     if (path.includes('node_modules/')) continue;
     const manifest = join(path, 'package.json');
     files[manifest] = JSON.stringify(trim(JSON.parse(read(join(root, manifest)))));
-    // npm links only commands that are there.
+    // npm links only commands whose files exist.
     for (const command of Object.values(bin)) files[join(path, command)] = '';
   }
   return files;
 }
 
 /**
- * Runs `npm ci` in a folder beside `node_modules`, which takes the place of `node_modules` once everything is in it: an
- * interrupted installation leaves what was there, and a platform that runs keeps its files. Tells whether it has taken that place.
- * Throws where npm fails.
+ * Runs `npm ci` in a folder beside `node_modules`, and replaces `node_modules` by the result once it is complete. So an interrupted
+ * installation leaves what was there, and a running platform keeps its files. Tells whether it has replaced it. Throws if npm
+ * fails.
  *
  * @param {string} folder
  * @param {Record<string, string>} files What npm reads: contents by path.
- * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether it is to take the place of what is installed there,
- *   asked at the end: another process may have been faster.
+ * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether to replace what is installed there, asked at the
+ * end, as another process may have been faster.
  */
 export async function install(folder, files, isNeeded) {
   removeOld(folder);
@@ -98,7 +98,7 @@ export async function install(folder, files, isNeeded) {
       mkdirSync(dirname(join(stage, path)), { recursive: true });
       writeFileSync(join(stage, path), content);
     }
-    // No package's own scripts: nothing here needs them, and they would run with the caller's rights.
+    // Packages' own scripts do not run: nothing here needs them, and they would have the caller's rights.
     const words = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--loglevel=error'];
     if ((await npm([...words, '--no-audit', '--no-fund'], stage)) !== 0)
       throw new Error('Installing the packages failed; see the output of npm above.');
@@ -121,7 +121,7 @@ function npm(words, cwd) {
 }
 
 /**
- * Puts the `node_modules` of a staging folder in the place of another, and tells whether it has.
+ * Replaces a `node_modules` by that of a staging folder, and tells whether it has done so.
  *
  * @param {string} old
  * @param {string} stage
@@ -134,7 +134,7 @@ function replace(old, stage, isNeeded) {
     try {
       if (existsSync(old)) {
         renameSync(old, before);
-        // Another process may have put it there since it was looked at.
+        // Another process may have put it there since the check.
         if (!isNeeded(noteOf(before))) {
           renameSync(before, old);
           return false;
@@ -144,12 +144,12 @@ function replace(old, stage, isNeeded) {
       return true;
     } catch (error) {
       const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
-      // A volume that is mounted there, as in containers for development, cannot be renamed.
+      // A mounted volume, as in development containers, cannot be renamed.
       if (['EBUSY', 'EXDEV'].includes(code)) {
         copyInto(old, fresh);
         return true;
       }
-      // Another process has been here between these two lines.
+      // Another process has renamed something between these two lines.
       if (turn === 10 || !['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(code)) throw error;
     }
   }
@@ -161,7 +161,7 @@ function replace(old, stage, isNeeded) {
  * @param {string} fresh
  */
 function copyInto(old, fresh) {
-  // The note goes first and comes last: without it nothing counts as installed.
+  // The note is removed first and copied last: without it nothing counts as installed.
   for (const name of [note, ...readdirSync(old)]) rmSync(join(old, name), { recursive: true, force: true });
   const copy = (/** @type {string} */ name) =>
     cpSync(join(fresh, name), join(old, name), { recursive: true, verbatimSymlinks: true });
@@ -170,7 +170,7 @@ function copyInto(old, fresh) {
 }
 
 /**
- * Links our packages again: links of folders on Windows are absolute and point into the folder they were made in.
+ * Links our packages again: on Windows, links to folders are absolute, so they point into the folder in which they were made.
  *
  * @param {import('./sizes.mjs').Lock['packages']} packages
  */

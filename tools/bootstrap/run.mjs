@@ -32,7 +32,7 @@ export function run(command, words, options) {
   });
 }
 
-/** Tells the programs that run to end. */
+/** Tells all running programs to end. */
 export function endAll() {
   for (const child of running) child.kill('SIGTERM');
 }

@@ -2,7 +2,7 @@
 // Which packages an installation holds (docs/adr/0043). Plain JavaScript, because the bootstrap runs on any Node ≥ 20.
 
 /**
- * A lock file as npm writes it; `packages` by their paths, '' is the repository itself.
+ * A lock file as npm writes it. `packages` is by path; the path '' is the repository itself.
  *
  * @typedef {{ packages: Record<string, Locked> }} Lock
  * @typedef {{
@@ -25,12 +25,12 @@
 /** The script that runs Kith. All others work on Kith and need everything. */
 export const commandLine = 'apps/kith/src/cli/main.ts';
 
-/** The package of ours that running needs, with all that it depends on. */
+/** The package of ours that running Kith needs, with everything that it depends on. */
 const platform = '@kith/platform';
 
 /**
- * What only some who run Kith need. `names` are the beginnings of names of packages that ours depend on; a variable that is
- * set, or an option of the command line, asks for them. Whoever works on Kith has them all.
+ * Packages that only some installations need. `names` are the beginnings of names of packages that ours depend on; they are needed
+ * if one of the variables is set, or if an option is on the command line. Working on Kith needs all of them.
  *
  * @type {Record<string, { names: string[]; variables: string[]; options?: string[] }>}
  */
@@ -66,7 +66,7 @@ export function partsFor(script, words, env) {
 }
 
 /**
- * The parts that an installation was made for, in whatever versions.
+ * The parts that an installation was made for, in any versions.
  *
  * @param {Lock} installed As npm notes it in `node_modules`.
  * @param {Lock} lock
@@ -85,8 +85,8 @@ export function partsIn(installed, lock) {
 }
 
 /**
- * Whether an installation holds some parts of a lock file, in its versions. npm leaves out optional packages that are for
- * other machines.
+ * Whether an installation holds some parts of a lock file, in the versions of that lock file. npm leaves out optional packages that
+ * are for other machines.
  *
  * @param {Lock} installed
  * @param {readonly string[]} parts
@@ -143,7 +143,7 @@ export function pathsOf(parts, { packages }) {
  *
  * @param {Lock['packages']} packages
  * @param {readonly string[]} names Packages of ours.
- * @param {readonly string[]} left Beginnings of names that are left out where ours depend on them.
+ * @param {readonly string[]} left Beginnings of names of dependencies of ours that are left out.
  * @returns {Set<string>}
  */
 export function neededBy(packages, names, left = []) {
@@ -196,7 +196,7 @@ function without(left, dependencies) {
 }
 
 /**
- * Where Node finds a package that the one at `from` imports; `undefined` where npm has left an optional one out.
+ * Where Node finds a package that the one at `from` imports; `undefined` if it is optional and npm has left it out.
  *
  * @param {Lock['packages']} packages
  * @param {string} from

@@ -9,18 +9,18 @@ export interface ClientMethod {
   method: string;
   operation: contracts.OperationSpec;
   doc: string;
-  /** Members of the one argument, as printed: `["name?", "string | undefined"]`. */
+  /** Members of the only argument, as printed: `["name?", "string | undefined"]`. */
   input: [string, string][];
-  /** Undefined where there is none. */
+  /** Undefined if there is no output. */
   output: string | undefined;
-  /** Of a list: the key its items stand under, none for a bare array, and their type. */
+  /** For a list: the key of its items, which is empty for a bare array, and their type. */
   list: { key: string; item: string } | undefined;
-  /** What starts a session if it is one; `perhaps` where an answer may have no tokens yet. */
+  /** Whether its answer starts a session; `perhaps` if an answer may have no tokens yet. */
   startsSession: boolean | 'perhaps';
   errors: string[];
 }
 
-/** What `libs/client` has methods of its own for: it needs the session, or is no request with one answer. */
+/** Operations for which `libs/client` has handwritten methods: they need the session, or are not a request with one answer. */
 const managed = new Set(['identity.sign-out', 'identity.request-new-access-token', 'notifications.stream']);
 
 const groups: Record<contracts.Feature, string> = {
@@ -38,7 +38,7 @@ const sources = globSync('libs/contracts/src/operations/*.ts', { cwd: new URL('.
   .map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
   .join('\n');
 
-/** Whose methods: an application's in the hands of users, its own back end's beside those, operators'. */
+/** Who calls the methods: an application that users run, its own back end, which has further methods, or operators. */
 export type Side = 'application' | 'server' | 'operators';
 
 function sideOf({ auth }: contracts.OperationSpec): Side {
@@ -49,7 +49,7 @@ function sideOf({ auth }: contracts.OperationSpec): Side {
 /** Every operation of a side as a method. */
 export function methodsOf(printer: TypePrinter, side: Side): ClientMethod[] {
   const methods = contracts.operations
-    // What answers text is there for older client libraries.
+    // Operations that answer text exist for older client libraries.
     .filter(({ name, contentType }) => !contentType && !managed.has(name))
     .filter((one) => sideOf(one) === side || (side === 'server' && one.serverKeyBody))
     .map((operation) => methodOf(printer, operation, side));
@@ -95,7 +95,7 @@ function methodOf(printer: TypePrinter, declared: contracts.OperationSpec, side:
   };
 }
 
-/** `identity.get-user-by-username` to `getByUsername`: users and projects are named by their group already. */
+/** `identity.get-user-by-username` to `getByUsername`: the group already names users and projects. */
 function methodName(name: string, feature: string): string {
   const said = feature === 'user' || feature === 'project' ? [feature, `${feature}s`] : [];
   const words = name.slice(name.indexOf('.') + 1).split('-');
@@ -123,7 +123,7 @@ function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: s
 
 function listOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): ClientMethod['list'] {
   if (!('cursor' in operation.query.shape)) return undefined;
-  // Where the answer may be bare as well, that is under addresses the client does not use.
+  // If the answer may also be a bare list, that is only at addresses that the client does not use.
   const { output } = operation;
   const options = output instanceof z.ZodUnion ? (output.options as z.ZodType[]) : [output];
   const envelope = options.find((one) => one instanceof z.ZodObject) ?? output;

@@ -3,28 +3,28 @@ import { z } from 'zod';
 
 type Schema = { [key: string]: unknown };
 
-/** Exported schemas of objects, by what they are called as types. */
+/** Exported schemas of objects, with the names of their types. */
 const named = new Map<unknown, string>(
   Object.entries(contracts)
     .filter(([, value]) => value instanceof z.ZodObject)
-    // The client's own session is made of this one.
+    // The client makes its own `Session` from this one.
     .map(([name, value]) => [value, value === contracts.session ? 'SessionAnswer' : pascal(name)]),
 );
 
-/** Prints zod schemas as TypeScript types, as a caller writes and reads them; keeps the named ones it has met. */
+/** Prints zod schemas as TypeScript types, as a caller writes and reads them. It collects the declarations of named types. */
 export class TypePrinter {
-  /** Name to declaration. */
+  /** Declarations by name. */
   readonly declarations = new Map<string, string>();
 
-  /** The type of a schema; `at` says whose it is when it has none. */
+  /** The type of a schema; if it has no type, the error names `at`. */
   type(schema: z.ZodType, at: string): string {
     const name = named.get(schema);
     return name ? this.#named(schema, name) : this.#print(this.#jsonSchemaOf(schema), at);
   }
 
   /**
-   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. `io: 'output'` takes what
-   * is read from a text in place of the text.
+   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. With `io: 'output'` a member has
+   * the type that is parsed from a text instead of the text.
    */
   members(schema: z.ZodType, at: string, io: 'input' | 'output' = 'input'): [string, string][] {
     const given = this.#jsonSchemaOf(schema);
@@ -32,7 +32,7 @@ export class TypePrinter {
     const properties = { ...(given.properties as Record<string, Schema> | undefined) };
     if (io === 'output') {
       const { properties: read } = this.#jsonSchemaOf(schema, io) as { properties?: Record<string, Schema> };
-      // What a function makes of a text has no type here: it stays a text.
+      // The result of a function on a text has no JSON Schema, so the member stays a text.
       for (const [key, one] of Object.entries(read ?? {})) if ('type' in one) properties[key] = one;
     }
     return Object.keys(properties).map((key) => this.#member({ ...given, properties }, key, at));
@@ -40,14 +40,14 @@ export class TypePrinter {
 
   #named(schema: z.ZodType, name: string): string {
     if (!this.declarations.has(name)) {
-      // Taken before it is printed: a type may name itself.
+      // The name is registered before printing, as a type may name itself.
       this.declarations.set(name, '');
       this.declarations.set(name, this.#print(this.#jsonSchemaOf(schema), name));
     }
     return name;
   }
 
-  /** JSON Schema of what goes over the wire, in which named schemas are names. */
+  /** JSON Schema of what is sent, in which named schemas are only names. */
   #jsonSchemaOf(root: z.ZodType, io: 'input' | 'output' = 'input'): Schema {
     return z.toJSONSchema(root, {
       io,
@@ -88,7 +88,7 @@ export class TypePrinter {
       if (rest) members.push(`[key: string]: ${rest === true ? 'unknown' : this.#print(rest, at)};`);
       return `{ ${members.join(' ')} }`;
     }
-    // Digits in a query are a number to who writes it.
+    // For callers, digits in a query are a number.
     if (type === 'string') return schema.pattern === '^\\d+$' ? 'number' : 'string';
     if (type === 'integer' || type === 'number') return 'number';
     if (type === 'boolean' || type === 'null') return type;

@@ -11,7 +11,10 @@ KITH_URL and KITH_PROJECT to use a running platform instead.
 Ctrl-C ends it.
 `;
 
-/** Reads the words behind `npm run example --`, and gives the port. Ends the process if there is nothing to start: 0 for help, 2 for wrong words. */
+/**
+ * Reads the words after `npm run example --`, and gives the port. Ends the process if there is nothing to start: 0 for help, 2 for
+ * wrong words.
+ */
 export function readPort(): string | undefined {
   try {
     const { values } = parseArgs({

@@ -3,7 +3,7 @@ import { createClient, isKithError, type KithClient } from '@kith/client';
 import { createOperatorClient } from '@kith/client/operator';
 import type { DataFolder } from '@kith/platform';
 
-/** What is remembered of the example's project. */
+/** What is stored about the example's project. */
 export interface ExampleProject {
   projectId: string;
   people: { email: string; password: string }[];
@@ -66,7 +66,7 @@ async function make(url: string, operatorToken: string): Promise<ExampleProject>
   return { projectId, people: accounts };
 }
 
-/** Ada knows some already; to Grace she is still to be introduced. */
+/** Connects some of them, leaves one request to Ada open, and saves something for her. Ada and Grace are not connected yet. */
 async function acquaint(clientOf: (name: Name) => KithClient): Promise<void> {
   const ask = (from: Name, to: Name, message: string) =>
     clientOf(from).connections.request({ userId: clientOf(to).session?.user.id ?? '', message });

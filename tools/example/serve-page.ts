@@ -10,16 +10,16 @@ const root = fileURLToPath(new URL('../../examples/people/', import.meta.url));
 const usualPort = 5173;
 
 /**
- * Serves the application as its sources are: what is changed there shows at once.
+ * Serves the application from its sources: changes there show immediately.
  *
- * @param port Where; without it where such servers usually are, or on a free port if that one is taken.
+ * @param port The port; by default Vite's usual one, or a free one if that is taken.
  */
 export async function servePage(
   settings: KithSettings,
   port: number | undefined,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createHttpServer();
-  // Beside a server of our own Vite leaves the process's signals alone.
+  // With a server of our own, Vite leaves the process's signals alone.
   const vite = await createServer({
     root,
     logLevel: 'warn',

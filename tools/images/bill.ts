@@ -1,6 +1,8 @@
 import type { Image } from './image.ts';
 
-/** A bill of materials (CycloneDX), as far as it is cut down. A component holds those that npm has put inside of it. */
+/**
+ * The parts of a bill of materials (CycloneDX) that are needed to reduce it. A component holds those that npm has put inside of it.
+ */
 export interface Bill {
   metadata: { component: Component };
   components: Component[];
@@ -15,7 +17,7 @@ interface Component {
   components?: Component[];
 }
 
-/** Cuts the bill of the whole lock file down to what an image holds. */
+/** Reduces the bill of the whole lock file to what an image holds. */
 export function billOf(whole: Bill, { name, lock }: Image): Bill {
   const refs = new Set<string>();
   const cut = (components: Component[]): Component[] =>

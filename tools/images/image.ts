@@ -7,18 +7,21 @@ import { loadedBy } from './loaded.ts';
 /** What an image holds (docs/adr/0059). */
 export interface Image {
   name: string;
-  /** The lock file cut down to the packages in it, ours and those of others. Ours depend on nothing that is left out. */
+  /**
+   * The lock file, reduced to the packages in the image, ours and third-party ones. In it, our packages depend on nothing that is
+   * left out.
+   */
   lock: Lock;
 }
 
-/** What the processes of an image run. */
+/** The files that the processes of an image run. */
 function entriesOf(name: string): string[] {
   if (name !== 'setup') return [`services/${name}/src/main.ts`];
   const others = ['credentials/setup', 'credentials/make-database-users', 'keeper/main'];
   return others.map((one) => `apps/kith/src/${one}.ts`);
 }
 
-/** The images of a repository: one a service, and the one that sets them up. */
+/** The images of a repository: one for each service, and the one that sets them up. */
 export function imageNames(root: string): string[] {
   return [...readdirSync(join(root, 'services')).sort(), 'setup'];
 }
@@ -28,8 +31,8 @@ export function lockOf(root: string): Lock {
 }
 
 /**
- * Works out what an image holds: the packages of ours whose sources its processes may load, of what these depend on the packages
- * that those sources name, and all that those need. Throws where a source imports what its package does not depend on.
+ * Works out what an image holds: the packages of ours whose sources its processes may load, those of their dependencies that these
+ * sources name, and everything that those need. Throws if a source imports something that its package does not depend on.
  */
 export function imageOf(root: string, name: string, lock = lockOf(root)): Image {
   const entries = entriesOf(name);
@@ -52,10 +55,10 @@ export function imageOf(root: string, name: string, lock = lockOf(root)): Image 
   return { name, lock: { ...lock, packages: Object.fromEntries(cut) } };
 }
 
-/** `libs/store` of what lies in it. */
+/** The package's folder of a file, for example `libs/store`. */
 const folderOf = (file: string) => file.split('/').slice(0, 2).join('/');
 
-/** Finds a package's name, or that of a part of it, where code has it as a text: not every file is got by an import. */
+/** Finds the name of a package, or of a part of it, as a string in code: not every file is loaded by an import. */
 const naming = (name: string) => new RegExp(`['"\`]${name.replaceAll('.', '\\.')}['"\`/]`);
 
 function refuseUndeclared(file: string, text: string, dependencies: Record<string, string>): void {

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path/posix';
 import type { Lock } from '../bootstrap/sizes.mjs';
 import { importsOf } from '../walls/imports.ts';
 
-/** What is only of types: it is gone before anything is loaded. */
+/** Imports and exports of types only: they are removed before anything is loaded. */
 const ofTypes = /^(?:import|export) type\b[^;]*;|\btypeof import\(/gm;
 /** Files that are started as threads. */
 const threads = /new URL\(\s*'(\.[^']+\.ts)', import\.meta\.url/g;
 
-/** The sources of ours that some files may load, now or later, threads among them: their texts by their paths. */
+/** The sources of ours that some files may load, now or later, including those of threads: their texts by path. */
 export function loadedBy(root: string, { packages }: Lock, entries: readonly string[]): Map<string, string> {
   const texts = new Map<string, string>();
   const load = (file: string): void => {
@@ -27,7 +27,7 @@ export function loadedBy(root: string, { packages }: Lock, entries: readonly str
   return texts;
 }
 
-/** The file that a name of ours stands for: `@kith/store/open` is `libs/store/src/open.ts`. */
+/** The file that an import of ours names: `@kith/store/open` is `libs/store/src/open.ts`. */
 function entryOf(root: string, packages: Lock['packages'], name: string): string {
   const [, own = '', ...rest] = name.split('/');
   const folder = packages[`node_modules/@kith/${own}`]?.resolved;

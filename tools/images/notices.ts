@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Lock } from '../bootstrap/sizes.mjs';
 import { type Licensed, licencesIn } from '../packages/licences.ts';
 
-/** Where packages have the text of their licence, and what it asks to be passed on. */
+/** Files of packages with the text of their licence, and with the notices that it requires to be passed on. */
 const texts = '{licen[cs]e,LICEN[CS]E,Licen[cs]e,copying,COPYING,notice,NOTICE}*';
 
-/** The packages of others in a lock file, each with its licence and the texts that it comes with. */
+/** The third-party packages in a lock file, each with its licence and the texts that come with it. */
 export function noticesOf(lock: Lock, root: string): string {
   return licencesIn(lock)
     .map((one) => `${[lineOf(one), ...textsOf(join(root, one.path))].join('\n\n')}\n`)
@@ -25,7 +25,7 @@ function textsOf(folder: string): string[] {
     .map((name) => readFileSync(join(folder, name), 'utf8').trim());
 }
 
-/** The licences of what is in an image, ours among them, as one SPDX expression. Builds for other systems do not count. */
+/** The licences of everything in an image, including ours, as one SPDX expression. Builds for other systems do not count. */
 export function expressionOf({ packages, ...lock }: Lock): string {
   const forLinux = Object.entries(packages).filter(([, one]) =>
     ((one as { os?: string[] }).os ?? ['linux']).includes('linux'),

@@ -15,19 +15,19 @@ import { type Bill, billOf } from './bill.ts';
 import type { Image } from './image.ts';
 import { noticesOf } from './notices.ts';
 
-/** What an image has beside its packages. */
+/** Files that an image has beside its packages. */
 const others = ['LICENSE', 'tools/healthcheck.mjs'];
 
 /**
- * Writes what an image holds into a folder, from the packages that are installed: they lie as in the repository. Beside them lie the bill
- * of materials and the licences of just these. Throws where a package is not installed.
+ * Writes what an image holds into a folder, from the installed packages, at the same places as in the repository. Beside them it
+ * writes the bill of materials and the licences of these packages alone. Throws if a package is not installed.
  *
  * @param whole The bill of the whole lock file, which npm run sbom makes.
  */
 export function writeTree({ name, lock }: Image, root: string, folder: string, whole: Bill): void {
   const packages = Object.entries(lock.packages).filter(([path, { optional }]) => {
     if (existsSync(join(root, path))) return true;
-    // Of builds for several machines npm installs one.
+    // npm installs only one of the builds for several machines.
     if (optional) return false;
     throw new Error(`${path} is not installed: run npm ci.`);
   });
@@ -48,8 +48,8 @@ export function writeTree({ name, lock }: Image, root: string, folder: string, w
 }
 
 /**
- * Links the files of a package, which several images share. What npm has put inside of it is a package of its own. Node reads no
- * TypeScript there, and no maps.
+ * Links the files of a package, which several images share. Packages that npm has put inside of it are handled on their own.
+ * TypeScript and source maps are left out, as Node does not read them there.
  */
 function linkPackage(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
@@ -65,12 +65,12 @@ function linkOrCopy(source: string, target: string): void {
   try {
     linkSync(source, target);
   } catch {
-    // On another disk.
+    // Links are impossible if the folder is on another disk.
     copyFileSync(source, target);
   }
 }
 
-/** Sources and what they read. Its manifest names those dependencies alone that are there. */
+/** Copies the sources of a package and what they read. Its manifest then names only dependencies that are there. */
 function copyOurs(from: string, to: string, dependencies: Record<string, string> | undefined): void {
   cpSync(join(from, 'src'), join(to, 'src'), {
     recursive: true,

@@ -1,4 +1,4 @@
-/** The last line of what a command has printed: with `--json` the result of a long one. */
+/** The last line that a command has printed: for a long command with `--json`, its result. */
 export function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
 }

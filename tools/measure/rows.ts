@@ -40,7 +40,7 @@ const kinds = (count: number): Record<string, (row: number) => object> => ({
   }),
 });
 
-/** Writes a file of so many rows for each kind that can be imported; gives the words that have `kith import` read them. */
+/** Writes a file with `count` rows for each kind that can be imported; gives the words that make `kith import` read them. */
 export async function writeRows(folder: string, count: number): Promise<string[]> {
   const words: string[] = [];
   for (const [name, make] of Object.entries(kinds(count))) {

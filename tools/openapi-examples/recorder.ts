@@ -1,7 +1,7 @@
 import { methodsOf, type OperationSpec, operations } from '@kith/contracts';
 import type { Example } from '@kith/openapi';
 
-/** What is sent: to which operation, by whom. The project is the recorder's. */
+/** What is sent, and with which token. The project is that of the recorder. */
 export interface Sent extends Omit<Example, 'answer'> {
   token?: string;
 }
@@ -9,18 +9,18 @@ export interface Sent extends Omit<Example, 'answer'> {
 // biome-ignore lint/suspicious/noExplicitAny: any operation's answer; what is read of it, the platform's suites check.
 type Answer = any;
 
-/** Sends requests to a platform, and keeps each operation's first one with its answer. */
+/** Sends requests to a platform, and keeps the first request of each operation with its answer. */
 export class Recorder {
   readonly #url: string;
   readonly examples: Record<string, Example> = {};
-  /** Goes into addresses of the project scope. */
+  /** The project in addresses of the project scope. */
   projectId = '';
 
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** Sends and keeps. Gives the answer's body; throws on anything but the operation's own status. */
+  /** Sends a request and keeps it. Gives the answer's body; throws for any status but the operation's own. */
   async send(name: string, { token, ...sent }: Sent = {}): Promise<Answer> {
     const answer = await this.peek(name, { ...sent, ...(token ? { token } : {}) });
     this.examples[name] ??= { ...sent, ...(answer === undefined ? {} : { answer }) };
@@ -49,13 +49,13 @@ export class Recorder {
     return answer;
   }
 
-  /** Asks for bytes, and keeps what was asked for. */
+  /** Requests bytes, and keeps only the request. */
   async read(name: string, sent: Sent): Promise<void> {
     await this.peek(name, sent);
     this.examples[name] ??= sent;
   }
 
-  /** The same without keeping it. */
+  /** Sends a request without keeping it. */
   async peek(name: string, { token, ...sent }: Sent): Promise<Answer> {
     const operation = operations.find((one) => one.name === name);
     if (!operation) throw new Error(`There is no operation ${name}.`);

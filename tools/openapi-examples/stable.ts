@@ -7,21 +7,21 @@ const instantForm = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
 const first = Date.parse('2026-01-05T09:00:00.000Z');
 const oneMinute = 60_000;
 
-/** Values of these are random, or secret, or both; what stands in for them has their look. */
+/** The values of these keys are random, secret or both; the replacements look like them. */
 const replaced: Readonly<Record<string, (value: string) => string>> = {
   kid: () => opaque('kid').slice(0, 22),
   n: (value) =>
     Array.from({ length: 8 }, (_, index) => opaque(`n${index}`))
       .join('')
       .slice(0, value.length),
-  // Of mails; those of the platform are no JSON Web Tokens.
+  // The tokens of mails, which are no JSON Web Tokens.
   token: (value) => (/^[\w-]{43}$/.test(value) ? opaque('token') : value),
   privateKey: () => 'LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2Z0lCQURBTkJna3Foa2lHOXcwQkFRRUZBQVNDQktn…',
   publicKey: (value) =>
     value.startsWith('-----')
       ? '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A…\n-----END PUBLIC KEY-----\n'
       : opaque('public key'),
-  // Of passkeys, whose ids are no UUIDs.
+  // The ids of passkeys, which are no UUIDs.
   id: (value) =>
     /^(.{22}|.{43})$/.test(value) ? opaque(`id ${value.length}`).slice(0, value.length) : value,
   challenge: () => opaque('challenge'),
@@ -30,12 +30,12 @@ const replaced: Readonly<Record<string, (value: string) => string>> = {
   signature: () => opaque('signature'),
 };
 
-/** Shown once, and secret. */
+/** They are secret, and shown only once. */
 const recoveryCodes = [...'ABCDEFGHIJ'].map((letter) => Array(4).fill(letter.repeat(6)).join('-'));
 
 /**
- * Makes recorded JSON the same in every recording: ids by the order in which they come, instants by their order in time,
- * a minute apart, and nothing in it that was a token or a key.
+ * Makes recorded JSON the same in every recording: ids are numbered in the order in which they occur, instants are a minute apart
+ * in their order in time, and tokens and keys are replaced.
  */
 export function makeStable(value: unknown): unknown {
   const refreshTokens: string[] = [];
@@ -65,7 +65,7 @@ function uuid(index: number): string {
 
 const jwt = 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI1ZDBjNGYyZSJ9.c2lnbmF0dXJl';
 
-/** 43 characters of nothing. */
+/** 43 characters without a meaning. */
 function opaque(name: string): string {
   return hash('sha256', name, 'base64url');
 }

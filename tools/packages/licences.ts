@@ -1,15 +1,15 @@
 import type { Lock } from '../bootstrap/sizes.mjs';
 
-/** Licences of packages that running Kith may need: they may go out with it. */
+/** Licences allowed for packages that running Kith may need, and that may be distributed with it. */
 const ofRunning = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'],
   ...['BlueOak-1.0.0', 'Unlicense', 'CC0-1.0'],
 ]);
-/** Of packages that only working on Kith needs, which go nowhere. */
+/** Licences allowed for packages that only working on Kith needs, and that are not distributed. */
 const ofWorking = new Set([...ofRunning, 'MPL-2.0', 'CC-BY-3.0', 'Python-2.0', 'PSF-2.0', 'WTFPL']);
-/** Libraries that are loaded as files of their own, which anybody may replace: what the LGPL asks for. */
+/** Libraries that are loaded as separate files, so that anybody can replace them, as the LGPL demands. */
 const replaceable = { licence: 'LGPL-3.0-or-later', packages: /^@img\/sharp-/ };
-/** What older packages say of themselves in another way than the lock file reads. */
+/** Licences that older packages declare in a form that the lock file does not contain. */
 const known: Readonly<Record<string, string>> = {
   buildcheck: 'MIT',
   busboy: 'MIT',
@@ -18,18 +18,18 @@ const known: Readonly<Record<string, string>> = {
   streamsearch: 'MIT',
 };
 
-/** A package of others, and how it is licensed. */
+/** A third-party package, and its licence. */
 export interface Licensed {
   name: string;
-  /** Where it lies. */
+  /** Its path in the lock file. */
   path: string;
   version: string;
   licence: string;
-  /** Whether only working on Kith needs it. */
+  /** Whether it is needed only for working on Kith. */
   isDevelopment: boolean;
 }
 
-/** The packages of others in a lock file, in the order of their names. */
+/** The third-party packages in a lock file, sorted by name. */
 export function licencesIn({ packages }: Lock): Licensed[] {
   return Object.entries(packages)
     .filter(([path, { link }]) => path.includes('node_modules/') && !link)
@@ -47,12 +47,12 @@ export function licencesIn({ packages }: Lock): Licensed[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Those whose licence is on no list. */
+/** The packages whose licence is on no list. */
 export function refusedLicences(packages: readonly Licensed[]): Licensed[] {
   return packages.filter((one) => !isAllowed(one));
 }
 
-/** Of an SPDX expression one alternative has to be allowed, and all of what stands in it. */
+/** In an SPDX expression, all licences of at least one alternative have to be allowed. */
 function isAllowed({ name, licence, isDevelopment }: Licensed): boolean {
   const allowed = isDevelopment ? ofWorking : ofRunning;
   const may = (id: string) =>

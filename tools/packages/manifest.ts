@@ -5,7 +5,7 @@ export interface Manifest {
   name: string;
   version: string;
   exports: Record<string, string>;
-  /** What the package has beside its sources, from its folder. */
+  /** Files of its folder that the package contains beside its sources. */
   files?: string[];
   engines?: Record<string, string>;
   dependencies?: Record<string, string>;
@@ -16,14 +16,14 @@ export interface Manifest {
 export interface Package {
   /** Its name without the scope. */
   name: string;
-  /** Where it is, `libs/store` for instance. */
+  /** Its folder, for example `libs/store`. */
   folder: string;
   manifest: Manifest;
 }
 
 const scope = '@kith/';
 
-/** The packages named, and every one of ours that they depend on. */
+/** The named packages, and all packages of ours that they depend on. */
 export function withDependencies(root: string, names: readonly string[]): Package[] {
   const found = new Map<string, Package>();
   const add = (name: string) => {
@@ -36,7 +36,7 @@ export function withDependencies(root: string, names: readonly string[]): Packag
   return [...found.values()];
 }
 
-/** Where packages of ours are. */
+/** The manifests of our packages. */
 const workspaces = ['libs/*', 'services/*', 'apps/*', 'tools/*'].map((folders) => `${folders}/package.json`);
 
 function readPackage(root: string, name: string): Package {
@@ -53,8 +53,8 @@ const ours = ({ dependencies = {} }: Manifest) =>
     .map((name) => name.slice(scope.length));
 
 /**
- * The manifest as it is published: what points to sources points to what they became, and packages of ours are needed in
- * the same version, as all of them are released together. Commands run in the repository alone.
+ * The manifest as it is published: paths to sources become paths to compiled files, and packages of ours are required in the same
+ * version, as all of them are released together. Commands are left out, as they run only in the repository.
  */
 export function published({ private: _, bin, devDependencies, files, exports, ...manifest }: Manifest) {
   const paths = Object.entries(exports).map(([path, source]) => {
@@ -68,7 +68,7 @@ export function published({ private: _, bin, devDependencies, files, exports, ..
   return {
     ...manifest,
     engines: manifest.engines ?? { node: '>=24.7' },
-    // npm then refuses to publish from anywhere but a CI that says what it was built from.
+    // With this, npm refuses to publish except from a CI that says what the package was built from.
     publishConfig: { access: 'public', provenance: true },
     exports: Object.fromEntries(paths),
     ...(dependencies.length > 0 && { dependencies: Object.fromEntries(dependencies) }),

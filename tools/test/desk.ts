@@ -5,12 +5,12 @@ import { dirname } from 'node:path';
 import { availableChromium, type SharedPlatform, sharedEnv, startPlatform } from '@kith/testing';
 import { chromium } from 'playwright-core';
 
-/** What the workers of one run of tests share: a distributed platform each, and one browser for all. */
+/** What a run of tests shares: a distributed platform for all files of a worker, and one browser for all workers. */
 export interface Desk extends AsyncDisposable {
   url: string;
 }
 
-/** Serves what is shared, and starts it when it is first asked for. Disposing ends it all. */
+/** Serves what is shared, and starts each thing when it is first asked for. Disposing ends everything. */
 export async function openDesk(): Promise<Desk> {
   await using opening = new AsyncDisposableStack();
   const running = new AsyncDisposableStack();

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 
-/** The whole platform in little: goes with every change of a package. */
+/** A small suite on the whole platform: it runs after a change of any package. */
 const wholePlatform = 'tests/people.test.ts';
 
 /**
- * Gives vitest's arguments for the suites that uncommitted changes touch: of each package that changed, those that import
- * a changed file, however indirectly; of the whole platform, one. Throws where nothing has changed.
+ * Gives vitest's arguments for the suites that uncommitted changes affect: in each changed package those that import a changed
+ * file, directly or indirectly, and one suite of the whole platform. Throws if nothing has changed.
  */
 export function relatedFiles(): string[] {
   const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).split('\n');

@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Seconds a file may take before it is named: 20 where processes die or many race, 10 elsewhere. */
+/** How many seconds a file may take before it is reported: 20 if processes die in it or many race, otherwise 10. */
 const budgetOf = (path: string) => (/death|dying|kill|race|crowd|chaos|poison/.test(path) ? 20 : 10);
 
-/** Prints the ten slowest files, and those over their budget. Time only warns: machines differ. */
+/** Prints the ten slowest files, and those over their budget. This is only a warning, as machines differ. */
 export default class SlowFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules

@@ -7,7 +7,7 @@ export interface Import {
 
 const form = /(?:^|[\s;}])(?:from|import)\s*\(?\s*['"]([^'"\n]+)['"]/g;
 
-/** The imports in a source, static and dynamic, by their names. */
+/** The imports in a source, static and dynamic, with their names. */
 export function importsOf(file: string, text: string): Import[] {
   return [...text.matchAll(form)].map(({ 1: name = '', index }) => ({
     ...{ file, name },

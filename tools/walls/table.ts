@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 
-/** What a folder of sources may import of ours: packages, as they are imported. Those of others are below (`drivers`). */
+/** Which packages of ours a folder of sources may import, by the names used in imports. Third-party packages are below (`drivers`). */
 export interface Room {
-  /** Packages of ours that it may import; an entry that ends with `*` is any that begins so. */
+  /** Packages of ours that it may import; an entry that ends with `*` matches any name with that beginning. */
   may: readonly string[];
-  /** Packages that its suites may import besides, and besides those of `suites`. */
+  /** Packages that its suites may import in addition to `may` and to the list `suites`. */
   suites?: readonly string[];
-  /** Files and folders outside of it that it may import by their paths. */
+  /** Files and folders outside of it that it may import by path. */
   reaches?: readonly string[];
-  /** Where to go instead. */
+  /** A sentence that says what to import instead. */
   instead: string;
 }
 
@@ -26,13 +26,13 @@ const service: Room = {
     'A service imports contracts, the store and the runtime alone: it asks other services over the bus (`ask`), or follows their events (`subscription`).',
 };
 
-/** What the suites of every package may import besides: what they start, and what they look into. */
+/** Packages that the suites of every package may import in addition: what they start, and what they look into. */
 export const suites = [
   ...[...storing, ...embedding, ...distributing, '@kith/store/testing'],
   ...['@kith/testing', '@kith/testing/die-before-write', '@kith/engines'],
 ];
 
-/** What suites of packages share with those of the whole platform. */
+/** The folder that suites of packages share with those of the whole platform. */
 export const shared = 'tests/support/';
 
 /** What each package may import. */
@@ -104,7 +104,7 @@ export const packages: Readonly<Record<string, Room>> = {
   },
 };
 
-/** What is no part of the product: it measures, proves or makes it. */
+/** Folders that are no part of the product: they measure, prove or build it. */
 export const around: Readonly<Record<string, Room>> = {
   bench: {
     may: ['@kith/*'],
@@ -138,8 +138,8 @@ export const around: Readonly<Record<string, Room>> = {
 const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operations'] };
 
 /**
- * What the folders of a package's `src` may import of each other, where that is decided; '' is what lies beside them. Where ''
- * is both above and below a folder, it holds the package's entry and what all of it is about.
+ * Which folders of a package's `src` may import which others, if that is decided; '' stands for the files beside the folders. If ''
+ * is both above and below a folder, it holds the package's entry and what everything in the package uses.
  */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {
@@ -225,7 +225,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
   },
 };
 
-/** Packages of others that only these may import, by what their name begins with. */
+/** Third-party packages, by the beginning of their names, that only the listed rooms may import. */
 export const drivers: readonly { name: string; only: readonly string[]; instead: string }[] = [
   {
     name: 'mongodb',

@@ -2,14 +2,17 @@ import { dirname, join, normalize } from 'node:path/posix';
 import { type Import, importsOf } from './imports.ts';
 import { around, drivers, folders, packages, type Room, shared, suites } from './table.ts';
 
-/** An import that the table does not allow, in a sentence that says where to go instead. */
+/** An import that the table does not allow, with a sentence that says what to import instead. */
 export interface Violation {
   file: string;
   line: number;
   sentence: string;
 }
 
-/** Finds what the tables of `table.ts` do not allow, and circles of files. `files` are sources by their paths. */
+/**
+ * Finds imports that the tables of `table.ts` do not allow, and files that import each other in a circle. `files` are sources by
+ * path.
+ */
 export function violationsOf(files: ReadonlyMap<string, string>): Violation[] {
   const imports = [...files].flatMap(([file, text]) => importsOf(file, text));
   return [...imports.flatMap(walked), ...circles(imports.filter(({ name }) => name.startsWith('.')))];
@@ -56,7 +59,7 @@ function walked({ file, line, name }: Import): Violation[] {
 
 const rooms: Readonly<Record<string, Room>> = { ...packages, ...around };
 
-/** A suite looks into its own package, and uses what suites use. */
+/** A suite may also import its own package, and the packages that suites use. */
 function mayOf(file: string, home: string, { may, suites: more = [] }: Room): readonly string[] {
   return isSuite(file) ? [...may, ...suites, ...more, ...own(home)] : may;
 }
@@ -107,13 +110,13 @@ function circles(imports: readonly Import[]): Violation[] {
   return found;
 }
 
-/** The room that a file is in: `libs/store` of what is in its `src` or its `tests`; '' where it is in none. */
+/** The room that a file is in, for example `libs/store` for files in its `src` or its `tests`; '' if it is in none. */
 function homeOf(file: string): string {
   const [kind = '', name] = file.split('/');
   return rooms[`${kind}/${name}`] ? `${kind}/${name}` : rooms[kind] ? kind : '';
 }
 
-/** The first folder in its `src`; '' beside them. */
+/** The folder of `src` that a file is in; '' for files beside the folders. */
 function folderOf(file: string): string {
   return /\/src\/([^/]+)\//.exec(file)?.[1] ?? '';
 }

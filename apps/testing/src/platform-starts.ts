@@ -1,2 +1,2 @@
-/** The diagnostics channel on which `startPlatform` tells of each start. */
+/** The diagnostics channel on which `startPlatform` announces each start. */
 export const platformStarts = 'kith:platform-start';

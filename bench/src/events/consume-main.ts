@@ -1,5 +1,5 @@
-// The consuming service on NATS and MongoDB. Asked on `<prefix>.bench.count` it says how many events it has applied, on
-// `<prefix>.bench.take` also how long that took, and starts again.
+// The consuming service on NATS and MongoDB. It answers requests on `<prefix>.bench.count` with the number of events it has
+// applied, and on `<prefix>.bench.take` also with how long that took, and then counts from 0.
 import { createLogger } from '@kith/base';
 import { NatsBus } from '@kith/bus/nats';
 import { runProcess } from '@kith/service';

@@ -12,7 +12,7 @@ import type { RunningService } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { Lags } from './lags.ts';
 
-/** A bus that notes the events which the copy of profiles has applied. */
+/** A bus that records the events that the copy of profiles has applied. */
 class NotingBus extends BusWrapper {
   readonly #lags: Lags;
 
@@ -33,14 +33,14 @@ class NotingBus extends BusWrapper {
 const mark = Buffer.from('"occurredAt":"');
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
 
-/** When an event occurred, without reading all of it once more. */
+/** When an event occurred, found without parsing the whole event once more. */
 function occurredAt(body: Uint8Array): number {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const from = text.indexOf(mark) + mark.length;
   return Date.parse(text.toString('latin1', from, from + timeLength));
 }
 
-/** Starts the connections service, whose copy of users' profiles is what events are applied to. */
+/** Starts the connections service, which applies the events to its copy of users' profiles. */
 export function startConsumer(
   bus: Bus,
   { store, lags, system }: { store: StoreConfig; lags: Lags; system: 'nats' | 'in_process' },

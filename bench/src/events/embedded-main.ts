@@ -1,5 +1,5 @@
-// The embedded form in one process, as `npm start` is: stores, relays and consumes on SQLite files in FOLDER. Prints what
-// it has shown as JSON.
+// The embedded form in one process, as `npm start` is: stores, relays and consumes on SQLite files in FOLDER. Prints the
+// figures as JSON.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger } from '@kith/base';

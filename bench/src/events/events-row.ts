@@ -3,7 +3,7 @@ import { measureDistributed } from './distributed.ts';
 import { measureEmbedded } from './embedded.ts';
 import type { FormFigures } from './measure.ts';
 
-/** From a change that is stored to the services that follow it. */
+/** The way of an event from a stored change to the services that apply it. */
 export const eventsRow: Row = {
   name: 'events',
   title: 'Events',
@@ -28,7 +28,8 @@ export const eventsRow: Row = {
     return {
       json: forms,
       markdown: describe(forms),
-      // A short burst ends while V8 still widens the space it makes new objects in, which it does step by step.
+      // Not judged in a quick run: its short burst ends while V8 is still enlarging the space for new objects, which it does
+      // step by step.
       verdicts: Object.entries(isQuick ? {} : forms).map(([name, figures]) =>
         atMost(
           `events, ${name}: memory in the second half of the burst over the first`,

@@ -5,14 +5,14 @@ import type { Applied } from './lags.ts';
 import type { Phase, Some } from './producer.ts';
 import { type Watched, watch } from './watch.ts';
 
-/** What one form of the platform has shown. Rates are events a second, memory MiB. */
+/** The figures of one form of the platform. Rates are in events a second, memory in MiB. */
 export interface FormFigures {
   publish: number;
   relay: number;
   consume: number;
   burst: {
     events: number;
-    /** Of the relay while it shares the machine with what stores the events and what consumes them. */
+    /** The rate of the relay while it shares the machine with the processes that store and consume the events. */
     relay: number;
     applied: Applied;
     requests: Watched['requests'];
@@ -23,7 +23,7 @@ export interface FormFigures {
 /** A consuming process. */
 export interface Consumer {
   pid: number;
-  /** Reaches it with requests. */
+  /** The bus over which it answers requests. */
   bus: Bus;
   /** How many events it has applied since they were last taken. */
   count(): Promise<number>;
@@ -66,7 +66,7 @@ export async function measureForm(parts: FormParts): Promise<FormFigures> {
   return { publish, relay, consume, burst: figures };
 }
 
-/** The medians of the first and the second half of what was sampled, without the first tenth, which is its start. */
+/** The medians of the first and the second half of the samples, without the first tenth, in which the process is still starting. */
 export function halves(samples: readonly number[]): { first: number; second: number } {
   const warm = samples.slice(Math.ceil(samples.length / 10));
   const middle = warm.length >> 1;
@@ -76,7 +76,7 @@ export function halves(samples: readonly number[]): { first: number; second: num
 
 const patienceMs = 60_000;
 
-/** Waits until so many events are applied; throws when no more are for a minute. */
+/** Waits until so many events are applied; throws when none is applied for a minute. */
 async function applied(consumer: Consumer, count: number): Promise<void> {
   let seen = 0;
   for (let since = Date.now(); seen < count; await pause(100)) {

@@ -3,7 +3,7 @@ import { type Collection, collection, type DocumentChange } from '@kith/store';
 import type { Declared } from '@kith/store/open';
 import { z } from 'zod';
 
-/** What the events of the row tell of: as little as a service can store. */
+/** The documents whose changes the events of the row announce: as little as a service can store. */
 const users: Collection<object> = collection<object>({
   name: 'users',
   kind: 'target',
@@ -13,7 +13,7 @@ const users: Collection<object> = collection<object>({
 
 export const declared: Declared = { collections: [users] };
 
-/** The change that an event tells of. */
+/** The change that an event announces. */
 export function changeOf(event: EventEnvelope): DocumentChange<object> {
   return { in: users, target: event.id, set: {}, events: [event] };
 }

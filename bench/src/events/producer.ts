@@ -6,30 +6,30 @@ import { Relay } from '@kith/service';
 import type { Outbox } from '@kith/store';
 import { userEvent } from './user-events.ts';
 
-/** Where events are stored and told from, as the service that owns them does. */
+/** The bus and the store of a service that stores and publishes events. */
 export interface Producer {
   bus: Bus;
   outbox: Outbox;
-  /** Stores events as the changes do that they tell of, each in the document of its own aggregate. */
+  /** Stores events as their changes do, each in the document of its own aggregate. */
   store(events: readonly EventEnvelope[]): Promise<void>;
 }
 
 /**
- * What is done with some events: `publish` them on the bus alone, store them and have a relay publish them when all are
- * there (`relay`), or as they come (`burst`).
+ * What to do with some events. `publish` only publishes them on the bus; `relay` stores all of them and then makes a relay
+ * publish them; `burst` makes the relay publish them while they are stored.
  */
 export type Phase = 'publish' | 'relay' | 'burst';
 
-/** Events of the common order, from one on. */
+/** Consecutive events of the benchmark's order, from `from` on. */
 export interface Some {
   from: number;
   count: number;
 }
 
-/** As many as a relay takes at once. */
+/** As many events as a relay takes at once. */
 const atOnce = 100;
 
-/** Does a phase; gives events a second. */
+/** Runs a phase; gives its events a second. */
 export async function produce(producer: Producer, phase: Phase, some: Some): Promise<number> {
   if (phase === 'publish') return publishing(producer.bus, some);
   if (phase === 'relay') await storing(producer, some, () => {});
@@ -74,7 +74,7 @@ async function inChunks({ from, count }: Some, work: (events: EventEnvelope[]) =
   for (let at = 0; at < count; at += atOnce) {
     const length = Math.min(atOnce, count - at);
     await work(Array.from({ length }, (_, place) => userEvent(from + at + place)));
-    // In one process with a consumer nothing of this waits: others get their turn.
+    // In one process with the consumer nothing here ever waits, so it lets the consumer have its turn.
     await nextTurn();
   }
 }

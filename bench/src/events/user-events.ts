@@ -6,7 +6,7 @@ import { profileOf } from '../whole/seed.ts';
 const projectId = '00000000-0000-4000-8000-000000000000';
 /** Users whose events alternate, so that the events of one user do not come together. */
 const users = 1_000;
-/** Of each user: the first tells that it was created, the others that it was changed. */
+/** Events of each user: the first says that the user was created, the others that the user was changed. */
 const each = 5;
 
 /** The event at a place in the benchmark's order of events, which is the same in every process; it occurs now. */

@@ -6,7 +6,7 @@ import { percentile } from '../summary.ts';
 
 const everyMs = 20;
 
-/** What was seen of a process while it was watched. */
+/** What was observed of a process. */
 export interface Watched {
   /** Its resident memory in MiB, about twice a second. */
   memory: number[];

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { residentBytes } from '../processes.ts';
 
-/** What processes hold at most while something runs, above what they held before, in MiB. */
+/** How much more memory processes hold at most while something runs than they held before, in MiB. */
 export interface Held {
   gateway: number;
   storage: number;
@@ -11,13 +11,13 @@ export interface Held {
 const everyMs = 10;
 const settleMs = 3_000;
 
-/** Runs `work`, and tells by how much the memory of processes was at most above what it was at rest. */
+/** Runs `work`, and gives how far the memory of each process rose at most above its level at rest. */
 export async function heldDuring(
   pids: Readonly<Record<keyof Held, number>>,
   work: () => Promise<void>,
 ): Promise<Held> {
   const names = ['gateway', 'storage'] as const;
-  // What was collected of what came before is given back in a while.
+  // Waits because memory of earlier work is given back only after a while.
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const before = names.map((name) => residentMib(pids[name]));
   const most = [...before];

@@ -8,12 +8,12 @@ import { waitFor } from '@kith/testing';
 
 const run = promisify(execFile);
 
-/** A web server that gives out the files of a folder. */
+/** A web server that serves the files of a folder. */
 export interface Nginx extends AsyncDisposable {
   url: string;
 }
 
-/** Starts nginx on a folder, with one worker. Throws `EnginesError` where it cannot be had. */
+/** Starts nginx on a folder, with one worker. Throws `EnginesError` if nginx is not available. */
 export async function startNginx(
   root: string,
   {
@@ -27,7 +27,7 @@ export async function startNginx(
   await mkdir(place, { recursive: true });
   const port = await freePort();
   const config = join(place, 'nginx.conf');
-  // As it gives out large files at its best: from the page cache to the socket, without a log.
+  // The settings with which it serves large files best: from the page cache to the socket, without a log.
   writeFileSync(
     config,
     `daemon off; worker_processes 1; pid ${place}/pid; error_log ${place}/error.log;
@@ -65,7 +65,7 @@ http {
   };
 }
 
-/** The program of the machine, or of its distribution's package, which is unpacked into the cache and installed nowhere. */
+/** The program that the machine has, or that of its distribution's package, which is unpacked into the cache but not installed. */
 async function provide(progress: (line: string) => void): Promise<string> {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/sbin'];
   const found = folders.map((folder) => join(folder, 'nginx')).find((path) => existsSync(path));

@@ -1,4 +1,4 @@
-// What uploads are compared with: a plain Node server that pipes the file of a form to a file of its own.
+// The server that uploads are compared with: plain Node, which pipes the file of each form to a file.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { createServer } from 'node:http';

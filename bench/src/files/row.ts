@@ -20,7 +20,7 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const mebibyte = 1024 * 1024;
 const fileBytes = 10 * mebibyte;
 
-/** Files a second, and CPU time of the servers in ms a file. */
+/** Files a second, and the servers' CPU time in ms for each file. */
 export interface FilesSample {
   rps: number;
   p50: number;
@@ -30,7 +30,7 @@ export interface FilesSample {
 export interface FilesRow {
   uploads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
   downloads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
-  /** MiB above rest while 50 MiB come in, once and ten at a time: the most of three times. */
+  /** MiB above rest during uploads of 50 MiB, one alone and ten at a time: the highest of three measurements. */
   memory: { one: Held; ten: Held };
 }
 
@@ -172,7 +172,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       for (let round = 0; round <= options.rounds; round++) {
         const one = await sides[kind].kith();
         const two = await sides[kind].peer();
-        // The first one warms up.
+        // The first round warms up.
         if (round === 0) continue;
         wrong += one.wrong;
         wrongOfPeer += two.wrong;
@@ -202,7 +202,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
       );
       return most;
     };
-    // First, while the processes are as they start: a heap that has once grown has room.
+    // Measured first, while the processes have just started: a heap that has grown once has room later.
     const held = { one: await memory(1), ten: await memory(10) };
     return { uploads: await measure('uploads'), downloads: await measure('downloads'), memory: held };
   } finally {
@@ -215,8 +215,8 @@ function fileIdOf(path: string): string {
 }
 
 /**
- * Removes the files below a folder, but for those below a folder of the given name. Else one side would write to memory that it has just
- * given back, and the other to memory that the machine has yet to provide.
+ * Removes the files below a folder, except those below a folder of the given name. Otherwise one side would write to memory
+ * that it has just given back, and the other to memory that the machine has yet to provide.
  */
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {
@@ -225,7 +225,7 @@ async function removeFiles(folder: string, kept?: string): Promise<void> {
     await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
     return true;
   };
-  // Uploads that the load broke off are removed meanwhile, with their folders.
+  // Meanwhile uploads that the load broke off are removed with their folders, which can make this fail.
   await waitFor(() => removed().catch(() => false), { what: 'the files of a round to be gone' });
 }
 

@@ -1,5 +1,5 @@
-// The service behind the gateways that speak NATS: answers each asker a page, and Kith's gateway what it asks identity
-// for. Nothing else is done, so that the gateways' own cost shows.
+// The service behind the gateways that speak NATS: answers each asker with a page, and answers what Kith's gateway asks
+// identity. It does nothing else, so that the gateways' own cost shows.
 import {
   getJwks,
   getProjectSettings,

@@ -27,8 +27,8 @@ export interface GatewayOptions extends LoadOptions {
 }
 
 /**
- * Measures the gateways in rounds, each stack once a round in turn, so that what else happens on the machine meets them
- * all alike. Every stack is warmed up first, and asked for every user before and after.
+ * Measures the gateways in rounds. Each round measures every stack once, so that other work on the machine affects all of them
+ * alike. Every stack is warmed up first. Before and after the rounds, every user makes one request to it.
  */
 export async function measureGateways(options: GatewayOptions): Promise<GatewayRow> {
   const { folder, rounds, progress } = options;
@@ -78,6 +78,6 @@ export async function measureGateways(options: GatewayOptions): Promise<GatewayR
   ) as GatewayRow;
 }
 
-/** Until then most of what runs often has been compiled. */
+/** After this time most of the code that runs often has been compiled. */
 const warmSeconds = 5;
 const nothing: GatewaySample = { rps: 0, p50: 0, p99: 0, cpu_us: 0, wrong: 0 };

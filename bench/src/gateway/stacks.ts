@@ -17,7 +17,7 @@ export const stackNames = [
 /** `kith-before` is the gateway of another checkout, for judging a change. */
 export type StackName = (typeof stackNames)[number] | 'kith-before';
 
-/** A stack that answers. */
+/** A stack that is ready to answer. */
 export interface Stack {
   name: StackName;
   url: string;
@@ -36,13 +36,13 @@ export interface StackSettings {
   page: object;
   /** Folder of the processes' logs. */
   folder: string;
-  /** Processes of Kith's gateway; one where absent. */
+  /** Processes of Kith's gateway; one if absent. */
   gateways?: number;
-  /** Those to start; all where absent. */
+  /** The stacks to start; all if absent. */
   only?: readonly StackName[] | undefined;
-  /** Another checkout with its packages, whose gateway is measured, too. */
+  /** Another checkout with its packages installed, whose gateway is measured, too. */
   before?: string | undefined;
-  /** A folder that Kith's gateway leaves its CPU profile in when it ends. */
+  /** A folder in which Kith's gateway leaves its CPU profile when it ends. */
   profile?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ const prefix = 'bench';
 const subject = 'bench.echo';
 const unlimited = JSON.stringify({ 'connections.list': { max: 1_000_000_000, windowSeconds: 3_600 } });
 
-/** Starts every stack with what it has behind it. Those that are not being measured wait, and use nothing. */
+/** Starts every stack with the service behind it. Stacks that are not being measured are idle and use no CPU time. */
 export async function startStacks(settings: StackSettings): Promise<Stacks> {
   const { natsUrl, redisUrl, population, page, folder } = settings;
   const running: Running[] = [];
@@ -121,7 +121,7 @@ const gatewaySettings = {
   PORT: '0',
   INTERNAL_PORT: '0',
   LOG_LEVEL: 'warn',
-  // No balancer is waited for: the process would be killed before it has written its profile.
+  // Does not wait for a balancer when it ends: otherwise the process would be killed before it has written its profile.
   DRAIN_MS: '0',
 };
 

@@ -3,7 +3,7 @@ export interface Line {
   title: string;
   points: readonly { size: number; ms: number }[];
   isDashed: boolean;
-  /** Which of the colours. */
+  /** The index of its colour. */
   colour: number;
 }
 
@@ -21,7 +21,7 @@ const gap = 72;
 const decades = { from: 2, to: 6 };
 
 /**
- * Draws how long a page takes by the length of its list: lengths by powers of ten, times from nought. Readable on light and
+ * Draws how long a page takes for each length of its list: lengths in powers of ten, times from zero. Readable on light and
  * dark pages alike, as an image takes the colours of the reader's system.
  */
 export function chart(fields: readonly Field[], caption: string): string {

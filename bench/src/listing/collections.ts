@@ -21,7 +21,10 @@ import { endingWith } from './connections.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
 
-/** One user's collections: some with as many below them, some with as many entities in them as these lengths say. */
+/**
+ * One user's collections: for each length in `children` one with so many collections below it, and for each length in
+ * `entities` one with so many entities.
+ */
 export function collectionsLayout(of: { children: number[]; entities: number[] }): Layout {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   const root = newCollection(owner, { name: 'root', parent: null });

@@ -21,12 +21,12 @@ import { profileOf } from '../whole/seed.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
 
-/** Connections each of the others has. */
+/** How many connections each of the other users has. */
 const each = 10;
 
 /**
- * Users with connections and with requests that wait, in these lengths, and others beside them: `others` rows of as many
- * users as it takes with ten each.
+ * Users with lists of connections and of pending requests in these lengths. Beside them are other users with ten connections
+ * each, who have `others` rows together.
  */
 export function connectionsLayout(of: { established: number[]; pending: number[]; others: number }): Layout {
   const projectId = randomUUID();
@@ -95,7 +95,7 @@ export function connectionsLayout(of: { established: number[]; pending: number[]
   };
 }
 
-/** What is served, with its store closed at its end. */
+/** What is served, with its store, which is closed at the end, too. */
 export function endingWith<Served extends AsyncDisposable>(
   bus: Served,
   store: { close(): Promise<void> },

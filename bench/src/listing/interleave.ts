@@ -1,14 +1,14 @@
 import type { SeedRow } from './layout.ts';
 
-/** Rows that come into being over the same time as others', so many of them. */
+/** A number of rows that are created over the same time as those of the other streams. */
 export interface Stream {
   size: number;
   rows: Iterator<SeedRow>;
 }
 
 /**
- * Gives the rows of several streams as if all had grown evenly at once: what belongs to one list then lies scattered where a
- * database keeps rows in the order of their arrival, as it does in life.
+ * Gives the rows of several streams as if all had grown evenly at the same time. In a database that keeps rows in the order of
+ * their arrival, the rows of one list are then scattered, as in real use.
  */
 export function* interleave(streams: readonly Stream[]): Generator<SeedRow> {
   const open = streams.map((stream) => ({ ...stream, given: 0 }));

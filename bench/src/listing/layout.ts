@@ -19,7 +19,7 @@ export interface Kind {
   name: string;
   title: string;
   spec: OperationSpec;
-  /** Whether its pages have numbers; the others are walked by cursor alone. */
+  /** Whether its pages have numbers. If not, they can only be reached by cursor. */
   hasNumbers: boolean;
   /** Whether it can be searched. */
   hasQuery: boolean;

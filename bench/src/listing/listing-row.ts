@@ -9,7 +9,7 @@ const engines: Record<EngineName, string> = { sqlite: 'SQLite', mongodb: 'MongoD
 const image = fileURLToPath(new URL('../../../docs/images/listing.svg', import.meta.url));
 const page = fileURLToPath(new URL('../../../docs/listing.md', import.meta.url));
 
-/** What a page of a list costs by the length of the list. */
+/** How long a page of a list takes for each length of the list. */
 export const listingRow: Row = {
   name: 'listing',
   title: 'Lists by their length',
@@ -44,7 +44,7 @@ export function writePage(figures: readonly KindFigures[]): void {
   writeFileSync(page, `${before}\n${describeListing(figures)}\n\n${after}`);
 }
 
-/** The chart: page 1 of each kind, and its page reached by cursor near the end. */
+/** The chart: for each kind, page 1 and a page near the end that is reached by cursor. */
 export function drawListing(figures: readonly KindFigures[]): string {
   const names = [...new Set(figures.map(({ kind }) => kind))];
   const fields = Object.entries(engines).map(([engine, title]) => ({
@@ -104,7 +104,7 @@ export function describeListing(figures: readonly KindFigures[]): string {
   ].join('\n\n');
 }
 
-/** What the row is judged by: flat within 1.3, page number 1,000 within 25 ms. */
+/** The row's targets: times that differ by a factor of at most 1.3 over all lengths, and page number 1,000 within 25 ms. */
 export function verdictsOf(figures: readonly KindFigures[]): Verdict[] {
   return figures.flatMap(({ engine, title, lists }) => {
     const medians = (...names: PageName[]) =>

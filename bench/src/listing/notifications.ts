@@ -20,7 +20,7 @@ import { firstMs, type Layout, type SeedRow } from './layout.ts';
 
 const keepMs = 10 * 365 * 24 * 3_600_000;
 
-/** Users with as many notifications as these lengths say. */
+/** Users with notifications, one user for each of these lengths. */
 export function notificationsLayout(sizes: number[]): Layout {
   const projectId = randomUUID();
   const targets = sizes.map((size) => ({ size, projectId, userId: randomUUID(), params: {} }));

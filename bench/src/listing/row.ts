@@ -21,9 +21,9 @@ export interface KindFigures {
 export interface ListingOptions {
   mongodbUrl: string;
   folder: string;
-  /** Longest list of the longest kinds; the others end at a tenth. */
+  /** The longest list of the kinds with the longest lists; other kinds end at a tenth. */
   longest: number;
-  /** Rows of others beside the connections. */
+  /** Rows of other users in the data of connections. */
   others: number;
   rounds: number;
   progress: (line: string) => void;
@@ -35,7 +35,7 @@ const shortest = 100;
 export async function measureListing(options: ListingOptions): Promise<KindFigures[]> {
   const found: KindFigures[] = [];
   for (const engine of ['sqlite', 'mongodb'] as const) {
-    // Made anew for each engine: what is stored is the same but for its ids.
+    // Made again for each engine: the data differs only in its ids.
     for (const [service, make] of Object.entries(layoutsOf(options))) {
       found.push(...(await measureLayout(options, { engine, service, layout: make() })));
     }
@@ -43,7 +43,7 @@ export async function measureListing(options: ListingOptions): Promise<KindFigur
   return found;
 }
 
-/** Each service's data, to be made when its turn comes. */
+/** Functions that make each service's data when its turn comes. */
 export function layoutsOf({ longest, others }: Pick<ListingOptions, 'longest' | 'others'>) {
   const long = powers(longest);
   const short = powers(Math.min(longest, 100_000));

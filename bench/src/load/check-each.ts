@@ -2,8 +2,8 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { Person } from '../population.ts';
 
 /**
- * Asks once for each person, 32 at a time, and gives how many answers did not name the one who asked: under load wrk
- * checks what an answer looks like, here whose it is.
+ * Makes one request for each person, 32 at a time, and gives how many answers did not name that person. Under load, wrk checks
+ * what an answer looks like; this checks whose it is.
  */
 export async function countForeignAnswers(url: string, people: readonly Person[]): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });

@@ -1,4 +1,4 @@
-/** What a row that loads an address with wrk is measured with. */
+/** The options of a row that loads an address with wrk. */
 export interface LoadOptions {
   natsUrl: string;
   redisUrl: string;
@@ -6,7 +6,7 @@ export interface LoadOptions {
   /** Folder of the requests and of the processes' logs. */
   folder: string;
   rounds: number;
-  /** Of a round. */
+  /** The length of a round. */
   seconds: number;
   connections: number;
   progress: (line: string) => void;

@@ -4,7 +4,7 @@ import { aptInstall, cacheFolder, EnginesError, mayInstall } from '@kith/engines
 
 /**
  * Finds wrk, which makes all load; as root on Debian or Ubuntu with CI=true it is installed from the distribution.
- * @throws EnginesError saying what to install where it cannot be had.
+ * @throws EnginesError if wrk is not available, with what to install.
  */
 export async function provideWrk(progress: (line: string) => void): Promise<string> {
   const found = onPath('wrk');

@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What a load found; times in ms. */
+/** The figures of a load; times in ms. */
 export interface Loaded {
   answered: number;
   seconds: number;
-  /** Answers that were not what was asked for, and requests that got none. */
+  /** Wrong answers, and requests that got no answer. */
   wrong: number;
   p50: number;
   p99: number;
@@ -23,7 +23,7 @@ export interface ClosedLoad {
   requests: string;
   seconds: number;
   connections: number;
-  /** What each answer's body has to be. */
+  /** The length and the beginning that each answer's body must have. */
   expected: { length: number; front: string };
   cores?: string | undefined;
 }
@@ -46,7 +46,7 @@ export function openLoad(load: OpenLoad): Promise<Loaded> {
   return runWrk('open.lua', load, [String(load.rate)]);
 }
 
-/** What a load that is too much found, by the answers' status; times in ms, from when a request was due. */
+/** The figures of an overload, by the answers' status; times in ms, from when a request was due. */
 export interface Overloaded {
   /** Since the first request was due. */
   seconds: number;
@@ -56,7 +56,7 @@ export interface Overloaded {
   answered: number;
   /** Answered with 200 within the deadline. */
   good: number;
-  /** Answers with another status than 200, 429, 503 and 504, and pages that were not what was asked for. */
+  /** Answers with another status than 200, 429, 503 and 504, and wrong pages. */
   wrong: number;
   /** Connections that failed, and requests without an answer for ten seconds. */
   failed: number;
@@ -64,7 +64,7 @@ export interface Overloaded {
   statuses: Partial<Record<200 | 429 | 503 | 504, { count: number; p50: number; p99: number }>>;
 }
 
-/** Loads an address at a rate that it need not keep up with, and tells answers apart by status (see `overload.lua`). */
+/** Loads an address at a rate that may be more than it can answer, and counts the answers by status (see `overload.lua`). */
 export function overload(load: OpenLoad & { deadlineMs: number }): Promise<Overloaded> {
   return runWrk('overload.lua', load, [String(load.rate), String(load.deadlineMs)]);
 }

@@ -1,16 +1,17 @@
 import type { BenchEngines } from '../engines.ts';
 
-/** Cores for what stands in front and for what is behind it; undefined where the engines are somebody else's. */
+/** Cores for the gateway and the load in front, and for what is behind them; undefined if the engines cannot be pinned. */
 export interface Apart extends AsyncDisposable {
   front: string | undefined;
   behind: string | undefined;
-  /** What a reader of the figures has to know of it. */
+  /** What a reader of the figures has to know about the cores. */
   told: string;
 }
 
 /**
- * Keeps the engines to one core, and names another for the gateway and the load. On one machine a flood takes the time of what
- * answers it; apart, as on machines of their own, what is measured is how much of it is let through.
+ * Pins the engines to one core, and names another for the gateway and the load. On shared cores, a flood of requests takes CPU
+ * time from the processes that answer it. On separate cores, as on separate machines, one can measure how much of the flood is
+ * let through.
  */
 export async function keepApart(engines: BenchEngines): Promise<Apart> {
   if (!engines.canPin) {

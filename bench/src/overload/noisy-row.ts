@@ -9,10 +9,10 @@ import { keepApart } from './keep-apart.ts';
 const rounds = 7;
 const seconds = 8;
 const noisyClients = 10;
-/** Of what the whole path can answer: what the quiet project asks for, and what the noisy one may. */
+/** Shares of what the whole path can answer: what the quiet project asks for, and what the noisy one is allowed. */
 const quietShare = 0.3;
 const allowedShare = 0.05;
-/** How many times its limit the noisy one asks. */
+/** How many times its limit the noisy project asks. */
 const times = 5;
 
 /** One project far over its limit, and how long another's requests wait meanwhile. */
@@ -56,9 +56,8 @@ export const noisyRow: Row = {
       }));
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
-    // Each of the quiet project's clients stays far below the limit, also where one load ends and the next begins with the
-    // same. None has asked before: the windows that
-    // the gateway without limits began would go on.
+    // Each of the quiet project's clients stays far below the limit, even when one load ends and the next begins with the same
+    // clients. None of them has asked before, as windows that the gateway without limits began would still count.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

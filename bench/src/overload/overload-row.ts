@@ -7,13 +7,13 @@ import { pagePath, startWhole } from '../whole/platform.ts';
 import { keepApart } from './keep-apart.ts';
 
 const times = 5;
-/** A second, so that so many connections carry the load even where each request waits as long as it may. */
+/** One second, so that this many connections can carry the load even if each request waits until the deadline. */
 const deadlineMs = 1_000;
 const connections = 4_096;
 const rounds = 3;
 const seconds = 10;
 
-/** Five times what the whole path can answer: what is still answered in time. */
+/** Five times the load that the whole path can answer, and how much of it is still answered in time. */
 export const overloadRow: Row = {
   name: 'overload',
   title: `${times} times the load`,

@@ -2,10 +2,10 @@
 export interface Costs {
   gateway: number;
   service: number;
-  /** Of nats-server, for the question and its reply. */
+  /** For nats-server: the question and its reply. */
   nats: number;
   redis: number;
-  /** Of the database, for the queries of one request. */
+  /** For the database: the queries of one request. */
   database: number;
 }
 
@@ -19,7 +19,7 @@ export interface Traffic {
 
 /** How many of each part a rate needs. */
 export interface Capacity {
-  /** Processes of one thread each, and so cores. */
+  /** Processes with one thread each, so this is also the number of cores. */
   gateways: number;
   services: number;
   natsServers: number;
@@ -28,14 +28,14 @@ export interface Capacity {
   natsGbps: number;
 }
 
-/** How far a core may be used before waiting grows steeply: at 60 % a request waits 1.5 times its work in M/M/1. */
+/** How much of a core may be used before waiting grows steeply: at 60 % a request waits 1.5 times its work in M/M/1. */
 export const utilisation = 0.6;
-/** Cores a nats-server makes good use of; beyond, more servers of a cluster. */
+/** How many cores a nats-server makes good use of. Beyond that, a cluster needs more servers. */
 const natsCores = 8;
 
 /**
- * Says what a rate needs, from what one request costs. Parts of one thread (gateways, services, Redis) need a process a
- * core; nothing in the model is shared between processes but the engines, which are counted by their own cost.
+ * Calculates what a rate needs from what one request costs. Parts with one thread (gateways, services, Redis) need one process
+ * for each core. In the model, processes share nothing but the engines, which are counted by their own cost.
  */
 export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capacity {
   const cores = (micros: number) => Math.max(1, Math.ceil((rate * micros) / 1e6 / utilisation));
@@ -49,7 +49,7 @@ export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capac
   };
 }
 
-/** The most a machine of so many cores serves when all parts share it: every core busy with somebody's work. */
+/** The most that a machine with so many cores can serve when all parts share it and every core is always busy. */
 export function mostOnOneMachine(cores: number, micros: readonly number[]): number {
   const sum = micros.reduce((total, one) => total + one, 0);
   return (cores * 1e6) / sum;

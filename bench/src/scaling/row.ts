@@ -17,12 +17,12 @@ interface Point {
   clients: number;
   rps: number;
   p50: number;
-  /** CPU time a request in each part, in µs. */
+  /** CPU time of each part for a request, in µs. */
   parts: Record<string, number>;
   idle: number;
 }
 
-/** The same load on one, two and four gateway processes, and a simulation held against what was measured. */
+/** The same load on one, two and four gateway processes, and a simulation that is compared with the measurements. */
 export const scalingRow: Row = {
   name: 'scaling',
   title: 'Scaling out',
@@ -41,7 +41,7 @@ export const scalingRow: Row = {
     for (const gateways of counts) {
       await using stacks = await startStacks({ ...settings, gateways });
       const urls = stacks.all.map(({ url }) => url);
-      // One load a gateway, as a balancer in front would share it out.
+      // One load for each gateway, as a balancer in front would share it out.
       const load = (seconds: number) =>
         Promise.all(
           urls.map((url) => {
@@ -116,7 +116,7 @@ function stagesOf({ parts, gateways }: Point): Stage[] {
     { name: 'load', processes: gateways, micros: micros('wrk') },
     { name: 'gateway', processes: gateways, micros: micros('gateway') / 2 },
     { name: 'redis', processes: 1, micros: micros('redis-server') },
-    // nats-server has threads, as many as there are cores.
+    // nats-server has as many threads as there are cores.
     { name: 'nats, question', processes: threads, micros: micros('nats-server') / 2 },
     { name: 'service', processes: 1, micros: micros('service') },
     { name: 'nats, reply', processes: threads, micros: micros('nats-server') / 2 },
@@ -143,7 +143,8 @@ function perRequest(
     parts[part] = (parts[part] ?? 0) + used;
   }
   const idle = (after.idle - before.idle) / answered;
-  // wrk has ended by now, and so has its entry: what the machine has used beyond all that is known is its, and the kernel's.
+  // wrk has ended by now and has no entry any more. What the machine has used beyond all known parts is the CPU time of wrk and
+  // of the kernel.
   const all = (after.used - before.used) / answered;
   const known = Object.values(parts).reduce((sum, one) => sum + one, 0);
   parts.wrk = Math.max(all - known, 0);

@@ -1,6 +1,6 @@
 import { seeded } from '../random.ts';
 
-/** A part a request passes through: so many processes of one thread, each busy for `micros` with a request. */
+/** A part that a request passes through: `processes` with one thread each, each busy for `micros` with a request. */
 export interface Stage {
   name: string;
   processes: number;
@@ -20,9 +20,9 @@ interface Arrival {
 }
 
 /**
- * Simulates a closed loop: `clients` ask, wait for the answer, and ask again. Processes of all stages share `cores`, first
- * come, first served, each process works on one request at a time, and work takes exponentially distributed times about
- * its mean. Times of answers in ms.
+ * Simulates a closed loop: `clients` ask, wait for the answer, and ask again. The processes of all stages share `cores`, first
+ * come, first served. Each process works on one request at a time, and the time of the work is distributed exponentially about
+ * its mean. Gives times of answers in ms.
  */
 export function simulateClosedLoop(options: {
   stages: readonly Stage[];

@@ -1,5 +1,5 @@
-// How often Node itself signs in a second, on its thread pool and with one key object: what a service in it can reach at
-// most. Prints the rate.
+// How often Node itself signs in a second, on its thread pool and with one key object. A service in Node cannot reach more.
+// Prints the rate.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 

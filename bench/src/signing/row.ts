@@ -14,7 +14,7 @@ import { type Figures, summary } from '../summary.ts';
 
 const run = promisify(execFile);
 
-/** Signatures a second; of Kith's also the times in ms and the service's CPU time in µs a signature. */
+/** Signatures a second; for Kith also the times in ms and the service's CPU time in µs for each signature. */
 export interface SigningSample {
   rps: number;
   p50: number;
@@ -31,7 +31,7 @@ export interface SigningRow {
 }
 
 interface Cores {
-  /** Of the crypto service, and of OpenSSL in its turn. */
+  /** The cores of the crypto service, and of OpenSSL in its turn. */
   signing: string;
   others: string;
 }
@@ -115,7 +115,7 @@ export async function measureSigning(options: SigningOptions): Promise<SigningRo
   }
 }
 
-/** Twenty developers' keys by Zipf's law, each request with a payload of its own. */
+/** Writes requests with the keys of twenty developers, picked by Zipf's law. Each request has a payload of its own. */
 function writeSigningRequests(
   file: string,
   asked: Awaited<ReturnType<typeof makePopulation>>['requests'],

@@ -23,9 +23,9 @@ export interface ProcessFigures {
 
 export interface StartFigures {
   processes: Record<ProcessName, ProcessFigures>;
-  /** What was asked of them in between. */
+  /** The load in between. */
   load: Loaded;
-  /** `npm start` on a data folder that is there already, in ms. */
+  /** `npm start` on a data folder that exists already, in ms. */
   embedded: Figures<{ ms: number }>;
 }
 
@@ -43,7 +43,7 @@ export interface StartOptions {
 const names: readonly ProcessName[] = [...serviceNames, 'gateway'];
 const settleMs = 5_000;
 
-/** Starts each process by itself, round after round; then loads all of them; at last starts the embedded form. */
+/** Starts each process by itself, round after round; then loads all of them; finally starts the embedded form. */
 export async function measureStart(options: StartOptions): Promise<StartFigures> {
   const { natsUrl, folder, rounds, progress } = options;
   const prefix = `benchstart${process.pid}`;
@@ -56,7 +56,7 @@ export async function measureStart(options: StartOptions): Promise<StartFigures>
     ALLOW_PLAIN_ENGINES: 'true',
     ALLOW_TEST_TOKENS: 'true',
     LOG_LEVEL: 'warn',
-    // As the images have one.
+    // The images have one, too.
     NODE_COMPILE_CACHE: compiled,
     NATS_URL: natsUrl,
     MONGODB_URL: options.mongodbUrl,

@@ -12,7 +12,7 @@ import { callerOf, callOperation, type OperationCall } from '@kith/testing';
 
 const asUser = (): OperationCall => ({ projectId: randomUUID(), caller: callerOf(randomUUID(), 'user') });
 
-/** What a service is asked first: something that takes its store, or its keys. */
+/** The first request to each service: one that needs its store or its keys. */
 const questions: Readonly<Record<string, () => [OperationSpec, OperationCall]>> = {
   identity: () => [getJwks, {}],
   crypto: () => [signTestingJwt, { projectId, body: signingBody(projectId) }],
@@ -30,7 +30,7 @@ export function signingBody(project: string): object {
   return { projectId: project, privateKey: Buffer.from(pem).toString('base64'), payload };
 }
 
-/** Asks a service on the bus; throws unless it answers as it should. One without a question has only to be ready. */
+/** Asks a service on the bus; throws unless it answers as it should. A service without a question only has to be ready. */
 export async function askService(bus: Bus, name: string): Promise<void> {
   const [spec, call] = questions[name]?.() ?? [];
   if (!spec) return;
@@ -38,7 +38,7 @@ export async function askService(bus: Bus, name: string): Promise<void> {
   if (status !== spec.status) throw new Error(`${name} answers ${status}: ${text}`);
 }
 
-/** Asks a gateway, which asks identity. */
+/** Makes a request to a gateway for which the gateway has to ask identity. */
 export async function askGateway(url: string): Promise<void> {
   const answer = await fetch(`${url}${getJwks.path}`);
   if (!answer.ok) throw new Error(`The gateway answers ${answer.status}: ${await answer.text()}`);

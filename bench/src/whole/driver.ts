@@ -1,5 +1,5 @@
-// What the driver alone does: the queries of one page of connections, for users in the load's order, so many at once.
-// Prints what it found as JSON.
+// Measures the driver alone: makes the queries of one page of connections, for users in the load's order, so many at once.
+// Prints the figures as JSON.
 import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
 import { percentile } from '../summary.ts';

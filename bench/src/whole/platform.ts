@@ -15,9 +15,9 @@ export interface WholePlatform extends AsyncDisposable {
   /** How each page's body has to begin; its length varies. */
   expected: { length: number; front: string };
   database: string;
-  /** Resolves when requests are answered again after more than could be: what is left over takes part of the next round. */
+  /** Resolves when requests are answered again after an overload, as leftover requests would take time from the next round. */
   settled(): Promise<void>;
-  /** Starts a gateway more, with limits of its own; gives its address. */
+  /** Starts another gateway, with limits of its own; gives its address. */
   startGateway(name: string, limits: Readonly<Record<string, Limit>>): Promise<string>;
 }
 
@@ -27,10 +27,10 @@ export interface WholeSettings {
   redisUrl: string;
   /** Folder of the processes' logs. */
   folder: string;
-  /** What the processes are kept to, and what the gateways are, where they are kept elsewhere. */
+  /** The cores of the processes, and those of the gateways, if they have other ones. */
   cores?: string | undefined;
   gatewayCores?: string | undefined;
-  /** The gateways' `REQUEST_TIMEOUT_MS`, where it is not the usual one. */
+  /** The gateways' `REQUEST_TIMEOUT_MS`, if it is not the usual one. */
   timeoutMs?: number;
   progress: (line: string) => void;
 }
@@ -40,7 +40,7 @@ export function pagePath({ person }: Asked): string {
   return `/${person.projectId}/connections?page=1&limit=20`;
 }
 
-/** The body varies with what is stored, so its length is found out by asking once. */
+/** The body depends on what is stored, so its length is found out by asking once. */
 async function expectedOf(url: string, path: string, token: string) {
   const { status, body } = await ask(url, path, token);
   if (status !== 200) throw new Error(`The whole path answers ${status}: ${body}`);
@@ -121,7 +121,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   try {
     await start('identity', fileURLToPath(new URL('../gateway/echo-nats.ts', import.meta.url)), {
       SUBJECT: `${prefix}.unused`,
-      // Connections are the real service's here.
+      // The real connections service runs here.
       WITHOUT_CONNECTIONS: '1',
       PAGE: JSON.stringify(samplePage()),
       JWK: JSON.stringify(population.jwk),

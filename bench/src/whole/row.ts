@@ -21,14 +21,14 @@ export interface WholeSample {
 export interface WholeRow {
   kith: Figures<WholeSample>;
   driver: Figures<WholeSample>;
-  /** CPU time of each process in µs a request. */
+  /** CPU time of each process for a request, in µs. */
   cpu_us: Record<string, number>;
   cores: { database: string; others: string } | null;
 }
 
 export interface WholeOptions extends LoadOptions {
   mongodbUrl: string;
-  /** Where the database's container has been pinned to, and all else is to be; null leaves it to the machine. */
+  /** The cores to which the database's container has been pinned, and those for everything else; null leaves this to the machine. */
   cores: { database: string; others: string } | null;
 }
 

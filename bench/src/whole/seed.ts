@@ -17,8 +17,8 @@ import { seeded, seededUuid } from '../random.ts';
 const firstMs = Date.UTC(2026, 0, 1);
 
 /**
- * Stores connections as the service does (docs/adr/0006): a row in each list, the list's total, and the profiles the page is
- * joined with. `bench/tests/bench.test.ts` has the service's store read it.
+ * Stores connections as the service does (docs/adr/0006): a row in each list, the list's total, and the profiles that the page
+ * shows. `bench/tests/bench.test.ts` reads them with the service's store.
  */
 export async function seedConnections(
   url: string,
@@ -49,7 +49,7 @@ function* rowsOf({ people, each }: { people: readonly Person[]; each: number }):
   }
 }
 
-/** The public profile of the user at a place among the benchmark's. */
+/** The public profile of the benchmark's user number `at`. */
 export function profileOf(projectId: string, id: string, at: number) {
   return {
     id,

@@ -9,7 +9,7 @@ import { CurrentPage } from './pages/current-page.tsx';
 import { MailPage } from './pages/mail-page.tsx';
 import { WelcomePage } from './pages/welcome-page.tsx';
 
-/** The application: the pages of who is signed in, or the way in. */
+/** The application: the pages for a signed-in user, or the page to sign in. */
 export function App() {
   return (
     <ToastProvider>
@@ -22,10 +22,10 @@ function Visit() {
   const session = useSession();
   const route = useRoute();
   useSessionEnd();
-  // Whoever opens the link of a mail may be signed in or not.
+  // The person who opens the link of a mail may be signed in or not.
   if (route.page === 'mail') return <MailPage key={route.token} kind={route.kind} token={route.token} />;
   if (!session) return <WelcomePage />;
-  // Another user starts from nothing.
+  // With another user all state starts from scratch.
   return (
     <NotificationsProvider key={session.user.id}>
       <ProofProvider>

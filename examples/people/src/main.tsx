@@ -9,7 +9,7 @@ import './styles/index.css';
 const root = createRoot(document.getElementById('root') as HTMLElement);
 try {
   const { url, projectId } = await loadSettings();
-  // Named after the project, as a session is good for one alone.
+  // Named after the project, as a session is valid for one project only.
   const kith = createClient({ url, projectId, session: localStorageSession(`kith-people-${projectId}`) });
   root.render(
     <StrictMode>

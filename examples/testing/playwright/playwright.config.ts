@@ -5,6 +5,6 @@ export default defineConfig({
   testDir: 'tests',
   fullyParallel: true,
   workers: 2,
-  // The Chromium of this machine; without this line, the one that `npx playwright install` brings.
+  // Uses the Chromium of this machine; without this line it would be the one that `npx playwright install` brings.
   use: { launchOptions: (await availableChromium()) ?? {} },
 });

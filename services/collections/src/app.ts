@@ -6,7 +6,7 @@ import type { CollectionStore } from './store/index.ts';
 /** What the handlers of this service need. */
 export interface AppContext {
   store: CollectionStore;
-  /** For taking back what was published of an erased user. */
+  /** For withdrawing published events of an erased user. */
   bus: Bus;
   /** Publishes the events that changes have stored. */
   relay: Pick<Relay, 'kick'>;

@@ -86,7 +86,7 @@ export function toCollection(record: CollectionRecord): Collection {
   };
 }
 
-/** The answer of a change to what is saved in a collection (spec#collections-add-entity). */
+/** The answer to adding or removing an entity (spec#collections-add-entity). */
 export function toCounted({ id, entityCount }: CollectionRecord): {
   success: true;
   collection: { id: string; entityCount: number };

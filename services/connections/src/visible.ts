@@ -62,7 +62,8 @@ function pageOf(
   const { range, visible, keys, limit } = of;
   const [first] = rows;
   if (!first) return [];
-  // Each hidden row that was skipped before them took the place of a visible row, so that many of these belong to an earlier page.
+  // Each hidden row that was skipped before them stood in for a visible one, so the first `early` visible rows belong to an
+  // earlier page.
   const start = entryKey(first);
   const early = 'skip' in range.from ? keys.filter((key) => key < start).length : 0;
   const page = visible.slice(early, early + limit);

@@ -20,7 +20,7 @@ export interface AppContext {
   renderer: Renderer;
   addresses: Addresses;
   quotas: Quotas;
-  /** For taking back what was published of an erased user. */
+  /** For withdrawing published events of an erased user. */
   bus: Bus;
   /** Publishes the events that changes have stored. */
   relay: Pick<Relay, 'kick'>;

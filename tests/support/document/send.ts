@@ -15,7 +15,7 @@ export interface Sent {
   body: Uint8Array | string | undefined;
 }
 
-/** Writes a request for somebody, with what is known filled in. */
+/** Builds the request of a user, with known things filled in. */
 export function written(made: Made, { user, things }: Somebody, operatorToken: string): Sent {
   const { described, values, asker, wrong } = made;
   const known = made.names === 'known' ? things : { projectId: things.projectId };

@@ -12,7 +12,7 @@ export function allowedBy(schema: Schema): Arbitrary<unknown> {
   return made(schema).filter((value) => conforms(schema, value));
 }
 
-/** Values that a schema forbids: of another type, too long, too many, without what is required, with what is unknown. */
+/** Values that a schema forbids: of another type, too long, too many, without a required member, or with an unknown one. */
 export function forbiddenBy(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(...wrongs(schema)).filter((value) => !conforms(schema, value));
 }

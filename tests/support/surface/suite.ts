@@ -37,7 +37,7 @@ export interface SurfaceOptions {
   scale?: number;
   /** Limits in place of the contracts', by operation. */
   limits?: Readonly<Record<string, Limit>>;
-  /** Gives the platform's environment, and what is to be disposed of after it. */
+  /** Gives the platform's environment. What it gives is disposed after the platform. */
   prepare?: (engine: string) => Promise<{ env: NodeJS.ProcessEnv } & AsyncDisposable>;
 }
 

@@ -35,14 +35,14 @@ export function parseSources(text: string): Source[] {
 /** Picks the mirror that serves a release itself, rather than its security updates or someone else's packages. */
 export function mirrorOf(codename: string, sources: readonly Source[]): string | undefined {
   const reachable = sources.filter(({ uri }) => /^https?:/.test(uri));
-  // A machine that follows `stable` or `testing` by that name has no suite of its codename.
+  // A machine whose sources say `stable` or `testing` has no suite with its codename.
   const source =
     reachable.find(({ suites }) => suites.includes(codename)) ??
     reachable.find(({ uri }) => /\/debian\/*$/.test(uri));
   return source?.uri.replace(/\/+$/, '');
 }
 
-/** Reads the Debian mirror this machine installs from, or undefined where it names none. */
+/** Reads which Debian mirror this machine installs from; `undefined` if its sources name none. */
 export async function machineMirror(codename: string, folder = '/etc/apt'): Promise<string | undefined> {
   const parts = join(folder, 'sources.list.d');
   const names = await readdir(parts).catch(() => []);

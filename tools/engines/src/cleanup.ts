@@ -4,29 +4,29 @@ import { isProcessAlive } from '@kith/base/config';
 import { onExit } from 'signal-exit';
 import { docker } from './docker.ts';
 
-/** Says whose a container is, so that one whose process is gone can be told from one in use. */
+/** The label that says which process owns a container, so that abandoned containers can be told from those in use. */
 export const ownerLabel = 'org.kith.owner';
 export const owner = `${hostname()}:${process.pid}`;
 
-/** Tells whether the process a label names is one of this machine and alive. */
+/** Whether the process that a label names is alive, or cannot be checked as it is on another machine. */
 export function isAlive(label: string): boolean {
   const [host, pid] = label.split(':');
-  // Another machine's processes can't be seen from here; theirs are theirs to remove.
+  // Processes of another machine cannot be seen from here; that machine removes their containers.
   return host !== hostname() || isProcessAlive(Number(pid));
 }
 
 const tracked = new Set<string>();
 let forget: (() => void) | undefined;
 
-/** Has containers removed when this process ends, unless {@link removeContainers} has done so before. */
+/** Removes containers when this process ends, unless {@link removeContainers} has done so before. */
 export function removeAtExit(containers: readonly string[]): void {
-  // testcontainers brings signal-exit, whose listeners leave a signal alone when they see one that is not theirs:
-  // one of our own beside them, and nobody would end the process.
+  // testcontainers brings signal-exit, whose listeners do not end the process if there is a listener that is not theirs: with a
+  // separate listener of ours, nobody would end the process.
   forget ??= onExit(removeTracked);
   for (const container of containers) tracked.add(container);
 }
 
-/** Removes containers with their unnamed volumes; those that are not there are passed over. */
+/** Removes containers with their unnamed volumes; containers that do not exist are skipped. */
 export async function removeContainers(containers: readonly string[]): Promise<void> {
   await docker(['rm', '-f', '-v', ...containers]);
   for (const container of containers) tracked.delete(container);

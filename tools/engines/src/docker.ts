@@ -24,7 +24,7 @@ export async function dockerState(): Promise<{ answers: true } | { answers: fals
   return { answers: false, reason: 'Docker does not answer' };
 }
 
-/** Reads the id of an image on this machine; an empty string where it is not. */
+/** Reads the id of an image on this machine; an empty string if it is not there. */
 export async function imageId(image: string): Promise<string> {
   const { code, stdout } = await docker(['image', 'inspect', '--format', '{{.Id}}', image]);
   return code === 0 ? stdout.trim() : '';
@@ -37,14 +37,14 @@ export async function byDigest(image: string): Promise<string | undefined> {
   return code === 0 ? digestOf(image, stdout.split('\n')) : undefined;
 }
 
-/** Of the digests of an image that has several names, the one under its own. Its tag stays, for who reads it. */
+/** Picks, from the digests of an image with several names, the one under this name. The tag stays, for readers. */
 export function digestOf(image: string, digests: readonly string[]): string | undefined {
   const [name = ''] = image.replace(/@.*/, '').split(/:(?!.*\/)/);
   const digest = digests.find((one) => one.startsWith(`${name}@`))?.slice(name.length);
   return digest && `${image.replace(/@.*/, '')}${digest}`;
 }
 
-/** Reads one label of an image; an empty string where image or label are missing. */
+/** Reads one label of an image; an empty string if the image or the label is missing. */
 export async function imageLabel(image: string, label: string): Promise<string> {
   const format = `{{with .Config.Labels}}{{index . "${label}"}}{{end}}`;
   const { code, stdout } = await docker(['image', 'inspect', '--format', format, image]);
@@ -52,8 +52,8 @@ export async function imageLabel(image: string, label: string): Promise<string> 
 }
 
 /**
- * Pulls an image. Where no registry is reachable a daemon either says so at once or says nothing,
- * so silence ends the attempt and a slow download does not.
+ * Pulls an image. If no registry is reachable, a daemon either says so immediately or says nothing. So silence ends the attempt,
+ * but a slow download does not.
  */
 export async function pull(image: string, silenceMs = 20_000): Promise<boolean> {
   return (await docker(['pull', image], { firstOutputMs: silenceMs, timeoutMs: 900_000 })).code === 0;

@@ -15,8 +15,8 @@ const attempts: readonly string[][] = [
 ];
 
 /**
- * Starts Docker's engine and waits until it answers. Where there is no init to do so, the engine is
- * started by us, detached, and outlives this process.
+ * Starts Docker's engine and waits until it answers. Without an init system that would do so, it starts the engine itself,
+ * detached, so that it outlives this process.
  */
 export async function startDockerd(progress: Progress): Promise<void> {
   if (existsSync('/run/systemd/system')) {
@@ -46,7 +46,7 @@ async function startOnce(flags: readonly string[]): Promise<boolean> {
   child.once('error', () => (alive = false));
   child.unref();
   if (await answersWithin(60_000, () => alive)) return true;
-  // An engine that hangs would hold the folders the next attempt needs.
+  // An engine that hangs would keep the folders that the next attempt needs.
   if (alive) child.kill('SIGTERM');
   for (let tries = 0; alive && tries < 100; tries++) await sleep(100);
   if (readFileSync(log).subarray(from).includes('is docker already running')) {
@@ -66,8 +66,8 @@ async function answersWithin(limitMs: number, alive: () => boolean): Promise<boo
   return false;
 }
 
-// A machine that was stopped hard leaves these behind, and by now their ids may be anybody's:
-// dockerd would then believe that it, or its containerd, is running already.
+// A machine that was switched off leaves these files behind, and other processes may have their ids by now: dockerd would then
+// believe that it, or its containerd, is already running.
 function removeStalePidFiles(): void {
   const files = {
     '/var/run/docker.pid': 'dockerd',

@@ -4,7 +4,7 @@ import { isRunning } from './handle.ts';
 import { type EnginePorts, untilReady } from './probes.ts';
 import type { ContainerSpec } from './specs.ts';
 
-/** A container of an engine, which is reached from this machine only and started once the engine is ready. */
+/** A container of an engine that only this machine can reach. It counts as started once the engine is ready. */
 export class EngineContainer extends GenericContainer {
   constructor(spec: ContainerSpec, name: string, ports: EnginePorts) {
     super(spec.image);
@@ -15,12 +15,12 @@ export class EngineContainer extends GenericContainer {
       .withLabels({ [ownerLabel]: owner })
       .withBindMounts(spec.mounts.map((mount) => ({ ...mount, mode: 'ro' as const })))
       .withExposedPorts(...bound)
-      // The reaper's image can't be had everywhere; `cleanup.ts` does its work.
+      // The image of testcontainers' reaper is not available everywhere; `cleanup.ts` does its work.
       .withAutoCleanup(false)
       .withWaitStrategy(new UntilReady(spec, name, ports));
     if (spec.user) {
       const [uid, gid] = spec.user.split(':');
-      // A volume would be the image's user's.
+      // A volume would belong to the image's user.
       this.withUser(spec.user).withTmpFs({ [spec.volume]: `uid=${uid},gid=${gid},mode=0700` });
     }
     if (spec.command.length > 0) this.withCommand(spec.command);

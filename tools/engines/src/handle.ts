@@ -10,13 +10,13 @@ export interface EngineHandle {
   readonly url: string;
   /** The HTTP port of NATS's monitoring pages; absent elsewhere. */
   readonly monitorPort?: number;
-  /** Ends it as an operator would; its data stays. */
+  /** Stops it as an operator would; its data stays. */
   stop(): Promise<void>;
   /** Starts it again and waits until it is ready. */
   start(): Promise<void>;
-  /** Sends a signal: SIGKILL by default, SIGHUP to have NATS read its configuration again. */
+  /** Sends a signal: SIGKILL by default; SIGHUP makes NATS read its configuration again. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Freezes it: connections stay open and nothing answers. */
+  /** Freezes it: connections stay open, but nothing answers. */
   pause(): Promise<void>;
   unpause(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface Engines extends AsyncDisposable {
 const schemes: Record<Engine, string> = { mongo: 'mongodb', nats: 'nats', redis: 'redis' };
 const encrypted: Record<Engine, string> = { mongo: 'mongodb', nats: 'tls', redis: 'rediss' };
 
-/** Controls a container that is there already. */
+/** Controls an existing container. */
 export function engineHandle(spec: ContainerSpec, container: string, ports: EnginePorts): EngineHandle {
   const { engine, probe } = spec;
   const control = (...args: string[]) => dockerOrThrow([...args, container]).then(() => {});
@@ -56,7 +56,7 @@ export function engineHandle(spec: ContainerSpec, container: string, ports: Engi
   };
 }
 
-/** Puts handles together; `remove` ends them all and is called once. */
+/** Combines handles; `remove` removes all containers and is called only once. */
 export function enginesOf(handles: Record<Engine, EngineHandle>, remove: () => Promise<void>): Engines {
   let removed: Promise<void> | undefined;
   const stop = () => (removed ??= remove());
@@ -75,7 +75,7 @@ export function runInContainer(container: string, command: readonly string[]): P
   return dockerOrThrow(['exec', container, ...command]);
 }
 
-/** Tells whether a container runs. */
+/** Whether a container is running. */
 export async function isRunning(container: string): Promise<boolean> {
   const state = await dockerOrThrow(['inspect', '-f', '{{.State.Running}}', container]).catch(() => 'false');
   return state === 'true';

@@ -1,4 +1,4 @@
-/** The image each engine, and our own services, are run from. */
+/** The images that the engines and our own services run from. */
 export interface EngineImages {
   mongo: string;
   redis: string;
@@ -24,7 +24,7 @@ export const officialImages: EngineImages = {
   node: 'node:24-bookworm-slim',
 };
 
-/** What `tools/engines/images` builds where no registry is reachable. */
+/** The images that `tools/engines/images` builds if no registry is reachable. */
 export const offlineImages: EngineImages = {
   mongo: 'kith-offline/mongo:2',
   redis: 'kith-offline/redis:1',
@@ -42,13 +42,13 @@ export function imagesNamedIn(env: NodeJS.ProcessEnv): Partial<EngineImages> {
   return named;
 }
 
-/** Lists the images in order of preference: one the environment names is the only one that will do. */
+/** Lists the images in order of preference. If the environment names one, no other is accepted. */
 export function candidates(name: ImageName, env: NodeJS.ProcessEnv): string[] {
   const named = imagesNamedIn(env)[name];
   return named ? [named] : [officialImages[name], offlineImages[name]];
 }
 
-/** Writes images as the lines of an environment file, as docker-compose reads them. */
+/** Writes images as lines of an environment file for docker-compose. */
 export function imageVariables(images: EngineImages): string {
   return imageNames.map((name) => `${variables[name]}=${images[name]}`).join('\n');
 }

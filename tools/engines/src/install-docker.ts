@@ -11,7 +11,7 @@ export async function aptInstall(
   { progress, log }: { progress: Progress; log: string },
 ): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // Another package manager may be at work; it is waited for rather than failed on.
+  // If another package manager is at work, this waits for it and does not fail.
   const apt = ['apt-get', '-o', 'DPkg::Lock::Timeout=300', '-y', '-q'] as const;
   await step('Reading the package lists', [...apt, 'update'], { progress, log, env });
   const known: string[] = [];
@@ -23,8 +23,8 @@ export async function aptInstall(
 }
 
 /**
- * Brings Docker onto a machine where it does not answer: installs `docker.io` if it is missing, and starts it.
- * Returns why it did not, when it may not; throws when it tried and failed.
+ * Gets Docker to run on a machine where it does not answer: installs `docker.io` if it is missing, and starts it. Returns the
+ * reason if it may not do so; throws if it tried and failed.
  */
 export async function bringDocker(
   reason: string,
@@ -35,7 +35,7 @@ export async function bringDocker(
   },
 ): Promise<string | undefined> {
   const { env, progress, confirm } = options;
-  // Another process may have brought it while this one waited for its turn.
+  // Another process may have installed it while this one waited for its turn.
   if ((await dockerState()).answers) return undefined;
   if (!(await mayInstall())) return reason;
   const missing =
@@ -45,10 +45,10 @@ export async function bringDocker(
   if (!agreed) return `${reason}, and installing or starting it was not allowed`;
 
   if (missing) {
-    // From Debian 13 on the client is a package of its own.
+    // From Debian 13 on, the client is a separate package.
     await aptInstall(['docker.io', 'docker-cli'], { progress, log: join(cacheFolder(env), 'apt.log') });
   }
-  // Where there is an init, installing has started it already.
+  // If there is an init system, the installation has already started it.
   if (!(await dockerState()).answers) await startDockerd(progress);
   return undefined;
 }

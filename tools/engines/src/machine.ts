@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 export interface Distribution {
-  /** As in /etc/os-release: `debian`, `ubuntu`. Empty elsewhere. */
+  /** As in /etc/os-release, for example `debian` or `ubuntu`. Empty if there is no such file. */
   id: string;
   codename: string;
 }
@@ -17,7 +17,7 @@ export async function distribution(): Promise<Distribution> {
   return parseOsRelease(await readFile('/etc/os-release', 'utf8').catch(() => ''));
 }
 
-/** Tells whether we may install packages: root, on a distribution whose packages we know. */
+/** Whether we may install packages: as root, on a distribution whose packages we know. */
 export async function mayInstall(): Promise<boolean> {
   return process.getuid?.() === 0 && ['debian', 'ubuntu'].includes((await distribution()).id);
 }

@@ -3,7 +3,7 @@ import { byDigest } from './docker.ts';
 import { imageVariables } from './images.ts';
 import { provideEngines } from './provide.ts';
 
-// Docker is what is asked for here, whatever the environment points at.
+// This always asks for Docker, even if the environment names engines by URL.
 const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
 const found = await provideEngines({ env, progress: (line) => process.stderr.write(`${line}\n`) });
 if (found.kind === 'docker') {

@@ -11,18 +11,18 @@ import { EnginesError, type Progress } from './step.ts';
 const imageLabel = 'org.kith.image';
 
 export interface NamedEnginesOptions {
-  /** What containers (`<name>-mongo`) and volumes (`<name>-mongo-data`) are called. */
+  /** The beginning of the names of containers (`<name>-mongo`) and volumes (`<name>-mongo-data`). */
   name: string;
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
-  /** Files of servers with passwords and encrypted connections; without them whoever is on this machine may connect. */
+  /** Files for servers with passwords and encrypted connections; without them everybody on this machine may connect. */
   secured?: Secured | undefined;
   progress?: Progress;
 }
 
 /**
- * Starts the three engines on volumes that stay, reachable from this machine only, and waits until they are
- * ready. `stop()` ends and removes the containers; a later start finds the data again.
- * @throws EnginesError where another process runs engines of that name, or the data is another image's.
+ * Starts the three engines on permanent volumes, reachable from this machine only, and waits until they are ready. `stop()` ends
+ * and removes the containers; a later start finds the data again.
+ * @throws EnginesError if another process runs engines of that name, or if the data was made with another image.
  */
 export async function startNamedEngines(options: NamedEnginesOptions): Promise<Engines> {
   const { name, images, secured, progress = () => {} } = options;
@@ -30,7 +30,7 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   const specs = secured ? plain.map((spec) => securedSpec(spec, secured)) : plain;
   const names = specs.map(({ engine }) => `${name}-${engine}`);
   await refuseIfUsed(name, names);
-  // What a process that was killed has left.
+  // Containers that a killed process has left.
   await removeContainers(names);
   removeAtExit(names);
   progress(`Starting MongoDB, NATS and Redis (${names.join(', ')})`);
@@ -68,7 +68,7 @@ async function startOne(
   const flags = [
     ['--name', container],
     ['--label', `${ownerLabel}=${owner}`],
-    // An image's own folder, copied, would be its user's.
+    // The image's own folder, if copied, would belong to the image's user.
     ['--volume', `${volume}:${spec.volume}${user ? ':nocopy' : ''}`],
     ['--publish', `127.0.0.1:${ports.client}:${spec.port}`],
     ports.monitor ? ['--publish', `127.0.0.1:${ports.monitor}:${spec.monitorPort}`] : [],
@@ -86,7 +86,7 @@ async function startOne(
   return engineHandle(spec, container, ports);
 }
 
-// One image would not find another's data there and start again, as if all were lost.
+// An image would not find another image's data in a volume, and would start empty, as if everything were lost.
 async function ensureVolume(volume: string, image: string): Promise<void> {
   const made = await labelOf(['volume', 'inspect', '-f', `{{index .Labels "${imageLabel}"}}`, volume]);
   const family = (name: string) => name.replace(/(:[^:/]*)?(@.*)?$/, '');
@@ -98,7 +98,7 @@ async function ensureVolume(volume: string, image: string): Promise<void> {
   }
 }
 
-/** Gives a volume to the user that its engine runs as: it is made by root, and an earlier version has run as root. */
+/** Gives a volume to the user that its engine runs as: root has made it, and engines of an earlier version ran as root. */
 async function handOverVolume(
   volume: string,
   { image, volume: target }: ContainerSpec,

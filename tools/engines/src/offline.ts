@@ -18,14 +18,14 @@ const tools = fileURLToPath(new URL('../../', import.meta.url));
 const base = 'kith-offline/base:1';
 const label = 'org.kith.recipe';
 
-/** Tells whether an offline image is on this machine and made of what its recipe says today. */
+/** Whether an offline image is on this machine and was made by the current recipe. */
 export async function isCurrent(name: ImageName): Promise<boolean> {
   return (await imageLabel(offlineImages[name], label)) === (await recipeOf(name));
 }
 
 /**
  * Builds the offline images named, from the distribution's packages. Needs root on Debian.
- * @throws EnginesError with one sentence, naming the log where a step failed.
+ * @throws EnginesError with one sentence, which names the log if a step failed.
  */
 export async function buildOfflineImages(
   names: readonly ImageName[],
@@ -38,10 +38,10 @@ export async function buildOfflineImages(
   const ferretdb = names.includes('mongo')
     ? compileFerretdb({ ...context, base, onMachine: true })
     : undefined;
-  // Looked at below; a failure of the other branch must not leave it unhandled.
+  // It is awaited below; if the other branch fails first, its rejection must not stay unhandled.
   ferretdb?.catch(() => {});
   await ensureBase(mirror, context);
-  // The one that waits for a compiler comes last.
+  // `mongo`, which waits for a compiler, comes last.
   for (const name of names.filter((other) => other !== 'mongo')) {
     await buildImage(name, name === 'node' ? await nodeBinary() : undefined, context);
   }
@@ -81,7 +81,7 @@ async function buildImage(
     if (binary) await cp(binary, join(folder, name === 'node' ? 'node' : 'ferretdb'));
     const labels = ['--label', `${label}=${await recipeOf(name)}`, '--build-arg', `BASE=${base}`];
     const old = await imageId(offlineImages[name]);
-    // The host's network: without a packet filter a container's own reaches nothing.
+    // Builds on the host's network: without a packet filter, a container's own network reaches nothing.
     const build = [
       'docker',
       'build',
@@ -92,13 +92,13 @@ async function buildImage(
       ...labels,
       folder,
     ] as const;
-    // Only Docker's own builder sees images that are on this machine and nowhere else.
+    // Only Docker's built-in builder sees images that exist nowhere but on this machine.
     await step(`Building ${offlineImages[name]}`, build, {
       progress,
       log,
       env: { ...env, BUILDX_BUILDER: 'default' },
     });
-    // Refused where a container still runs from it, and then it stays.
+    // If a container still runs from the image, Docker refuses, and the image stays.
     if (old && old !== (await imageId(offlineImages[name]))) await docker(['rmi', old]);
   } finally {
     await rm(folder, { recursive: true });
@@ -118,7 +118,7 @@ async function hash(files: readonly string[], also = ''): Promise<string> {
   return digest.digest('hex').slice(0, 16);
 }
 
-// The Node that its lock file pins, rather than the one that happens to run this. Outside the repository there is none.
+// The version of Node that its lock file pins, not the one that runs this. Outside of the repository there is none.
 async function nodeVersion(): Promise<string> {
   const manifest = join(tools, 'node/package.json');
   if (!existsSync(manifest)) return '';

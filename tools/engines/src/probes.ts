@@ -9,7 +9,7 @@ export interface EnginePorts {
   monitor?: number;
 }
 
-/** Asks an engine once whether it is ready to work; false also when it does not answer within two seconds. */
+/** Asks an engine once whether it is ready to work; also false if it does not answer within two seconds. */
 export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe): Promise<boolean> {
   const { client: port } = ports;
   if (engine === 'redis') {
@@ -18,17 +18,17 @@ export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe)
   }
   // The body ends with the double 1 that `ok` is. MongoDB and FerretDB both answer this ping without a sign-in.
   if (engine === 'mongo') return (await ask(port, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f', probe)) !== '';
-  // NATS greets before JetStream has recovered; its health page waits for that.
+  // NATS greets clients before JetStream has recovered; its health page waits for the recovery.
   const signal = AbortSignal.timeout(2_000);
   const health = await fetch(`http://127.0.0.1:${ports.monitor}/healthz`, { signal }).catch(() => undefined);
   await health?.body?.cancel();
-  // What it says first is not encrypted.
+  // Its greeting is not encrypted.
   return health?.ok === true && (await ask(port, Buffer.alloc(0), '\r\n')).startsWith('INFO ');
 }
 
 /**
  * Waits until an engine is ready.
- * @throws Error when `limitMs` have passed, or at once when `alive` says that there is nothing to wait for.
+ * @throws Error when `limitMs` have passed, or immediately when `alive` says that there is nothing to wait for.
  */
 export async function untilReady(
   engine: Engine,
@@ -44,7 +44,7 @@ export async function untilReady(
   }
 }
 
-/** Sends bytes and returns what came back up to `end`, as Latin-1; empty where that never came. */
+/** Sends bytes and returns the answer up to `end`, as Latin-1; empty if `end` never came. */
 function ask(port: number, bytes: Buffer, end: string, probe?: Probe): Promise<string> {
   return new Promise((resolve) => {
     const to = { host: '127.0.0.1', port };

@@ -19,7 +19,7 @@ export type EngineAvailability =
 
 export interface ProvideOptions {
   env?: NodeJS.ProcessEnv;
-  /** Hears one line at each long step. */
+  /** Called with one line at each long step. */
   progress?: Progress;
   /** Asks a person; without it the answer is no. */
   confirm?: (question: string) => Promise<boolean>;
@@ -29,8 +29,8 @@ const choices =
   'Set MONGODB_URL, NATS_URL and REDIS_URL, or start Docker, or run as root on Debian or Ubuntu with CI=true to have Docker installed.';
 
 /**
- * Finds MongoDB, NATS and Redis for this machine, getting them onto it if need be: the first of given URLs,
- * a Docker that answers, and a Docker that may be installed. Whatever goes wrong is the `reason` of `none`.
+ * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. It takes the first of these: given URLs, a Docker
+ * that answers, a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {
   const { env = process.env, progress = () => {}, confirm } = options;
@@ -68,7 +68,7 @@ async function getImages(env: NodeJS.ProcessEnv, progress: Progress): Promise<En
   for (const name of missing) {
     const [first, fallback] = candidates(name, env) as [string, string?];
     const buildable = first === offlineImages[name] || fallback !== undefined;
-    // One that can't be pulled is answer enough for all that have a substitute.
+    // If one image cannot be pulled, no further image that has an offline substitute is tried.
     const pulled =
       offline.length === 0 && first !== offlineImages[name] && (await pullAloud(first, progress));
     if (pulled) images[name] = first;
@@ -91,7 +91,7 @@ async function imagesHere(env: NodeJS.ProcessEnv): Promise<Partial<EngineImages>
     }
   };
   await Promise.all(imageNames.map(look));
-  // Only docker-compose needs Node's, and pulls it then, if it could pull the others.
+  // Only docker-compose needs the image of Node, and it can pull that itself if the others could be pulled.
   if (found.mongo === officialImages.mongo) found.node ??= officialImages.node;
   return found;
 }

@@ -14,11 +14,11 @@ export interface RunOptions {
   timeoutMs?: number;
   /** Ends the command if it has printed nothing by then. */
   firstOutputMs?: number;
-  /** A file that what it prints is added to. */
+  /** A file to which its output is appended. */
   log?: string;
 }
 
-/** Runs a command to its end without a shell. Never throws: a command that is not there has code null. */
+/** Runs a command to its end without a shell. Never throws: a command that does not exist gives the code null. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -34,7 +34,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       child[name].on('data', (data: Buffer) => {
         clearTimeout(silence);
         log?.write(data);
-        // A build prints megabytes; only its last words are ever shown.
+        // A build prints megabytes; only its last lines are ever shown.
         printed[name] = (printed[name] + data.toString()).slice(-200_000);
       });
     }
@@ -50,7 +50,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-// debootstrap, dockerd and iptables live where `su` does not always look.
+// debootstrap, dockerd and iptables are in folders that are not always on the PATH after `su`.
 function withSystemPath(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, PATH: `${env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }

@@ -1,23 +1,23 @@
 import type { ContainerSpec, Engine } from './specs.ts';
 
-/** What an engine needs to take encrypted connections of known users only. Its files are made by whoever starts it. */
+/** What an engine needs to accept only encrypted connections of known users. The caller that starts the engine makes these files. */
 export interface Secured {
   /** The folder of each engine's own files, which its container finds at `/etc/kith/self`. */
   folderOf: (engine: Engine) => string;
-  /** The authority of the servers' certificates, PEM. */
+  /** The authority that signed the servers' certificates, PEM. */
   ca: string;
   /** The first user of the database server, whose password is in its folder. */
   rootUser: string;
   /** Password of Redis' user `health`. */
   redisHealth: string;
-  /** The user of this machine that the files belong to, as which the engines run. */
+  /** The user of this machine who owns the files; the engines run as this user. */
   owner: { uid: number; gid: number };
 }
 
 /** Where a container finds its own files. */
 export const ownFolder = '/etc/kith/self';
 
-/** What a server is told beside what it is told always: which files to go by. */
+/** Further arguments of each server: the files that it uses. */
 const commands: Record<Engine, string[]> = {
   nats: ['-c', `${ownFolder}/nats.conf`],
   redis: ['redis-server', `${ownFolder}/redis.conf`],
@@ -28,7 +28,7 @@ const commands: Record<Engine, string[]> = {
   ],
 };
 
-/** An engine's container with passwords and encrypted connections, in which nobody has more rights than a user of this machine. */
+/** An engine's container with passwords and encrypted connections, which runs without root's rights. */
 export function securedSpec(spec: ContainerSpec, secured: Secured): ContainerSpec {
   const { engine, env } = spec;
   const { uid, gid } = secured.owner;

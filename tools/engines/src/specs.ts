@@ -2,28 +2,28 @@ import { basename, dirname, resolve } from 'node:path';
 
 export type Engine = 'mongo' | 'redis' | 'nats';
 
-/** How an engine's container is run, the same for the official and the offline image. */
+/** How an engine's container is run; it is the same for the official and the offline image. */
 export interface ContainerSpec {
   engine: Engine;
   image: string;
-  /** Empty: the image's own. */
+  /** If empty, the image's own command. */
   command: string[];
   env: Record<string, string>;
   /** Where clients connect inside the container. */
   port: number;
-  /** Where its readiness is asked, if that is another port. */
+  /** The port that says whether it is ready, if that is another one. */
   monitorPort?: number;
-  /** The folder its data is kept in. */
+  /** The folder that holds its data. */
   volume: string;
-  /** Folders of this machine it reads. */
+  /** Folders of this machine that it reads. */
   mounts: { source: string; target: string }[];
   /** Succeeds inside the container once it is ready. */
   healthCheck: string[];
-  /** `uid:gid` that it runs as, where that is not the image's to say. */
+  /** The `uid:gid` that it runs as, if not the image's own user. */
   user?: string;
-  /** Further flags of `docker run`, for containers that are not a suite's. */
+  /** Further flags of `docker run`, for containers outside of suites. */
   flags?: readonly string[];
-  /** Where connections are encrypted: the authority of the server's certificate, and how a probe signs in. */
+  /** With encrypted connections: the authority of the server's certificate, and how a probe signs in. */
   probe?: Probe;
 }
 
@@ -34,7 +34,7 @@ export interface Probe {
   auth?: string;
 }
 
-/** Runs MongoDB, or what serves its protocol. */
+/** Runs MongoDB, or a server that speaks its protocol. */
 export function mongoSpec(image: string): ContainerSpec {
   return {
     engine: 'mongo',
@@ -44,7 +44,7 @@ export function mongoSpec(image: string): ContainerSpec {
     port: 27017,
     volume: '/data/db',
     mounts: [],
-    // Neither image's shell is the other's; both have bash and neither listens before it can answer.
+    // The images have different database shells. Both have bash, and neither server listens before it can answer.
     healthCheck: ['bash', '-c', '</dev/tcp/127.0.0.1/27017'],
   };
 }
@@ -64,12 +64,12 @@ export function redisSpec(image: string): ContainerSpec {
 }
 
 /**
- * Runs NATS with JetStream and monitoring. With a configuration file its folder is mounted, so that it may
- * include others and say all there is to say (JetStream on /data, monitoring on 8222); without one the server is open, and only
- * `max_payload` (4 MiB), how soon it drops a client that hangs and how soon it syncs are not the defaults.
+ * Runs NATS with JetStream and monitoring. With a configuration file, the file's folder is mounted, so that it may include others;
+ * it has to set everything (JetStream on /data, monitoring on 8222). Without one the server is open, and all settings are defaults
+ * but `max_payload` (4 MiB), how soon it drops a client that hangs, and how soon it syncs.
  */
 export function natsSpec(image: string, configFile?: string): ContainerSpec {
-  // As docs/adr/0027 says; most of it has no flags.
+  // Settings from docs/adr/0027, most of which have no flags.
   const settings =
     'max_payload: 4194304, ping_interval: "2s", ping_max: 2, jetstream { store_dir: "/data", sync_interval: "1s" }';
   const inline = `echo '${settings}' > /tmp/nats.conf && exec nats-server -c /tmp/nats.conf -m 8222`;

@@ -11,7 +11,7 @@ export class EnginesError extends StartError {
   override name = 'EnginesError';
 }
 
-/** The folder of what outlives a process: logs, the lock, a compiled FerretDB. */
+/** The folder for files that outlive a process: logs, the lock, a compiled FerretDB. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const folder = join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kith');
   mkdirSync(folder, { recursive: true });
@@ -19,8 +19,8 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Runs one long step, saying when it starts and how long it took.
- * @throws EnginesError naming the log file where the command fails.
+ * Runs one long step, and reports when it starts and how long it took.
+ * @throws EnginesError that names the log file if the command fails.
  */
 export async function step(
   what: string,
@@ -39,7 +39,7 @@ export async function step(
   progress(`${what}: done in ${((performance.now() - started) / 1000).toFixed(0)} s`);
 }
 
-/** The last line a command printed that says anything. */
+/** The last line of a command's output that is not blank. */
 export function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)?.trim() ?? '';
 }

@@ -84,7 +84,7 @@ function explain(words: readonly string[]): string | undefined {
   return called[0] === first && group.length > 0 ? helpOfAll(group, first) : undefined;
 }
 
-/** Fails, and names the command that was probably meant, or all commands. */
+/** Fails, and names the command that was probably meant, or lists the possible ones. */
 function failUnknown(words: readonly string[], fail: (error: Failure, hint: string) => number): number {
   const called = words[0] === 'help' ? words.slice(1) : words;
   const [first, second] = called.filter((word) => !word.startsWith('-'));

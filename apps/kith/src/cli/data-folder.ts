@@ -32,7 +32,7 @@ export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
   return resolve(whereGiven(env), path);
 }
 
-/** The bootstrap runs `kith` in the project's folder, and passes on where it was called. */
+/** The bootstrap runs `kith` in the project's folder, and passes on the folder where it was called. */
 function whereGiven(env: NodeJS.ProcessEnv): string {
   return env.KITH_CWD ?? process.cwd();
 }

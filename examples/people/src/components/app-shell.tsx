@@ -10,7 +10,7 @@ import { Brand } from './brand.tsx';
 import { Button } from './button.tsx';
 import { NavLinks } from './nav-links.tsx';
 
-/** What is around every page of who is signed in. */
+/** The frame around every page of a signed-in user. */
 export function AppShell({ children }: { children: ReactNode }) {
   const kith = useKith();
   const user = useUser();

@@ -3,7 +3,7 @@ import { useKith } from '../hooks/use-kith.ts';
 import { hueOf, initialsOf, nameOf, type Person } from '../lib/people.ts';
 import { addressesOf } from '../lib/pictures.ts';
 
-/** A person's picture; their initials where there is none, or it cannot be had. */
+/** A person's picture, or their initials if there is none or it cannot be loaded. */
 export function Avatar({ person, size = 'm' }: { person: Person; size?: 's' | 'm' | 'l' }) {
   const kith = useKith();
   const [broken, setBroken] = useState<readonly string[]>([]);
@@ -11,7 +11,7 @@ export function Avatar({ person, size = 'm' }: { person: Person; size?: 's' | 'm
   const address = avatar && addressesOf(kith.storage.urlOf(avatar)).find((one) => !broken.includes(one));
   if (address) {
     const onError = () => setBroken([...broken, address]);
-    // The name stands beside it.
+    // The name is beside it, so the picture needs no text.
     return <img className={`avatar ${size}`} src={address} alt="" onError={onError} />;
   }
   return (

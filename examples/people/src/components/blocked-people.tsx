@@ -8,7 +8,7 @@ import { Button } from './button.tsx';
 import { Empty } from './empty.tsx';
 import { WalkView } from './walk-view.tsx';
 
-/** Whom the signed-in user blocks. */
+/** The people whom the signed-in user blocks. */
 export function BlockedPeople() {
   return (
     <WalkView

@@ -8,7 +8,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   iconOnly?: boolean;
 }
 
-/** A button, of the kind that submits only when it is told to. */
+/** A button that does not submit a form unless its type says so. */
 export function Button({ look = 'secondary', icon, iconOnly = false, children, ...rest }: ButtonProps) {
   return (
     <button type="button" {...rest} className={`button ${look}${iconOnly ? ' icon-only' : ''}`}>

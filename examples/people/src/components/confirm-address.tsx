@@ -4,7 +4,7 @@ import { sentenceOf } from '../lib/sentences.ts';
 import { Button } from './button.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** Takes the token of a mail, once its reader says so: scanners of mails follow links, too. */
+/** Uses the token of a mail only when its reader confirms: mail scanners follow links, too. */
 export function ConfirmAddress({
   token,
   isUndo,

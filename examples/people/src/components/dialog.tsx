@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
-/** A modal dialog that is open for as long as it is rendered. `children` are given what closes it. */
+/** A modal dialog that is open for as long as it is rendered. `children` gets a function that closes it. */
 export function Dialog(props: { title: string; onClose(): void; children(close: () => void): ReactNode }) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -8,9 +8,9 @@ export function Dialog(props: { title: string; onClose(): void; children(close: 
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
   const close = () => {
-    // Closed before it is taken away, so that the focus goes back to where it was.
+    // Closed before it is removed, so that the focus goes back to where it was.
     dialog.current?.close();
-    // At once: by the time of the event somebody may have asked to open it again.
+    // Called immediately: before the `close` event comes, somebody may have opened it again.
     props.onClose();
   };
   return (

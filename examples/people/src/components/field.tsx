@@ -2,9 +2,9 @@ import { type InputHTMLAttributes, type TextareaHTMLAttributes, useId } from 're
 
 interface Words {
   label: string;
-  /** What helps to fill it in. */
+  /** A text that helps to fill it in. */
   hint?: string | undefined;
-  /** What is wrong with what is in it. */
+  /** What is wrong with its value. */
   error?: string | undefined;
 }
 
@@ -14,7 +14,7 @@ type FieldProps = Words &
     | (TextareaHTMLAttributes<HTMLTextAreaElement> & { rows: number })
   );
 
-/** An input with its label, and what is to be said of it below; with `rows` one of several lines. */
+/** An input with its label, and a hint or an error below. With `rows` it has several lines. */
 export function Field({ label, hint, error, ...input }: FieldProps) {
   const id = useId();
   const note = error ?? hint;

@@ -12,7 +12,7 @@ export function FolderActions({ folder }: { folder: Collection }) {
   const [asking, setAsking] = useState<'create' | 'rename' | 'delete'>();
   const stopAsking = () => setAsking(undefined);
   const removeIt = async () => {
-    // Left first: what is gone cannot be asked for any more.
+    // Leaves the folder first, as a deleted folder cannot be loaded any more.
     location.hash = hrefOf({ page: 'folders' });
     await remove(folder.id);
   };

@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx';
 import { SavedPerson } from './saved-person.tsx';
 import { WalkView } from './walk-view.tsx';
 
-/** An open folder: what it is called, the folders in it, and who is saved. */
+/** An open folder: its name, the folders in it, and the people saved in it. */
 export function FolderContent({ folder }: { folder: Collection }) {
   const saved = useSavedPeople(folder.id);
   const subFolders = useSubFolders(folder.id).items;

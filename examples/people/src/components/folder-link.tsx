@@ -2,7 +2,7 @@ import type { Collection } from '@kith/client';
 import { hrefOf } from '../lib/routes.ts';
 import { Icon } from './icon.tsx';
 
-/** The way into a folder, with how much is in it. */
+/** A link to a folder, with the number of people in it. */
 export function FolderLink({ folder, openId }: { folder: Collection; openId?: string | undefined }) {
   const { id, parentId, name, entityCount } = folder;
   const href = hrefOf({ page: 'folders', open: { parentId: parentId ?? id, id } });

@@ -5,10 +5,10 @@ import { Button } from './button.tsx';
 import { FolderNode } from './folder-node.tsx';
 import { Problem } from './problem.tsx';
 
-/** The folders in a folder and, where they are opened, those in them. Each is loaded when it is opened. */
+/** The folders in a folder and, if they are open, those in them. Each is loaded when it is opened. */
 export function FolderTree(props: {
   rootId: string;
-  /** How deep it is below the whole. */
+  /** Its depth below the top of the tree. */
   level?: number;
   /** A folder's row. */
   children(folder: Collection): ReactNode;

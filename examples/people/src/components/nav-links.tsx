@@ -23,7 +23,7 @@ const links: NavLink[] = [
   { label: 'Account', icon: 'person', to: { page: 'account' }, pages: ['account'] },
 ];
 
-/** The ways to the pages: a column beside them on a desktop, a bar below them on a phone. */
+/** The links to the pages: a column beside them on a desktop, a bar below them on a phone. */
 export function NavLinks() {
   const { page } = useRoute();
   const { unread } = useNotifications();

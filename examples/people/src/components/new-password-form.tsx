@@ -11,7 +11,7 @@ export function NewPasswordForm({ token, onDone }: { token: string; onDone: () =
   const kith = useKith();
   const { field, onSubmit, isBusy, problem } = useForm(empty, async ({ newPassword }) => {
     await kith.auth.resetPassword({ token, newPassword });
-    // Every session has ended, the one in this browser, too.
+    // All sessions have ended, including the one in this browser.
     await kith.setSession(null);
     onDone();
   });

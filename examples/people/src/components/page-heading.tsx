@@ -3,7 +3,7 @@ import { useNotifications } from '../hooks/use-notifications.ts';
 
 let isFirstPage = true;
 
-/** The heading of a page. Who comes from another page has the focus here, so that readers begin with it. */
+/** The heading of a page. After a change of page it gets the focus, so that screen readers begin with it. */
 export function PageHeading({ title, children }: { title: string; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { unread } = useNotifications();

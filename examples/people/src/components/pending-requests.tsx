@@ -4,7 +4,7 @@ import { Empty } from './empty.tsx';
 import { PersonCard } from './person-card.tsx';
 import { WalkView } from './walk-view.tsx';
 
-/** The requests that wait, for an answer of the signed-in user and of others. */
+/** The requests that wait for an answer, from the signed-in user or from others. */
 export function PendingRequests() {
   return (
     <>

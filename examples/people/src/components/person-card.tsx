@@ -7,12 +7,12 @@ import { Avatar } from './avatar.tsx';
 import { RelationActions } from './relation-actions.tsx';
 import { SaveButton } from './save-button.tsx';
 
-/** A person in a list, with what can be done. */
+/** A person in a list, with buttons for what can be done. */
 export function PersonCard(props: {
   person: PublicUser;
-  /** How the two stand, where the list says so. */
+  /** The relation to the signed-in user, if the list says it. */
   relation?: Relation;
-  /** What the list says of them, instead of what they say of themselves. */
+  /** What the list says about them, in place of their own words. */
   note?: ReactNode;
 }) {
   const { person, relation, note } = props;

@@ -7,7 +7,7 @@ import { useUser } from '../hooks/use-session.ts';
 import { Avatar } from './avatar.tsx';
 import { Button } from './button.tsx';
 
-/** The signed-in user's picture, and how to have another one or none. */
+/** The signed-in user's picture, and ways to change or remove it. */
 export function PictureEditor() {
   const kith = useKith();
   const user = useUser();

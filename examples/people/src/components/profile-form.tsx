@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** What the signed-in user is called, and says of themselves. */
+/** The signed-in user's names, and what they say about themselves. */
 export function ProfileForm() {
   const user = useUser();
   const update = useProfileUpdate();

@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useState } from 'react';
 import { ProofContext } from '../hooks/use-proof.ts';
 import { ProofDialog } from './proof-dialog.tsx';
 
-/** Asks who is signed in to prove themselves, over its children, when one of them needs it. */
+/** Asks the signed-in user for a proof of identity, in a dialog over its children, when one of them needs it. */
 export function ProofProvider({ children }: { children: ReactNode }) {
   const [asking, setAsking] = useState<PromiseWithResolvers<void>>();
   const prove = useCallback(() => {
@@ -11,7 +11,7 @@ export function ProofProvider({ children }: { children: ReactNode }) {
     return asked.promise;
   }, []);
   const close = () => {
-    // After a proof this changes nothing.
+    // After a proof this has no effect.
     asking?.reject(new DOMException('The user has not proved themselves.', 'AbortError'));
     setAsking(undefined);
   };

@@ -1,7 +1,7 @@
 import { Dialog } from './dialog.tsx';
 import { SubmitButton } from './submit-button.tsx';
 
-/** Shows recovery codes, which nobody can read again. */
+/** Shows recovery codes, which cannot be shown again. */
 export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose(): void }) {
   return (
     <Dialog title="Your recovery codes" onClose={onClose}>

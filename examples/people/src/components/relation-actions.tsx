@@ -6,7 +6,7 @@ import { ConfirmDialog } from './confirm-dialog.tsx';
 import { ConnectDialog } from './connect-dialog.tsx';
 import { Icon } from './icon.tsx';
 
-/** What can be done about the relation to a person, by how it stands. */
+/** Buttons for what can be done about the relation to a person in its present state. */
 export function RelationActions({ person, known }: { person: Person; known?: Relation | undefined }) {
   const { data: relation } = useRelation(person.id, known);
   const { isBusy, ...actions } = useRelationActions(person);

@@ -2,21 +2,21 @@ import type { Collection } from '@kith/client';
 import { useRef, useState } from 'react';
 import { type SavedIn, useFolderActions } from '../hooks/use-folders.ts';
 
-/** A folder's row in a dialog: whether something is saved there. It shows what was chosen before it is stored. */
+/** A folder's row in a dialog that shows whether something is saved there. It shows a choice even before it is stored. */
 export function SaveCheckbox(props: { folder: Collection; entityId: string; savedIn: SavedIn }) {
   const { folder, entityId, savedIn } = props;
   const { save, unsave, isBusy } = useFolderActions();
   const [chosen, setChosen] = useState<{ isIn: boolean; instead: SavedIn }>();
   const last = useRef(Promise.resolve());
   const stored = savedIn.collections.some(({ id }) => id === folder.id);
-  // What the platform tells meanwhile may have been asked for before: another folder was chosen in, say.
+  // An answer that comes meanwhile may be older than the choice, for example if it follows the choice of another folder.
   if (isBusy && chosen && chosen.instead !== savedIn) setChosen({ ...chosen, instead: savedIn });
-  // What comes after it was stored counts again, also where it was refused.
+  // Once the choice was stored or refused, the platform's next answer counts again.
   const isIn = chosen && (isBusy || chosen.instead === savedIn) ? chosen.isIn : stored;
   const toggle = () => {
     setChosen({ isIn: !isIn, instead: savedIn });
     const act = isIn ? unsave : save;
-    // One after the other, or the last word would not be the one that counts.
+    // Changes are sent one after the other, so that the last choice is the one that counts.
     last.current = last.current.then(() => act(folder.id, entityId));
   };
   return (

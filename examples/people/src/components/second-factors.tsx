@@ -11,7 +11,7 @@ import { AddAuthenticator, type BegunTotp } from './add-authenticator.tsx';
 import { Button } from './button.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-/** What the signed-in user is asked for beside the password, and how to add more. */
+/** The signed-in user's second factors, and buttons to add more. */
 export function SecondFactors() {
   const kith = useKith();
   const proved = useProof();

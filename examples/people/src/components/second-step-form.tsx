@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { FormProblem } from './form-problem.tsx';
 
-/** Asks for the second factor of who has given the right password. */
+/** Asks for the second factor after the right password. */
 export function SecondStepForm(props: { email: string; password: string; onBack(): void }) {
   const { email, password, onBack } = props;
   const kith = useKith();

@@ -8,7 +8,7 @@ import { timeAgo } from '../lib/times.ts';
 import { Button } from './button.tsx';
 import { WalkView } from './walk-view.tsx';
 
-/** Where the signed-in user is signed in; each other place can be signed out. */
+/** The signed-in user's sessions; each but the present one can be ended. */
 export function SessionList() {
   return (
     <div className="sessions">

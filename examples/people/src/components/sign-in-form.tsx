@@ -6,10 +6,10 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { SecondStepForm } from './second-step-form.tsx';
 
-/** Opens a session with e-mail address and password, and a second step where the user has chosen one. */
+/** Opens a session with e-mail address and password, and a second step if the user has set one up. */
 export function SignInForm() {
   const kith = useKith();
-  /** Who has given the right password, and has a second factor. */
+  /** Set after the right password, if the user has a second factor. */
   const [half, setHalf] = useState<{ email: string; password: string }>();
   const [failed, signIn, isBusy] = useActionState(async (_: unknown, form: FormData) => {
     const [email, password] = [String(form.get('email')), String(form.get('password'))];

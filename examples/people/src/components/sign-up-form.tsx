@@ -8,7 +8,7 @@ import { FormProblem } from './form-problem.tsx';
 
 const empty = { name: '', username: '', email: '', password: '' };
 
-/** Makes an account. What the platform refuses is said at the field it is about. */
+/** Makes an account. Refusals of the platform are shown at the field concerned. */
 export function SignUpForm() {
   const kith = useKith();
   const { field, values, onSubmit, isBusy, problem } = useForm(empty, async ({ username, ...others }) => {

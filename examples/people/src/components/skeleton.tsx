@@ -1,4 +1,4 @@
-/** Holds the place of cards that are on their way. */
+/** A placeholder for cards that are being loaded. */
 export function Skeleton({ count = 3 }: { count?: number }) {
   return (
     <div className="cards" aria-hidden="true">

@@ -1,7 +1,7 @@
 import { useRoute } from '../hooks/use-route.ts';
 import { hrefOf, type Route } from '../lib/routes.ts';
 
-/** The ways to parts of a page. */
+/** Links to the parts of a page. */
 export function Tabs({ label, tabs }: { label: string; tabs: { label: string; to: Route }[] }) {
   const { page } = useRoute();
   return (

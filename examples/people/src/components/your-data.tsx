@@ -9,7 +9,7 @@ import { ConfirmDialog } from './confirm-dialog.tsx';
 
 const exportMs = 120_000;
 
-/** Lets the signed-in user take all that is stored of them, or have it erased. */
+/** Buttons to download everything that is stored about the signed-in user, or to erase it. */
 export function YourData() {
   const kith = useKith();
   const proved = useProof();

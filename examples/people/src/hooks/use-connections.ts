@@ -2,7 +2,7 @@ import type { Connection, ConnectionRequest, StandingBlock } from '@kith/client'
 import { useKith } from './use-kith.ts';
 import { useList, type Walk } from './use-list.ts';
 
-/** The signed-in user's connections, newest first, of those whose name contains `query`. */
+/** The signed-in user's connections whose name contains `query`, newest first. */
 export function useConnections(query: string): Walk<Connection> {
   const kith = useKith();
   return useList(`connections ${query}`, 'connections', (signal) =>
@@ -10,14 +10,14 @@ export function useConnections(query: string): Walk<Connection> {
   );
 }
 
-/** The requests that wait: for the signed-in user's answer, or for somebody else's. */
+/** The requests that wait for the signed-in user's answer, or for somebody else's. */
 export function useRequests(side: 'received' | 'sent'): Walk<ConnectionRequest> {
   const kith = useKith();
   const list = side === 'received' ? kith.connections.listReceived : kith.connections.listSent;
   return useList(side, 'connections', (signal) => list({ limit: 20 }, { signal }));
 }
 
-/** Whom the signed-in user blocks. */
+/** The people whom the signed-in user blocks. */
 export function useBlocks(): Walk<StandingBlock> {
   const kith = useKith();
   return useList('blocks', 'connections', (signal) => kith.connections.listBlocks({ limit: 20 }, { signal }));

@@ -11,7 +11,7 @@ export function useRootFolder(): Query<Collection> {
   return useQuery('root', 'folders', (signal) => kith.collections.getRoot({ signal }));
 }
 
-/** One folder, found among those of the folder above; null when it is not there any more. */
+/** One folder, found among those in its parent folder; null if it no longer exists. */
 export function useFolder(parentId: string, id: string): Query<Collection | null> {
   const kith = useKith();
   return useQuery(id, 'folders', async (signal) => {
@@ -29,7 +29,7 @@ export function useSubFolders(collectionId: string): Walk<Collection> {
   );
 }
 
-/** Who is saved in a folder, the newest first. */
+/** The people who are saved in a folder, newest first. */
 export function useSavedPeople(collectionId: string): Walk<SavedEntity> {
   const kith = useKith();
   return useList(collectionId, 'folders', (signal) =>
@@ -37,7 +37,7 @@ export function useSavedPeople(collectionId: string): Walk<SavedEntity> {
   );
 }
 
-/** In which folders something is saved. */
+/** The folders in which something is saved. */
 export type SavedIn = Methods['collections.isEntitySaved']['output'];
 
 /** Asks in which folders a person is saved. */
@@ -46,7 +46,7 @@ export function useFoldersOf(entityId: string): Query<SavedIn> {
   return useQuery(entityId, 'folders', (signal) => kith.collections.isEntitySaved({ entityId }, { signal }));
 }
 
-/** What can be done with folders. Each tells all that show them. */
+/** Actions on folders. Each announces the change to everything that shows folders. */
 export function useFolderActions() {
   const { collections } = useKith();
   const { run, isBusy } = useAction(async (act: () => Promise<unknown>) => {

@@ -31,7 +31,7 @@ export function useForm<Values extends Record<string, string>>(
     }
   };
   const isOfField = Object.hasOwn(first, fieldOf(error) ?? '');
-  /** What is wrong, where it is about no field. */
+  /** What is wrong, if it is not about a field. */
   const problem = error === undefined || isOfField ? undefined : sentenceOf(error);
   return { values, setValues, field, onSubmit, isBusy, error, problem };
 }

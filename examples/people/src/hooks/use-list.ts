@@ -5,11 +5,11 @@ import { useVersion } from './use-version.ts';
 
 export interface Walk<Item> {
   items: Item[];
-  /** How many there are in all; undefined until the first page is there. */
+  /** The number of all items; undefined until the first page is there. */
   total: number | undefined;
   isLoading: boolean;
   error: unknown;
-  /** Walks on to the next page; undefined at the end of the list, and while a page is on its way. */
+  /** Loads the next page; undefined at the end of the list, and while a page is being loaded. */
   loadMore: (() => void) | undefined;
 }
 
@@ -25,10 +25,10 @@ interface State<Item> {
 const nothing = { items: [], total: undefined, isLoading: true, isDone: false, error: undefined };
 
 /**
- * Walks a list page by page, as far as it is asked to. When its topic is announced it is walked anew, as far as it was
- * before, and shown as it was until then.
+ * Walks a list page by page, as far as requested. When its topic is announced, the list is loaded again, up to the same length, and
+ * the old items are shown until then.
  *
- * @param key Says which list: another key, another list.
+ * @param key Identifies the list: with another key it is another list.
  */
 export function useList<Item>(
   key: string,
@@ -42,7 +42,7 @@ export function useList<Item>(
   const openNow = useEffectEvent(open);
   const lengthNow = useEffectEvent(() => shown.items.length);
 
-  /** Shows the list so far and what comes up to `length` items. */
+  /** Loads further items, up to `length` in all, and shows them after those in `before`. */
   const advance = async (before: Item[], length: number) => {
     const { pages, signal } = walk.current ?? {};
     if (!pages || !signal) return;

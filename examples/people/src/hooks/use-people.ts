@@ -3,11 +3,11 @@ import { useKith } from './use-kith.ts';
 import { type Query, useQuery } from './use-query.ts';
 import { useUser } from './use-session.ts';
 
-/** Other people whose name contains what is searched for; nobody while nothing is. */
+/** Other people whose name contains `query`; nobody while it is empty. */
 export function usePeopleSearch(query: string): Query<PublicUser[]> {
   const kith = useKith();
   const { id: ownId } = useUser();
-  // A block takes people out of what is found.
+  // The topic is `connections`, as a block removes people from the results.
   return useQuery(query || undefined, 'connections', async (signal) => {
     const people = await kith.users.suggest({ query }, { signal });
     return people.filter(({ id }) => id !== ownId);

@@ -7,15 +7,15 @@ import { useProfileUpdate } from './use-profile.ts';
 import { useUser } from './use-session.ts';
 
 export interface PictureUpload {
-  /** How far it is, from 0 to 1; undefined while nothing is on its way. */
+  /** The progress of the upload, from 0 to 1; undefined while there is none. */
   progress: number | undefined;
-  /** Why the last one came to nothing. */
+  /** Why the last upload failed. */
   problem: string | undefined;
   start(file: File): Promise<void>;
   cancel(): void;
 }
 
-/** Uploads a picture of the signed-in user, and takes the one before away. */
+/** Uploads a picture of the signed-in user, and removes the one before. */
 export function usePictureUpload(): PictureUpload {
   const kith = useKith();
   const { avatarFileId: before } = useUser();
@@ -23,7 +23,7 @@ export function usePictureUpload(): PictureUpload {
   const [progress, setProgress] = useState<number>();
   const [problem, setProblem] = useState<string>();
   const running = useRef<AbortController>(undefined);
-  // Who leaves the page does not wait for it.
+  // Leaving the page cancels the upload.
   useEffect(() => () => running.current?.abort(), []);
 
   const start = async (file: File) => {

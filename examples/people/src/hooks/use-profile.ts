@@ -5,13 +5,13 @@ import { useUser } from './use-session.ts';
 
 type Profile = Omit<Methods['users.update']['input'], 'userId'>;
 
-/** Changes the signed-in user's own profile, and what is shown of it. */
+/** Changes the signed-in user's own profile, and updates what shows it. */
 export function useProfileUpdate(): (profile: Profile) => Promise<OwnUser> {
   const kith = useKith();
   const { id: userId } = useUser();
   return async (profile) => {
     const user = await kith.users.update({ userId, ...profile });
-    // The session says who the user is: a new one tells it to every tab.
+    // The session contains the user, so refreshing it tells every tab.
     await kith.auth.refresh();
     announce('connections');
     return user;

@@ -1,12 +1,12 @@
 import { isKithError } from '@kith/client';
 import { createContext, use } from 'react';
 
-/** Has the user prove that it is them; rejects when they decline. */
+/** Asks the user for a proof of identity; rejects if they decline. */
 export type Prove = () => Promise<void>;
 
 export const ProofContext = createContext<Prove | undefined>(undefined);
 
-/** Gives what runs an action, and has the user prove themselves first where the platform asks for it. */
+/** Gives a function that runs an action, and that asks the user for a proof first if the platform requires it. */
 export function useProof(): <Result>(act: () => PromiseLike<Result>) => Promise<Result> {
   const prove = use(ProofContext);
   if (!prove) throw new Error('useProof needs a ProofProvider above it.');

@@ -3,15 +3,15 @@ import type { Topic } from '../lib/changes.ts';
 import { useVersion } from './use-version.ts';
 
 export interface Query<T> {
-  /** Undefined until it is there. What was there stays while it is asked for anew. */
+  /** Undefined until it is loaded. The old data stays while it is loaded again. */
   data: T | undefined;
   error: unknown;
 }
 
 /**
- * Asks for something when it is shown, and again whenever its topic was announced.
+ * Loads something when it is shown, and again whenever its topic is announced.
  *
- * @param key Says what is asked for: another key, another question. Undefined asks nothing.
+ * @param key Identifies the query: with another key it is another query. Undefined loads nothing.
  */
 export function useQuery<T>(
   key: string | undefined,

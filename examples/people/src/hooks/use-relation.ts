@@ -5,10 +5,10 @@ import { useAction } from './use-action.ts';
 import { useKith } from './use-kith.ts';
 import { type Query, useQuery } from './use-query.ts';
 
-/** How the signed-in user and another one stand. */
+/** The relation between the signed-in user and another one. */
 export type Relation = Methods['connections.getStatus']['output'];
 
-/** Asks how the signed-in user and another one stand, unless that is known. */
+/** Loads the relation between the signed-in user and another one, unless it is known. */
 export function useRelation(userId: string, known?: Relation): Query<Relation> {
   const kith = useKith();
   const asked = useQuery(known ? undefined : userId, 'connections', (signal) =>
@@ -17,14 +17,14 @@ export function useRelation(userId: string, known?: Relation): Query<Relation> {
   return known ? { data: known, error: undefined } : asked;
 }
 
-/** What can be done about the relation to a person. Each tells all that show it. */
+/** Actions on the relation to a person. Each announces the change to everything that shows it. */
 export function useRelationActions({ id: userId }: Person) {
   const { connections } = useKith();
   const { run, isBusy } = useAction(async (act: () => Promise<unknown>) => {
     try {
       await act();
     } finally {
-      // Also after a refusal: then it stands otherwise than was shown.
+      // Also after a refusal: the relation is then different from what was shown.
       announce('connections');
       announce('notifications');
     }

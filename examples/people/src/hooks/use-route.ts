@@ -6,7 +6,7 @@ function subscribe(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-/** Tells where the visitor is. */
+/** Gives the route that the visitor is at. */
 export function useRoute(): Route {
   return routeOf(useSyncExternalStore(subscribe, () => location.hash));
 }

@@ -3,7 +3,7 @@ import { sentenceOf } from '../lib/sentences.ts';
 import { useKith } from './use-kith.ts';
 import { useToasts } from './use-toasts.ts';
 
-/** Says why it was when the platform ends a session that nobody has signed out of. */
+/** Shows the reason when the platform ends a session without a sign-out. */
 export function useSessionEnd(): void {
   const kith = useKith();
   const { show } = useToasts();

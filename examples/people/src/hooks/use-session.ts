@@ -8,7 +8,7 @@ export function useSession(): Session | null {
   return useSyncExternalStore(kith.onSession, () => kith.session);
 }
 
-/** Gives the signed-in user, on pages that are there for one alone. */
+/** Gives the signed-in user, on pages that only a signed-in user sees. */
 export function useUser(): OwnUser {
   const session = useSession();
   if (!session) throw new Error('Nobody is signed in.');

@@ -17,7 +17,7 @@ export interface Toasts {
 
 export const ToastContext = createContext<Toasts | undefined>(undefined);
 
-/** Gives what shows short messages. */
+/** Gives the functions that show short messages. */
 export function useToasts(): Toasts {
   const toasts = use(ToastContext);
   if (!toasts) throw new Error('useToasts needs a ToastProvider above it.');

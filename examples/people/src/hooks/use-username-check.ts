@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useDebounced } from './use-debounced.ts';
 import { useKith } from './use-kith.ts';
 
-/** Tells whether a username can be taken; undefined for one that cannot be asked for, and until it is known. */
+/** Tells whether a username is free; undefined if it cannot be checked, and until the answer is there. */
 export function useUsernameCheck(username: string): boolean | undefined {
   const kith = useKith();
   const settled = useDebounced(username, 400);
@@ -12,7 +12,7 @@ export function useUsernameCheck(username: string): boolean | undefined {
     const controller = new AbortController();
     kith.users.checkUsername({ username: settled }, { signal: controller.signal }).then(
       ({ available }) => setAnswer({ username: settled, available }),
-      // A help and no more: signing up says it again.
+      // This is only a help: signing up checks the username again.
       () => {},
     );
     return () => controller.abort();

@@ -1,4 +1,4 @@
-/** What may have changed on the platform; whoever shows it asks for it anew. */
+/** What may have changed on the platform; everything that shows it loads it again. */
 export type Topic = 'connections' | 'factors' | 'folders' | 'notifications' | 'sessions' | 'settings';
 
 const versions: Record<Topic, number> = {
@@ -15,13 +15,13 @@ const otherTabs = new BroadcastChannel('kith-people-changes');
 
 otherTabs.onmessage = ({ data }: MessageEvent<Topic>) => announceHere(data);
 
-/** Tells all that show a topic, in every tab, that it is another one now. */
+/** Tells everything that shows a topic, in every tab, that it has changed. */
 export function announce(topic: Topic): void {
   announceHere(topic);
   otherTabs.postMessage(topic);
 }
 
-/** The same, in this tab alone: for what every tab hears of by itself. */
+/** The same, but only in this tab: for changes that every tab hears of by itself. */
 export function announceHere(topic: Topic): void {
   versions[topic]++;
   for (const listener of [...listeners]) listener();

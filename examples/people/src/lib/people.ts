@@ -1,9 +1,9 @@
 import type { PublicUser } from '@kith/client';
 
-/** What is needed of a person to show them. */
+/** The fields of a person that are needed to show them. */
 export type Person = Pick<PublicUser, 'id' | 'name' | 'username' | 'avatar'>;
 
-/** The name a person goes by. */
+/** The name to show for a person. */
 export function nameOf({ name, username }: Pick<Person, 'name' | 'username'>): string {
   return name ?? username ?? 'Someone';
 }
@@ -15,7 +15,7 @@ export function initialsOf(name: string): string {
   return ends.map((word) => [...(word ?? '')][0]?.toUpperCase() ?? '').join('');
 }
 
-/** A hue that stays the same for a person: degrees. */
+/** A hue in degrees that is always the same for a person. */
 export function hueOf(id: string): number {
   let sum = 0;
   for (const letter of id) sum = (sum * 31 + letter.charCodeAt(0)) % 360;

@@ -2,7 +2,7 @@
 export const avatarSize = 'avatar';
 export const avatarEdge = 320;
 
-/** The addresses a picture may be had at, best first: what was uploaded here has a small size. */
+/** The addresses to try for a picture, best first: pictures that were uploaded here have a small size. */
 export function addressesOf(avatar: string): string[] {
   return /\/storage\/files\/[^/]+$/.test(avatar) ? [`${avatar}/${avatarSize}`, avatar] : [avatar];
 }

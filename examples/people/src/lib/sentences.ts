@@ -1,6 +1,6 @@
 import { isKithError, type KithErrorCode, KithNetworkError } from '@kith/client';
 
-/** What people read for a code. Codes are stable, the platform's own texts are for developers. */
+/** The sentences that people read, by code. Codes are stable; the platform's own texts are for developers. */
 const sentences: Partial<Record<KithErrorCode, string>> = {
   'auth/invalid-credentials': 'This e-mail address and password do not belong together.',
   'auth/weak-password': 'Choose a password of at least 8 characters that is not one of the most used ones.',
@@ -51,19 +51,19 @@ const fields: Record<string, string> = {
 /** Says in a sentence for people what has failed. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof KithNetworkError) return 'The platform cannot be reached. Check your connection.';
-  // Of the browser's own dialogs, and of ours.
+  // Thrown when somebody cancels a dialog of the browser or of ours.
   if (error instanceof DOMException) return 'You have stopped this, so nothing has changed.';
   if (!isKithError(error)) return 'Something went wrong.';
   return sentences[error.code] ?? fields[error.field ?? ''] ?? 'Something went wrong. Try again.';
 }
 
-/** What an error says of one input of a form; undefined where it says nothing of it. */
+/** What an error says about one input of a form; undefined if it says nothing about it. */
 export function sentenceFor(error: unknown, field: string): string | undefined {
   if (!isKithError(error) || !error.errors.some((one) => one.field === field)) return undefined;
   return field === error.field ? sentenceOf(error) : (fields[field] ?? sentenceOf(error));
 }
 
-/** The input an error is about; undefined where it is about none of those of a form. */
+/** The field that an error is about; undefined if it is about none. */
 export function fieldOf(error: unknown): string | undefined {
   return isKithError(error) ? error.field : undefined;
 }

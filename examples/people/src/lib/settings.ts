@@ -3,7 +3,7 @@ export interface Settings {
   projectId: string;
 }
 
-/** Reads `kith.json` beside this page: where the platform is, and which project is this application's. */
+/** Reads `kith.json` beside this page: the platform's address, and this application's project. */
 export async function loadSettings(): Promise<Settings> {
   const settings = await fetch('kith.json')
     .then((response) => (response.ok ? response.json() : undefined))

@@ -10,7 +10,7 @@ import { SessionList } from '../components/session-list.tsx';
 import { YourData } from '../components/your-data.tsx';
 import { useUser } from '../hooks/use-session.ts';
 
-/** What the signed-in user says of themselves, and what they decide on alone. */
+/** The signed-in user's profile and settings. */
 export function AccountPage() {
   const { email } = useUser();
   return (

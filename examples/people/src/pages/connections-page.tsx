@@ -4,7 +4,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { PendingRequests } from '../components/pending-requests.tsx';
 import { Tabs } from '../components/tabs.tsx';
 
-/** With whom the signed-in user is connected, may be soon, and will not be. */
+/** The signed-in user's connections, requests and blocked people. */
 export function ConnectionsPage({ part }: { part: 'connections' | 'requests' | 'blocked' }) {
   return (
     <>

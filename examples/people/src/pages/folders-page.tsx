@@ -10,7 +10,7 @@ import { useFolder, useRootFolder } from '../hooks/use-folders.ts';
 
 type FolderAddress = { parentId: string; id: string };
 
-/** The tree of folders, and beside it the one that is open. */
+/** The tree of folders, and beside it the open folder. */
 export function FoldersPage({ open }: { open?: FolderAddress | undefined }) {
   const { data: root, error } = useRootFolder();
   return (

@@ -6,7 +6,7 @@ import { readInbox } from '../src/inbox.js';
 const platform = await startPlatform();
 after(() => platform.stop());
 
-/** Notifications come by events, a moment after what they tell of. */
+/** Notifications are made from events, so they come a moment after what they announce. */
 const told = (user, type) =>
   platform.waitForEvent('notification.created', {
     where: ({ data }) => data.userId === user.id && data.type === type,

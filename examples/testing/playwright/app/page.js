@@ -1,4 +1,4 @@
-// Where the platform is and whose application this is: `/?api=<url>&project=<id>`.
+// The address of the platform and the application's project: `/?api=<url>&project=<id>`.
 const { api, project } = Object.fromEntries(new URLSearchParams(location.search));
 const form = document.querySelector('form');
 const alert = document.querySelector('[role=alert]');

@@ -1,9 +1,9 @@
 import { isKithError, type KithClient } from '@kith/client';
 
-/** What became of an invitation. */
+/** The outcome of an invitation. */
 export type Outcome = 'sent' | 'known' | 'refused' | 'gone';
 
-/** Asks everyone to connect, in their order, and tells what became of each. Any other failure ends it. */
+/** Asks all users to connect, in the given order, and gives the outcome of each. Any other failure ends it. */
 export async function invite(kith: KithClient, userIds: readonly string[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const userId of userIds) outcomes.push(await inviteOne(kith, userId));

@@ -20,7 +20,7 @@ interface Row {
   entity: EntityRecord;
 }
 
-/** Gives what is saved in a user's collections for an export: collection by collection, oldest first. */
+/** Gives the entities of a user's collections for an export: collection by collection, oldest first. */
 export const exportEntitiesHandler = internalHandler(exportEntities, async (body, app: AppContext) => {
   const { projectId, userId, limit } = body;
   const from: Position = body.after === null ? { collection: '' } : JSON.parse(body.after);

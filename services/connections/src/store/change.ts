@@ -23,7 +23,10 @@ export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> 
   };
 }
 
-/** The changed rows of declined requests. Blocking within a declined pair does not change the state, so the rows stay as they are. */
+/**
+ * The changed rows of declined requests. When one user of a declined pair blocks the other, the state and so the rows stay the
+ * same.
+ */
 function declinesChange(before: Pair, after: Pair) {
   if (before.state === after.state) return [];
   return [

@@ -15,7 +15,7 @@ export type UploadRequest = Pick<HttpRequest<OperationSpec>, 'incoming' | 'signa
 export interface Receiver<T> {
   /** Stores the file's bytes, or keeps them until `finish`. */
   take(file: FormFile, of: Receipt): Promise<T>;
-  /** Makes the file's record, once all its bytes are stored. */
+  /** Makes the file's record. When it resolves, all bytes of the file are stored. */
   finish(taken: T, fields: FormFields, of: Receipt): Promise<Draft>;
   /** Removes what `take` has kept outside the store. */
   release?(of: Receipt): Promise<void>;

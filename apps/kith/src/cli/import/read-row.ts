@@ -25,6 +25,6 @@ export function readRow<Row>(
     return { reason: 'The line is not JSON in UTF-8.' };
   }
   const read = readInput(schema, value);
-  // It is sent as it stands: the platform reads it by the same schema.
+  // The line is sent unchanged: the platform parses it by the same schema.
   return read.faults ? { reason: reasonOf(value, read.faults, schema) } : { json, row: read.data };
 }
