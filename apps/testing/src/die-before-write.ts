@@ -17,7 +17,7 @@ const methods = [...single, 'bulkWrite'] as const;
  * step of storing and removing bytes in a folder or in S3 counts as a write, too; in GridFS such a step is a write anyway.
  */
 export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
-  // A killed process would not leave what it has compiled to the next one.
+  // A killed process would not save its compiled code for the next one.
   flushCompileCache();
   let writes = 0;
   const deadly = <Method extends (...values: never[]) => unknown>(

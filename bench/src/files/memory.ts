@@ -11,7 +11,7 @@ export interface Held {
 const everyMs = 10;
 const settleMs = 3_000;
 
-/** Runs `work`, and gives how far the memory of each process rose at most above its level at rest. */
+/** Runs `work`, and returns the largest rise of each process's memory above its level at rest. */
 export async function heldDuring(
   pids: Readonly<Record<keyof Held, number>>,
   work: () => Promise<void>,

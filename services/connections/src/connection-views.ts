@@ -7,7 +7,7 @@ type Asked = Parameters<typeof envelopeOf>[3];
 
 type Row = Pick<Entry, 'id' | 'message' | 'requestedAt'> & { user: PublicUser };
 
-/** An established connection as it is answered (spec#connections-list-envelope). */
+/** An established connection in the form that answers give it (spec#connections-list-envelope). */
 export function connectionOf(row: Row & Pick<Entry, 'connectedAt'>): Connection {
   const { id, user, message, requestedAt, connectedAt } = row;
   return {

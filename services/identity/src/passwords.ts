@@ -51,8 +51,8 @@ export class Passwords {
   }
 
   /**
-   * Tells whether a password gives a stored hash, our own PHC string or an imported one. `null`, when there is no such user,
-   * gives `false` after as long as one of our own hashes takes.
+   * Tells whether a password gives a stored hash, our own PHC string or an imported one. `null` means that there is no such user:
+   * the result is `false`, after the time that one of our own hashes takes.
    */
   async verify(password: string, hash: string | null, deadline: number): Promise<boolean> {
     const imported = importedHash(hash);

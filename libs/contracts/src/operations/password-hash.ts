@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The accepted forms: argon2id and scrypt as PHC strings, bcrypt as `$2a$`, `$2b$` or `$2y$`. A hash begins with its kind and
- * cost; hashes of one kind take equally long to verify.
+ * The accepted forms: argon2id and scrypt as PHC strings, bcrypt as `$2a$`, `$2b$` or `$2y$`. A hash begins with its kind, which
+ * includes the cost; hashes of one kind take equally long to verify.
  */
 const forms = [
   {

@@ -12,8 +12,8 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases the published events of a range: first those that `withdraw` picks from the bus, then all but those of `keep` from the
- * outbox. It is safe to die in between: the next run withdraws again what the outbox still has.
+ * Erases the published events of a range, except the one with the key `keep`: first from the bus (only those for which `withdraw`
+ * returns true), then from the outbox. It is safe to die in between: the next run withdraws again what the outbox still has.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },

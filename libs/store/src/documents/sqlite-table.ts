@@ -200,8 +200,9 @@ export class SqliteTable<D> {
   }
 
   /**
-   * Replaces a document that is changed at a time (Unix ms). If another document has one of its unique keys, returns the name
-   * of that index instead. Writes only columns that differ, because each column costs an update of its index.
+   * Replaces a document that is changed at a time (Unix ms). If another document already has one of the new unique keys, changes
+   * nothing and returns the name of that key's index. Writes only columns that differ, because each column costs an update of its
+   * index.
    */
   replace(current: TableRow, rev: number, doc: D, changed: number): string | undefined {
     const { id, shape } = current;

@@ -8,7 +8,7 @@ parentPort?.on('message', (file: string) => {
     using db = new DatabaseSync(file, { timeout: 0 });
     db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // The owner copies the log itself when it tidies up, and reports a full disk.
+    // The owner copies the log anyway when it tidies up. If the disk is full, its next write fails and reports that.
   }
   parentPort?.postMessage(file);
 });

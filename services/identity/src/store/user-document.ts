@@ -47,7 +47,8 @@ type UserChange = Omit<DocumentChange<StoredUser>, 'in' | 'target'>;
 /**
  * Changes a stored user. Returns `stale` if it is gone or has another `rev` than the given one. Retries after a concurrent write that keeps
  * `rev`, such as a rehashed password.
- * @param change Makes the change from the document as read; `null` for none (`stale`). May be called several times.
+ * @param change Makes the change from the document as read, or returns `null` to change nothing (the result is then `stale`). May
+ * be called several times.
  */
 export async function changeUser(
   documents: Documents,

@@ -52,7 +52,7 @@ async function dieAt(
   await world.stop();
   const work: DyingWork = { ...place.config, ...owner, ...prepared, act, number, ...(size && { size }) };
   const death = await runUntilDeath(child, work);
-  // After the end of an account its bytes are found by the user's mark, without notes.
+  // When an account has ended, its bytes need no notes: they are found by the user's mark.
   if (act !== 'erase') expectNoted(await place.held(owner));
   // With `looseMs: 0`, what dead processes have left counts as old immediately.
   await world.serve({ sweepEveryMs: 20, looseMs: 0 });

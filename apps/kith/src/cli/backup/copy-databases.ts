@@ -39,8 +39,8 @@ export async function copyDatabases(
 }
 
 /**
- * Gives a function that tells whether every consumer has had an event by now. An event that a consumer has given up counts as not
- * had.
+ * Gives a function that tells whether every consumer has had an event by now. If a consumer has given an event up, the event does
+ * not count as received.
  */
 async function arrivals(bus: NatsBus): Promise<CopyOptions['hasArrived']> {
   const consumers = await bus.consumers();
