@@ -91,7 +91,7 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     const { id: first } = await ada.ask<{ id: string }>(`sdk.request({ userId: '${graceId}' })`);
     await grace.ask(`sdk.decline({ connectionId: '${first}' })`);
     expect(await status()).toBe('declined sent');
-    // The one who has declined may ask.
+    // Whoever has declined a request may ask in turn.
     const { id: second } = await grace.ask<{ id: string }>(`sdk.request({ userId: '${adaId}' })`);
     expect(await status()).toBe('pending received');
     expect(await grace.ask('sdk.sent()')).toMatchObject({ requests: [{ id: second, user: { id: adaId } }] });

@@ -87,10 +87,10 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       body: { ...newcomer, email: `2${email}` },
     })) as Session;
     const answers = [`${gone.id}|identity.update-user|`, '|-|identity.sign-up|'];
-    // As an actor or a target in the audit log, and in its events.
+    // The last one is the user as an actor or a target in the audit log, and in the events of that log.
     const words = [...wordsOfHers, ...answers, `user:${gone.id}`];
 
-    // A consumer that gives everything up.
+    // A consumer that gives up every event, so that each becomes a dead letter.
     await using bus = await openBusOf(platform);
     const poisoned = { durable: 'test-poisoned', subjects: [`${bus.prefix}.event.>`], maxDeliveries: 1 };
     await bus.consume(poisoned, async () => {

@@ -84,7 +84,7 @@ describe.skipIf(!browser)(
       'can be read and fits, in the light and in the dark, on a %s',
       async ([device, viewport], { expect }) => {
         const ada = await world.platform.createUser({
-          // The search must not find this name: others already fill the list of suggestions.
+          // The search for `demo` below must not find this name: the five people of the world already fill the list of suggestions.
           name: 'Ada Example',
           username: device === 'desktop' ? 'ada' : 'ada.example',
         });

@@ -141,7 +141,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await world.ask(world.edith, own.username, 'Hello');
     await ada.page.getByRole('status').getByText('Edith Demo would like to connect').click();
     await ada.button('Decline Edith Demo').click();
-    // The one who has declined may ask.
+    // Whoever has declined a request may ask in turn.
     await ada.button('Connect with Edith Demo').waitFor();
     await ada.button('Block Edith Demo').click();
     await ada.button('Block').click();

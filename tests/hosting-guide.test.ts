@@ -68,7 +68,7 @@ it('the page of hosting leads from nothing to an installation behind TLS, with a
     ({ language, file }) => /^(bash|text)$/.test(language) || file !== undefined,
   );
   const blocks = steps.map((block): Block => {
-    // `change` writes below the folder.
+    // Without the leading slash, the guide's files are written below the folder.
     return { ...block, text: here(block.text), file: block.file?.slice(1) };
   });
   expect(blocks.filter(({ file }) => file)).toHaveLength(6);

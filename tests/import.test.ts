@@ -265,7 +265,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect([first.code, first.lines.length, first.stderr]).toEqual([1, 2, expect.stringContaining(refusal)]);
     expect(first.stderr.replace(refusal, '')).toMatch(importProgress);
     expect(first.lines[1]).toMatch(/^users {2}2 {6}1 {9}0 {10}1 /);
-    // The import is finished, and says what became of the file all the same. Then the file grows.
+    // The second run has nothing left to import, but still reports what became of the file. After that the file grows.
     const second = await tell();
     expect([second.code, second.stderr]).toEqual([1, refusal]);
     expect(second.lines[1]).toMatch(/^users {2}0 {6}0 {9}0 {10}0 /);

@@ -145,7 +145,7 @@ describe('kith in the folder of an installation', () => {
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // As left by another npm that runs further up.
+    // `INIT_CWD` as another npm that runs further up has set it.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 

@@ -56,7 +56,7 @@ describe('an installation whose machine died', () => {
   const undo = new AsyncDisposableStack();
   let folders: Awaited<ReturnType<typeof makeFolders>>;
   let users: TestUser[];
-  /** Folders: as it was, after changes of connections, and after changes of users. */
+  /** Folders: before the changes, after changes of connections, and after further changes of users. */
   let early: string;
   let connected: string;
   let renamed: string;
@@ -170,7 +170,7 @@ describe('an installation whose machine died', () => {
     expect(restored).toEqual([]);
   }, 60_000);
 
-  // As after a power failure with `normal`, or with an older copy. The log shows that there were changes.
+  // As after a power failure with `synchronous=NORMAL`, or with an older copy of a file. The log shows that there were later changes.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
     'shows users as identity has them after it lost changes and $lost lost theirs',
     async ({ lost }) => {

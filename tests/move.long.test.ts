@@ -29,7 +29,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       await using platform = await startInFolder(original);
       await makeBusy(caller(platform.url));
     }
-    /** Moves a copy of the installation to new databases; with `killAt` first in a process that is killed at that step. */
+    /** Moves a copy of the installation to new databases. With `killAt`, a first try is killed at that step. */
     const move = async (name: string, killAt?: string) => {
       const data = join(folder, name);
       await cp(original, data, { recursive: true });

@@ -104,7 +104,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(progress).toContain('notifications.');
     const of = (service: string, collection: string) =>
       counts.find((one) => one.service === service && one.collection === collection)?.documents;
-    // One more user is suspended, and a mark is left of the user who has left.
+    // `world.users` does not have the suspended user. Of the user who has left, only a mark remains.
     expect(of('identity', 'users')).toBe(world.users.length + 1);
     expect(of('identity', 'deletedUsers')).toBe(1);
     expect(of('identity', 'keys')).toBe(1);
@@ -202,7 +202,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await expect(startInFolder(data)).rejects.toThrow(refused);
     const letters = await runKith(['dead-letters', 'list', 'any'], { KITH_DATA: data });
     expect([letters.code, letters.stderr]).toEqual([1, expect.stringContaining(refused)]);
-    // For versions that know no mark: they refuse a schema version above their own.
+    // Earlier versions do not know the mark, but they refuse a schema version above their own.
     for (const name of ['events', 'identity', 'connections', 'collections', 'notifications']) {
       using db = new DatabaseSync(join(data, `${name}.sqlite`), { readOnly: true });
       expect(db.prepare('PRAGMA user_version').get()?.user_version, name).toBeGreaterThan(1_000_000);

@@ -16,7 +16,7 @@ import { startSecondGateway } from './support/second-gateway.ts';
 
 const listed = 'https://app.example.org';
 const other = 'https://other.example.org';
-/** Ten times the contract's second, for a busy machine. Gateways ask by themselves only after thirty seconds. */
+/** Ten times the second that the contract allows, for a busy machine. Gateways ask by themselves only after thirty seconds. */
 const within = { timeoutMs: 10_000, what: 'the change' };
 
 // spec#projects, docs/adr/0013.

@@ -71,7 +71,7 @@ describe.each(availableEngines())('rate limits (%s)', (engine) => {
         http(platform.url, { path: `/${id}/connections`, headers: { 'x-forwarded-for': forwarded } });
       expect((await ask('203.0.113.1')).status).toBe(401);
       expect((await ask('203.0.113.1')).status).toBe(429);
-      // Only the last entry comes from the proxy; the client may have sent those before.
+      // Only the last entry comes from the proxy; the client may have sent the entries before it.
       expect((await ask('198.51.100.9, 203.0.113.1')).status).toBe(429);
       expect((await ask('203.0.113.2')).status).toBe(401);
       // An IPv6 client is counted by its /64 network.

@@ -57,7 +57,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     const renew = { refreshToken: ada.refreshToken };
     const renewed = call('POST', `/v7/${project}/auth/request-new-access-token`, undefined, renew);
     await expect(renewed).rejects.toMatchObject({ status: 401 });
-    // The second change after the backup: its `seq` was already used before the restore.
+    // The rename below gets a `seq` that was already used before the restore, by a rename that is lost.
     const credentials = { email: ada.email, password: ada.password };
     const session = await call<TestUser>('POST', `/v7/${project}/auth/sign-in`, undefined, credentials);
     await rename({ ...ada, accessToken: session.accessToken }, 'Ada Anew');
@@ -89,7 +89,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
     await sees(viewer, ['ada']);
 
     expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
-    // No start takes the events from before the restore for another loss.
+    // No start since then has taken the events from before the restore for another loss, which would have raised the epoch again.
     if (engine === 'embedded') {
       await platform.backUp('connections');
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');

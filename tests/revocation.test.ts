@@ -8,7 +8,7 @@ import { http } from './support/http.ts';
 
 const unauthorized = { error: 'The access token was revoked. Sign in again.', code: 'auth/unauthorized' };
 const suspended = { error: 'This account is suspended.', code: 'auth/suspended' };
-/** Ten times the contract's second, for a busy machine. Gateways ask by themselves only after thirty seconds. */
+/** Ten times the second that the contract allows, for a busy machine. Gateways ask by themselves only after thirty seconds. */
 const within = { timeoutMs: 10_000, what: 'the refusal' };
 
 describe.each(availableEngines())('revocation (%s)', (engine) => {

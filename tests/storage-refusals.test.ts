@@ -31,7 +31,7 @@ const idleMs = 700;
 interface Sent {
   headers?: Record<string, string>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
-  /** Closes the connection once this much of the body has been sent. */
+  /** The client closes the connection once `body` has been sent. */
   leaves?: true;
 }
 
@@ -429,7 +429,7 @@ describe.each(availableBlobHomes())(
       expect(list.data).toEqual([]);
     }
 
-    /** Sends bytes as they are; the answer may come before they are out. */
+    /** Sends bytes as they are; the answer may come before all of them are sent. */
     function send(to: string, { headers = {}, body = '', leaves }: Sent) {
       const { hostname, port } = new URL(platform.url);
       const socket = connect(Number(port), hostname);

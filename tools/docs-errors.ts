@@ -1,5 +1,5 @@
-// Writes docs/errors.md: every code with its status, its message, when and by which operations it is answered, and what a client
-// does about it, from the contracts. `--check` only compares.
+// Writes docs/errors.md from the contracts: every code with its status and its message, when and by which operations it is answered,
+// and what a client does about it. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, type ErrorMeaning, errorMeanings, errors, operations } from '@kith/contracts';

@@ -1,5 +1,5 @@
-// Writes docs/operations.md: every operation with who may call, its limit, its codes, the suites that reach all of them
-// through the gateway, and the others that name it; and every code with the suites that reach it. `--check` only compares.
+// Writes docs/operations.md: every operation with who may call it, its limit, its codes, the suites that reach all of these codes
+// through the gateway, and the other suites that name it; and every code with the suites that reach it. `--check` only compares.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import * as contracts from '@kith/contracts';
 import { fileOf, type PartName, parts } from '../tests/support/surface/parts.ts';
@@ -29,7 +29,7 @@ const rows = contracts.operations.map((operation) => {
   );
   const whole = surface.filter((part) => part.operations.includes(operation));
   const tests = others.filter(({ text }) => said.some((word) => word.test(text)));
-  // These suites walk the contracts, so they name no operation.
+  // The cross-tenant suite takes its operations from the contracts, so it names none.
   if (auth === 'user' && scope === 'project')
     tests.push(...others.filter((one) => /cross-tenant/.test(one.path)));
   const codes = [

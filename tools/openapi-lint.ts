@@ -41,15 +41,15 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api4:2023-rate-limit-responses-429'],
     given: `${limited}..responses`,
   },
-  // Pages and their sizes, which have a default, may be of any size; a value above the maximum counts as the maximum.
+  // Integers with a default, which are page numbers and page sizes, need no maximum here: a higher value counts as the maximum.
   ...Object.fromEntries(
     ['owasp:api4:2023-integer-limit', 'owasp:api4:2023-integer-limit-legacy'].map((rule) => [
       rule,
       { ...owasp[rule], given: '$..[?(@ && @.type=="integer" && @.default === undefined)]' },
     ]),
   ),
-  // The link of a mail holds its token, which works once and for a limited time. It also holds the address that its page leads to,
-  // which has to be at one of the project's own origins, and which the server itself never requests.
+  // The link in a mail holds a token, which works once and for a limited time. It also holds the address to which the link's page
+  // leads on. That address has to be at one of the project's own origins, and the server itself never requests it.
   'owasp:api2:2023-no-credentials-in-url': {
     ...owasp['owasp:api2:2023-no-credentials-in-url'],
     given: `${withoutMailLinks}..parameters[?(@ && @.in && @.in.match(/query|path/))].name`,
@@ -58,7 +58,7 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api7:2023-concerning-url-parameter'],
     given: `${withoutMailLinks}[*].parameters[*].name`,
   },
-  // An export contains everything, and is sent as it is read; any other array has a bound.
+  // An export contains everything, and each part is sent as soon as it is read; any other array has a bound.
   'owasp:api4:2023-array-limit': {
     ...owasp['owasp:api4:2023-array-limit'],
     given: [

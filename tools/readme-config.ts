@@ -35,7 +35,7 @@ const table = [
   }),
 ].join('\n');
 
-/** What an absent variable counts as, as it would be written in the environment. */
+/** The value that counts if a variable is absent, in the form in which it would be set in the environment. */
 function presetOf(schema: z.ZodObject, name: string): string {
   const field = (schema.shape as Record<string, z.ZodType>)[name] as z.ZodType;
   const parsed = field.safeParse(undefined);

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 const own = fileURLToPath(new URL('../..', import.meta.url));
 /** Quick runs have more rounds, as other work on the machine can spoil whole short rounds. */
 const roundsOf = (isQuick: boolean) => (isQuick ? 7 : 3);
-/** The least ratio to the version before that a version has to reach. */
+/** This checkout has to reach at least this ratio to the other one. */
 const least = 0.95;
 
 /**

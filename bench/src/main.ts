@@ -1,5 +1,5 @@
 // `npm run bench`: measures the rows in one go and writes bench/RESULTS.md.
-//   --quick        the rows that answer within five minutes; RESULTS.md stays as it is
+//   --quick        fewer rows, in less than five minutes; RESULTS.md stays as it is
 //   --json         ends with one line, the figures as a JSON object
 //   --only a,b     only these rows; RESULTS.md stays as it is
 //   --before DIR   measures another checkout beside this one: its gateway, and the rows that are compared

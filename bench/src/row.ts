@@ -46,19 +46,19 @@ export interface Row {
   isQuick: boolean;
   measure(context: BenchContext): Promise<RowResult>;
   /**
-   * The figures of its JSON that are compared with another checkout's; absent if the row measures that one itself, or is not
-   * compared.
+   * The figures of its JSON that are compared with another checkout's; absent if the row measures the other checkout itself, or
+   * is not compared.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each row knows its own, and a version before may have had another.
   compared?(json: any): Compared[];
 }
 
-/** A verdict on a ratio that has to be at least so much. */
+/** A verdict on a ratio that has to be at least `least`. */
 export function atLeast(what: string, ratio: number, least: number): Verdict {
   return { target: `${what}: at least ${least}`, found: ratio.toFixed(2), isReached: ratio >= least };
 }
 
-/** A verdict on a number that may be at most so much. */
+/** A verdict on a number that may be at most `most`. */
 export function atMost(what: string, value: number, most: number, unit = ''): Verdict {
   return {
     target: `${what}: at most ${most}${unit}`,

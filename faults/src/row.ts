@@ -12,7 +12,7 @@ export interface Stage<P extends Place> {
   random(): number;
   /** Waits; the load goes on. */
   rest(ms: number): Promise<void>;
-  /** Waits until all processes are ready again, for a minute by default, and then until they have had some load. */
+  /** Waits until all processes are ready again, at most a minute by default, and then for as long as they need to get some load. */
   back(withinMs?: number): Promise<void>;
   progress(line: string): void;
 }

@@ -66,7 +66,7 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
         const changed = await isChanged();
         if (death.acknowledged) expect(changed).toBe(true);
         const count = async () => (await rowsOf(projectId, spec.name)).length;
-        // The row comes with its event, if the process died before it had stored the row.
+        // If the process died before it stored the row, the row comes later, with its event.
         if (changed) await waitFor(async () => (await count()) === 1, { what: 'the row', timeoutMs: 20_000 });
         else expect(await count()).toBe(0);
         return death;

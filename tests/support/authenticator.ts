@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 
 const stepMs = 30_000;
 
-/** An authenticator app with one secret. Each code can be used once: it gives that of this half minute, then that of the next. */
+/** An authenticator app with one secret. As each code works only once, `next` gives the current half minute's, then the next one's. */
 export class Authenticator {
   readonly #totp: TOTP;
   #last = 0;

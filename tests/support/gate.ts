@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A proxy in front of a gateway that can stop each request. */
+/** A proxy that stands in front of a gateway and can stop each request. */
 export interface Gate extends AsyncDisposable {
   url: string;
 }
@@ -18,8 +18,8 @@ export interface Passing {
 }
 
 /**
- * Starts a proxy in front of a gateway. `isShut` is called at each stage of each request; if it says so, the connection is cut. The
- * gateway completes what was passed on to it all the same; disposing waits for that.
+ * Starts a proxy in front of a gateway. `isShut` is called at each stage of each request; if it returns true, the connection is cut.
+ * The gateway completes what was passed on to it all the same; disposing waits for that.
  */
 export async function layGate(url: string, isShut: (passing: Passing) => boolean): Promise<Gate> {
   const underWay = new Set<Promise<void>>();

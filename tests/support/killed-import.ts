@@ -13,7 +13,7 @@ import { expect } from 'vitest';
 import { accessOf, longResult, runKith, type Said, startKith } from './command.ts';
 import { type GateStage, layGate } from './gate.ts';
 
-/** When an import is killed: at a stage of the request of a kind that has this number. */
+/** When an import is killed: when the request number `request` of the kind `of` reaches the stage `stage`. */
 export interface Kill {
   of: 'users' | 'copies' | 'connections';
   request: number;
@@ -38,9 +38,9 @@ const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString
 const copies: readonly string[] = [rebuildConnectionsProfiles.path, rebuildNotificationsProfiles.path];
 
 /**
- * Imports the same files into two projects: into one in a single run, into the other in runs that are killed as `kills` says, with
- * SIGKILL, each in the middle of its file, until one gets to the end. Expects both projects to hold the same, and both imports to
- * report the same.
+ * Imports the same files into two projects: into one in a single run, into the other in one run for each of `kills`, which is killed
+ * there with SIGKILL, and in a last run that gets to the end. Expects both projects to hold the same, and both imports to report
+ * the same.
  */
 export async function expectKilledImportToEndAlike(
   platform: Platform,
@@ -116,7 +116,7 @@ async function prepare(platform: Platform, folder: string, options: Size): Promi
   };
 }
 
-// Some rows the command refuses, some the platform.
+// The command itself refuses some rows, and the platform refuses others.
 const isMalformed = (row: number) => row % 50 === 47;
 const isTaken = (row: number) => row % 50 === 48;
 const isBadUser = (row: number) => isMalformed(row) || isTaken(row);

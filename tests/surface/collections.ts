@@ -14,7 +14,7 @@ import { walksList } from '../support/surface/lists.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
 
-/** Names no collection takes. */
+/** Names that no collection can have. */
 const badNames = [undefined, null, 7, {}, '', ' \t ', 'x'.repeat(201), 'lone \ud800'];
 
 export const collections = surfaceSuite('collections', (world) => {

@@ -15,7 +15,7 @@ import { walksList } from '../support/surface/lists.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
 
-/** Ids no entity has. */
+/** Ids that no entity can have. */
 const badIds = [undefined, null, 7, '', '  ', 'x'.repeat(201), 'lone \ud800'];
 
 export const entities = surfaceSuite('entities', (world) => {

@@ -6,7 +6,7 @@ import { commandLine } from './sizes.mjs';
 
 /**
  * Gives the help that the words after a script ask for, on any Node and with nothing installed; `undefined` if they ask for none,
- * or if `help.txt` has none for them. Words that name no command give the help of all commands.
+ * or if `help.txt` has none for them. For words that name no command, it is the help of all commands.
  *
  * @param {string} script
  * @param {readonly string[]} words

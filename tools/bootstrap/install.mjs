@@ -82,13 +82,13 @@ function filesOf({ lock, trim }) {
 
 /**
  * Runs `npm ci` in a folder beside `node_modules`, and replaces `node_modules` by the result once it is complete. So an interrupted
- * installation leaves what was there, and a running platform keeps its files. Tells whether it has replaced it. Throws if npm
- * fails.
+ * installation leaves what was there, and a running platform keeps its files. Returns whether it has replaced `node_modules`.
+ * Throws if npm fails.
  *
  * @param {string} folder
  * @param {Record<string, string>} files What npm reads: contents by path.
- * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether to replace what is installed there, asked at the
- * end, as another process may have been faster.
+ * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded Whether to replace what is installed there. It is called
+ * at the end, as another process may have been faster.
  */
 export async function install(folder, files, isNeeded) {
   removeOld(folder);
@@ -121,7 +121,7 @@ function npm(words, cwd) {
 }
 
 /**
- * Replaces a `node_modules` by that of a staging folder, and tells whether it has done so.
+ * Replaces a `node_modules` by that of a staging folder, and returns whether it has done so.
  *
  * @param {string} old
  * @param {string} stage
@@ -149,7 +149,7 @@ function replace(old, stage, isNeeded) {
         copyInto(old, fresh);
         return true;
       }
-      // Another process has renamed something between these two lines.
+      // Another process has renamed something meanwhile, so this tries again.
       if (turn === 10 || !['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(code)) throw error;
     }
   }

@@ -123,7 +123,7 @@ function inputOf(printer: TypePrinter, operation: contracts.OperationSpec, at: s
 
 function listOf(printer: TypePrinter, operation: contracts.OperationSpec, at: string): ClientMethod['list'] {
   if (!('cursor' in operation.query.shape)) return undefined;
-  // If the answer may also be a bare list, that is only at addresses that the client does not use.
+  // Some operations answer with a bare list, too, but only at addresses that the client does not use.
   const { output } = operation;
   const options = output instanceof z.ZodUnion ? (output.options as z.ZodType[]) : [output];
   const envelope = options.find((one) => one instanceof z.ZodObject) ?? output;

@@ -23,8 +23,8 @@ export class TypePrinter {
   }
 
   /**
-   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. With `io: 'output'` a member has
-   * the type that is parsed from a text instead of the text.
+   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. With `io: 'output'`, a
+   * member that is sent as a text and then parsed has the type that parsing gives.
    */
   members(schema: z.ZodType, at: string, io: 'input' | 'output' = 'input'): [string, string][] {
     const given = this.#jsonSchemaOf(schema);

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 const hash = `$2b$10$${'a'.repeat(53)}`;
 const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
 
-/** Ten connections and a collection of ten entities for every tenth user. */
+/**
+ * Each user asks one other to connect. The first tenth of the users has ten collections each, and the first tenth of the collections
+ * has ten entities each.
+ */
 const kinds = (count: number): Record<string, (row: number) => object> => ({
   users: (row) => ({
     foreignId: `user-${row}`,

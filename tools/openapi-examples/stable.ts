@@ -30,7 +30,7 @@ const replaced: Readonly<Record<string, (value: string) => string>> = {
   signature: () => opaque('signature'),
 };
 
-/** They are secret, and shown only once. */
+/** Made-up recovery codes, in place of the real ones, which are secret. */
 const recoveryCodes = [...'ABCDEFGHIJ'].map((letter) => Array(4).fill(letter.repeat(6)).join('-'));
 
 /**

@@ -138,8 +138,9 @@ export const around: Readonly<Record<string, Room>> = {
 const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operations'] };
 
 /**
- * Which folders of a package's `src` may import which others, if that is decided; '' stands for the files beside the folders. If ''
- * is both above and below a folder, it holds the package's entry and what everything in the package uses.
+ * For each package, which folders of its `src` may import which others. '' stands for the files beside the folders. Where '' and a
+ * folder may import each other, '' holds both the package's entry and what everything in the package uses. In a package that is not
+ * listed, any folder may import any other; in a listed one, every folder has to be listed.
  */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {

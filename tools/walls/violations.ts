@@ -83,7 +83,7 @@ function isSuite(file: string): boolean {
   return file.endsWith('.test.ts') || !file.startsWith(`${homeOf(file)}/src/`);
 }
 
-/** Files that import each other in a circle, types included: each circle once, at its first file. */
+/** Files that import each other in a circle, by imports of types, too. A circle is reported once, at the import that closes it. */
 function circles(imports: readonly Import[]): Violation[] {
   const next = new Map<string, { to: string; line: number }[]>();
   for (const { file, line, name } of imports) {

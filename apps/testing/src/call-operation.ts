@@ -48,8 +48,8 @@ const patienceMs = 25_000;
 const gatewayPatienceMs = 5_000;
 
 /**
- * The first answer, in up to three tries, that comes before a gateway gives up. A service waits 3 of the 5 s for a database that is
- * gone; if the machine stands still for the rest, that is no fault of the service.
+ * Asks up to three times, and resolves with the first answer that comes before a gateway would give up. A service waits 3 of the 5 s
+ * for a database that is gone; if the machine stands still for the rest, that is no fault of the service.
  */
 export async function answerInTime<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   for (let left = 2; ; left--) {

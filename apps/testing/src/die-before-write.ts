@@ -17,7 +17,7 @@ const methods = [...single, 'bulkWrite'] as const;
  * step of storing and removing bytes in a folder or in S3 counts as a write, too; in GridFS such a step is a write anyway.
  */
 export function dieBeforeWrite(number: number, { bytes = false }: { bytes?: boolean } = {}): void {
-  // A killed process would not save its compiled code for the next one.
+  // Saved now, as a killed process does not save the code that it has compiled, and the next process would compile it again.
   flushCompileCache();
   let writes = 0;
   const deadly = <Method extends (...values: never[]) => unknown>(
@@ -52,7 +52,7 @@ export interface Death {
   acknowledged: boolean;
 }
 
-/** Runs a script in a process of its own until it is done or dies, and tells whether it said `acknowledged`. */
+/** Runs a script in a process of its own until it is done or killed, and resolves with how it ended. */
 export async function runUntilDeath(script: URL, work: unknown): Promise<Death> {
   const child = spawn(process.execPath, [script.pathname, JSON.stringify(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -67,15 +67,15 @@ export async function runUntilDeath(script: URL, work: unknown): Promise<Death> 
 
 /**
  * Makes an attempt that dies before its first write, one that dies before its second, and so on, two at a time, until one survives
- * all of its writes. Gives how they ended. Attempts must not share what they write. The number of writes may differ between
- * attempts, as bytes come in chunks of any size; so it is the last of each two that has to survive.
+ * all of its writes. Resolves with how they ended. Attempts must not share what they write. It ends once the second attempt of a
+ * pair survives: the number of writes may differ between attempts, as bytes come in chunks of any size.
  */
 export async function dieBeforeEachWrite(attempt: (number: number) => Promise<Death>): Promise<Death[]> {
   const deaths: Death[] = [];
   do {
     const number = deaths.length + 1;
     const attempts = [attempt(number), attempt(number + 1)];
-    // If one fails, the other still ends before its store does.
+    // If one attempt fails, this still waits for the other, whose store is removed afterwards.
     await Promise.allSettled(attempts);
     deaths.push(...(await Promise.all(attempts)));
   } while (deaths.at(-1)?.killed);

@@ -13,7 +13,7 @@ const chunk = 5_000;
 /** How many chunks are on their way to MongoDB at the same time. */
 const atOnce = 2;
 
-/** Stores rows without the service, in the form in which its store keeps them, and gives their number. */
+/** Stores rows without the service, in the form in which its store keeps them, and returns their number. */
 export async function fillStore(
   config: StoreConfig,
   move: ServiceMove,

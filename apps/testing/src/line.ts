@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP connection to a server that can be cut and mended. */
+/** A TCP proxy in front of a server. The connections through it can be cut and mended. */
 export interface Line extends AsyncDisposable {
   /** `host:port`. */
   address: string;
@@ -9,18 +9,18 @@ export interface Line extends AsyncDisposable {
   cut(): void;
   /** Holds answers back, those of new connections too, like a server that hangs. `mend` passes them on. */
   hush(): void;
-  /** Drops everything that the server sends, while what is sent to the server still gets there. */
+  /** From now on drops what the server sends on the present connections, while what is sent to the server still gets there. */
   mute(): void;
   /** Ends every connection on which a client sends this text; the server does not get it. */
   cutAt(text: string): void;
-  /** Passes everything on again. */
+  /** Ends `cut`, `hush` and `cutAt`: new connections and what was held back are passed on again. */
   mend(): void;
 }
 
 /** Hears what goes over one connection of a line, chunk by chunk. */
 export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
 
-/** Lays a line to a server, whose URL must name the port. `tap` gives a listener to each connection. */
+/** Lays a line to a server, whose URL must name the port. `tap` makes a listener for each connection. */
 export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();

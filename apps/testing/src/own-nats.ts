@@ -31,7 +31,7 @@ export async function startOwnNats(configFile?: string): Promise<OwnNats> {
   };
 }
 
-/** Starts a cluster of three NATS servers, all in one container, and gives the first of them. */
+/** Starts a cluster of three NATS servers, all in one container, and resolves with the first of them. */
 export async function startNatsCluster(): Promise<EngineHandle & AsyncDisposable> {
   const nodes = [0, 1, 2];
   const routes = nodes.map((node) => `nats://127.0.0.1:${6222 + node}`).join(', ');

@@ -19,7 +19,7 @@ export interface People {
   createProject(name?: string): Promise<Project>;
   /** Signs up a user with a unique e-mail address and the given profile fields. */
   createUser(projectId: string, profile?: Record<string, unknown>): Promise<TestUser>;
-  /** Makes `from` ask `to`, and `to` accept; gives the connection's id. */
+  /** Makes `from` ask `to`, and `to` accept; resolves with the connection's id. */
   connect(from: TestUser, to: TestUser, message?: string): Promise<string>;
   /** Creates a collection below the user's root. */
   createCollection(user: TestUser, name: string): Promise<Collection>;

@@ -2,7 +2,7 @@ import type { Bus } from '@kith/bus';
 import type { ExportSection, OutputOf } from '@kith/contracts';
 import { ask } from '@kith/service';
 
-/** Reads a section of a user's export to its end, as a gateway does, and gives its pages. */
+/** Reads a section of a user's export to its end, as a gateway does, and returns its pages. */
 export async function readSection<S extends ExportSection>(
   bus: Bus,
   section: S,

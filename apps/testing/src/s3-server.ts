@@ -27,7 +27,7 @@ export function hasS3(): boolean {
 
 /**
  * Builds the S3 server with Go if it is not installed, once per machine. That takes a minute or more, in which nothing else should
- * run. `progress` is told.
+ * run. `progress` gets a line when the build begins.
  */
 export async function prepareS3(progress: (line: string) => void): Promise<void> {
   if (!hasS3() || installed()) return;

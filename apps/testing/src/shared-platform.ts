@@ -23,7 +23,8 @@ export const sharedEnv = { RATE_LIMIT_SCALE: '1000' };
 /**
  * Gives a platform with a project of the caller's own. On real engines it is the platform that the files of this worker of the test
  * runner share; the runner's desk at KITH_TEST_DESK gives it. Without a desk, and on `embedded`, the caller gets a platform of its
- * own. It has no `processes`: a suite that stops and kills them starts its own platform. Disposing it leaves a shared one running.
+ * own. A shared platform has no `processes`: a suite that stops and kills them starts its own platform. Disposing a shared one leaves
+ * it running.
  */
 export async function sharedPlatform(engine: EngineKind): Promise<TestPlatform> {
   const desk = process.env.KITH_TEST_DESK;

@@ -1,6 +1,6 @@
 /**
- * Waits until `probe` gives something other than `undefined`, `null` or `false`, and gives that. If the probe throws, it is tried
- * again. Rejects with the last error after `timeoutMs` (default 15 s).
+ * Waits until `probe` gives something other than `undefined`, `null` or `false`, and resolves with it. If the probe throws, it is
+ * tried again. Rejects with the last error after `timeoutMs` (default 15 s).
  */
 export async function waitFor<T>(
   probe: () => T | Promise<T>,

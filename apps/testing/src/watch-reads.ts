@@ -20,7 +20,7 @@ export interface Read {
 export interface WatchedStore extends AsyncDisposable {
   config: StoreConfig;
   /**
-   * Does something, and gives the queries of each round trip: a query that is sent after an answer has come is in a later trip than
+   * Does `work`, and resolves with its queries by round trip: a query that is sent after an answer has come is in a later trip than
    * the answered one. SQLite has no round trips: all its queries are in one.
    */
   tripsOf(work: () => Promise<unknown>): Promise<Read[][]>;

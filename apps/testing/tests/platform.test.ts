@@ -79,7 +79,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(other.url).not.toBe(platform.url);
     const user = await other.createUser();
     await other.waitForEvent('user.created', { where: ({ data }) => data.id === user.id });
-    // An event of this platform comes later: those of the other project would have come by then.
+    // This event is published later than any of the other project: those would have come before it.
     const here = await platform.createUser();
     await platform.waitForEvent('user.created', { where: ({ data }) => data.id === here.id });
     expect(platform.events.filter(({ projectId }) => projectId === other.project.id)).toEqual([]);

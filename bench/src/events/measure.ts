@@ -76,7 +76,7 @@ export function halves(samples: readonly number[]): { first: number; second: num
 
 const patienceMs = 60_000;
 
-/** Waits until so many events are applied; throws when none is applied for a minute. */
+/** Waits until `count` events are applied; throws if none is applied for a minute. */
 async function applied(consumer: Consumer, count: number): Promise<void> {
   let seen = 0;
   for (let since = Date.now(); seen < count; await pause(100)) {

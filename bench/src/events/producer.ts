@@ -26,10 +26,10 @@ export interface Some {
   count: number;
 }
 
-/** As many events as a relay takes at once. */
+/** How many events are handled in one step: as many as a relay takes. */
 const atOnce = 100;
 
-/** Runs a phase; gives its events a second. */
+/** Runs a phase, and resolves with its rate in events a second. */
 export async function produce(producer: Producer, phase: Phase, some: Some): Promise<number> {
   if (phase === 'publish') return publishing(producer.bus, some);
   if (phase === 'relay') await storing(producer, some, () => {});
@@ -74,7 +74,7 @@ async function inChunks({ from, count }: Some, work: (events: EventEnvelope[]) =
   for (let at = 0; at < count; at += atOnce) {
     const length = Math.min(atOnce, count - at);
     await work(Array.from({ length }, (_, place) => userEvent(from + at + place)));
-    // In one process with the consumer nothing here ever waits, so it lets the consumer have its turn.
+    // If the consumer is in the same process, nothing above lets it run: this gives it its turn.
     await nextTurn();
   }
 }

@@ -15,8 +15,8 @@ export interface Watched {
 }
 
 /**
- * Watches a process that serves connections until `work` is done: how much memory it takes, and how it answers a trivial
- * request every 20 ms, whether the one before was answered or not.
+ * Watches a process that serves connections until `work` is done: how much memory it takes, and how long a trivial request takes
+ * that is sent every 20 ms, whether the one before was answered or not.
  */
 export async function watch(bus: Bus, pid: number, work: () => Promise<void>): Promise<Watched> {
   const memory: number[] = [];

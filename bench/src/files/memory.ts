@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { residentBytes } from '../processes.ts';
 
-/** How much more memory processes hold at most while something runs than they held before, in MiB. */
+/** The largest rise of each process's memory above its level at rest, in MiB. */
 export interface Held {
   gateway: number;
   storage: number;
@@ -11,7 +11,7 @@ export interface Held {
 const everyMs = 10;
 const settleMs = 3_000;
 
-/** Runs `work`, and returns the largest rise of each process's memory above its level at rest. */
+/** Runs `work`, and measures how far the memory of each process rises meanwhile. */
 export async function heldDuring(
   pids: Readonly<Record<keyof Held, number>>,
   work: () => Promise<void>,

@@ -1,6 +1,6 @@
 import type { SeedRow } from './layout.ts';
 
-/** A number of rows that are created over the same time as those of the other streams. */
+/** Rows, `size` in number, that are created over the same time as the rows of the other streams. */
 export interface Stream {
   size: number;
   rows: Iterator<SeedRow>;

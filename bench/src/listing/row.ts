@@ -21,7 +21,7 @@ export interface KindFigures {
 export interface ListingOptions {
   mongodbUrl: string;
   folder: string;
-  /** The longest list of the kinds with the longest lists; other kinds end at a tenth. */
+  /** The length of the longest list. Some kinds of lists end at 100,000. */
   longest: number;
   /** Rows of other users in the data of connections. */
   others: number;

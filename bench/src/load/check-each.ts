@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { Person } from '../population.ts';
 
 /**
- * Makes one request for each person, 32 at a time, and gives how many answers did not name that person. Under load, wrk checks
+ * Makes one request for each person, 32 at a time, and returns how many answers did not name that person. Under load, wrk checks
  * what an answer looks like; this checks whose it is.
  */
 export async function countForeignAnswers(url: string, people: readonly Person[]): Promise<number> {

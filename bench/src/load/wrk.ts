@@ -48,7 +48,7 @@ export function openLoad(load: OpenLoad): Promise<Loaded> {
 
 /** The figures of an overload, by the answers' status; times in ms, from when a request was due. */
 export interface Overloaded {
-  /** Since the first request was due. */
+  /** The time since the first request was due. */
   seconds: number;
   sent: number;
   /** Requests that were due while every connection waited for an answer. */

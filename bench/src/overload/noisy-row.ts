@@ -12,7 +12,7 @@ const noisyClients = 10;
 /** Shares of what the whole path can answer: what the quiet project asks for, and what the noisy one is allowed. */
 const quietShare = 0.3;
 const allowedShare = 0.05;
-/** How many times its limit the noisy project asks. */
+/** The noisy project's rate, as a multiple of its limit. */
 const times = 5;
 
 /** One project far over its limit, and how long another's requests wait meanwhile. */
@@ -57,7 +57,7 @@ export const noisyRow: Row = {
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
     // Each of the quiet project's clients stays far below the limit, even when one load ends and the next begins with the same
-    // clients. None of them has asked before, as windows that the gateway without limits began would still count.
+    // clients. None of them has asked the gateway without limits before: the windows that this began would still count.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

@@ -49,7 +49,7 @@ export function capacityFor(rate: number, costs: Costs, traffic: Traffic): Capac
   };
 }
 
-/** The most that a machine with so many cores can serve when all parts share it and every core is always busy. */
+/** The most that a machine with `cores` cores can serve when all parts share it and every core is always busy. */
 export function mostOnOneMachine(cores: number, micros: readonly number[]): number {
   const sum = micros.reduce((total, one) => total + one, 0);
   return (cores * 1e6) / sum;

@@ -22,7 +22,7 @@ interface Arrival {
 /**
  * Simulates a closed loop: `clients` ask, wait for the answer, and ask again. The processes of all stages share `cores`, first
  * come, first served. Each process works on one request at a time, and the time of the work is distributed exponentially about
- * its mean. Gives times of answers in ms.
+ * its mean. Returns the requests a second, and how long answers took in ms.
  */
 export function simulateClosedLoop(options: {
   stages: readonly Stage[];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const patienceMs = 60_000;
 
-/** Starts what `npm start` runs on a data folder, and ends it; gives the ms until it had printed what to do next. */
+/** Runs what `npm start` runs, on a data folder, and ends it. Resolves with the ms from the start until it printed what to do next. */
 export async function embeddedStart(data: string, compiled: string): Promise<number> {
   const began = performance.now();
   const child = spawn(process.execPath, ['apps/kith/bin/kith.mjs', 'start'], {

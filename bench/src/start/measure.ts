@@ -56,7 +56,7 @@ export async function measureStart(options: StartOptions): Promise<StartFigures>
     ALLOW_PLAIN_ENGINES: 'true',
     ALLOW_TEST_TOKENS: 'true',
     LOG_LEVEL: 'warn',
-    // The images have one, too.
+    // The images have a compile cache, too.
     NODE_COMPILE_CACHE: compiled,
     NATS_URL: natsUrl,
     MONGODB_URL: options.mongodbUrl,

@@ -38,7 +38,7 @@ export async function askService(bus: Bus, name: string): Promise<void> {
   if (status !== spec.status) throw new Error(`${name} answers ${status}: ${text}`);
 }
 
-/** Makes a request to a gateway for which the gateway has to ask identity. */
+/** Makes a request to a gateway that it can answer only by asking identity. */
 export async function askGateway(url: string): Promise<void> {
   const answer = await fetch(`${url}${getJwks.path}`);
   if (!answer.ok) throw new Error(`The gateway answers ${answer.status}: ${await answer.text()}`);

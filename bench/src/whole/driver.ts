@@ -1,4 +1,4 @@
-// Measures the driver alone: makes the queries of one page of connections, for users in the load's order, so many at once.
+// Measures the driver alone: makes the queries of one page of connections, for users in the load's order, AT_ONCE of them at a time.
 // Prints the figures as JSON.
 import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';

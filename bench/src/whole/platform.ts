@@ -15,9 +15,12 @@ export interface WholePlatform extends AsyncDisposable {
   /** How each page's body has to begin; its length varies. */
   expected: { length: number; front: string };
   database: string;
-  /** Resolves when requests are answered again after an overload, as leftover requests would take time from the next round. */
+  /**
+   * Waits after an overload, as leftover requests would take time from the next round. Resolves once ten requests in a row were
+   * answered with 200, and rejects if that takes more than a minute.
+   */
   settled(): Promise<void>;
-  /** Starts another gateway, with limits of its own; gives its address. */
+  /** Starts another gateway, with limits of its own, and resolves with its address. */
   startGateway(name: string, limits: Readonly<Record<string, Limit>>): Promise<string>;
 }
 
@@ -40,7 +43,7 @@ export function pagePath({ person }: Asked): string {
   return `/${person.projectId}/connections?page=1&limit=20`;
 }
 
-/** The body depends on what is stored, so its length is found out by asking once. */
+/** Asks for one page, checks it, and resolves with its body: answers to the load have to begin like it. */
 async function expectedOf(url: string, path: string, token: string) {
   const { status, body } = await ask(url, path, token);
   if (status !== 200) throw new Error(`The whole path answers ${status}: ${body}`);

@@ -38,7 +38,7 @@ export class Record {
     this.#failed.delete(kind);
   }
 
-  /** The longest time between two served requests of one kind with one in between that was not served, in ms. */
+  /** The longest time between two served requests of one kind, if a request of that kind was not served in between; in ms. */
   get silence(): { ms: number; of: string } {
     return this.#silence;
   }

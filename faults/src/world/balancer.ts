@@ -12,8 +12,8 @@ export interface Upstream {
 export interface Balancer extends AsyncDisposable {
   url: string;
   /**
-   * Asks only every `ms` which gateways are ready, and relies on the answers in between: a request to a gateway that refuses
-   * connections meanwhile is lost.
+   * Asks only every `ms` which gateways are ready, and relies on the answers in between: a request is lost if it is passed to
+   * a gateway that has begun to refuse connections since.
    */
   lagBy(ms: number): void;
   /** Asks every second, and tries another gateway if one does not accept a connection. */

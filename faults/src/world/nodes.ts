@@ -57,7 +57,7 @@ export async function startNodes(options: {
   const prefix = uniquePrefix();
   const operatorToken = `operator-${prefix}`;
   const ports = new Set<number>();
-  // Nobody listens on the ports yet, so that one might be chosen twice.
+  // Nobody listens on the ports yet, so the same port might be chosen twice.
   const ownPort = async (): Promise<number> => {
     const port = await freePort();
     if (ports.has(port)) return ownPort();

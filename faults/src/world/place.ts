@@ -6,6 +6,6 @@ export interface Place extends AsyncDisposable {
   url: string;
   operatorToken: string;
   log: EventLog;
-  /** Waits until every process says that it is ready, without helping; gives how long that took, in ms. */
+  /** Waits until every process says that it is ready, without helping; resolves with how long that took, in ms. */
   allReady(timeoutMs: number): Promise<number>;
 }

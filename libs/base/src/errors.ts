@@ -35,7 +35,7 @@ export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** Thrown by work that looks at its deadline after it has waited, when nobody waits for the answer any more. No answer is sent. */
+/** Thrown by work that has waited until its deadline was over: nobody waits for the answer any more, so none is sent. */
 export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
 }

@@ -1,5 +1,5 @@
 /**
- * Folds a text for searching: ignores case in any script, the way a character is composed, and diacritics of the Latin,
+ * Folds a text for searching: ignores case in any script, how a character is composed, and the diacritics of the Latin,
  * Greek and Cyrillic scripts. Both stored texts and search texts are folded with it, because databases fold ASCII only.
  * Equal inputs always give equal keys, and folding a key changes nothing.
  */

@@ -6,9 +6,9 @@ const answerMs = 200;
 const usualMs = 4_000;
 
 /**
- * Makes a change that may lose a race against others: `attempt` reads, decides and stores. It gives `undefined` if what it read
- * has changed meanwhile, because another change was made. Then the attempt is repeated, until shortly before the deadline (Unix
- * ms). After that, throws `gateway/unavailable`: nothing was done.
+ * Makes a change that may lose a race against others. `attempt` reads, decides and stores, and resolves to `undefined` if what
+ * it read has changed meanwhile. Then it is repeated, until shortly before the deadline (Unix ms). After that, throws
+ * `gateway/unavailable`: nothing was done.
  */
 export async function untilMade<T>(
   attempt: () => Promise<{ result: T } | undefined>,

@@ -28,9 +28,9 @@ export interface Delivery {
 
 /** Which log of events it is, and how far it goes. */
 export interface EventLogState {
-  /** When the log was made, or another name that no other log has. */
+  /** The time when the log was made, or another text that no other log has. */
   created: string;
-  /** The first position that is kept; above `last` when none is. */
+  /** The first position whose event is kept; above `last` when no event is. */
   first: number;
   /** The last position that was given out. */
   last: number;
@@ -79,7 +79,7 @@ export interface Backlog {
 export interface RequestOptions {
   /**
    * Whether the request changes nothing, so that it may be sent again to another server: after a second without an answer,
-   * and when the connection was lost meanwhile.
+   * and when the connection is there again after it was lost.
    */
   repeatable?: boolean;
 }
@@ -104,8 +104,8 @@ export interface Bus {
   /** First part of every subject. */
   readonly prefix: string;
   /**
-   * Asks one of the subject's servers. Throws `NoResponders` immediately, `RequestTimeout` after `timeoutMs`, and
-   * `RangeError` or `TypeError` for a message that cannot be sent. Header values arrive without outer white space.
+   * Asks one of the subject's servers. Throws `NoResponders` immediately if there is none, `RequestTimeout` after `timeoutMs`,
+   * and `RangeError` or `TypeError` for a message that cannot be sent. Header values arrive without outer white space.
    */
   request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
@@ -124,7 +124,7 @@ export interface Bus {
    * events (docs/adr/0027).
    */
   log(): Promise<EventLogState>;
-  /** The id of the event at a position, as it was first published; `undefined` if there is no event, or no longer. */
+  /** The id of the event at a position, as it was first published; `undefined` if no event is there, or none any more. */
   idAt(position: number): Promise<string | undefined>;
   /**
    * Removes events, with every copy and their dead letters: only consumers that are already working on them get them.

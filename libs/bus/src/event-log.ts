@@ -26,10 +26,10 @@ const schema = [
    CREATE TABLE dead_letters (
      durable TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL, error TEXT NOT NULL,
      at INTEGER NOT NULL, PRIMARY KEY (durable, id)) WITHOUT ROWID;`,
-  // trying: the position of the attempt that has begun and not ended.
+  // trying: the position of the event that is being tried: the attempt has begun and not ended.
   'ALTER TABLE consumers ADD COLUMN trying INTEGER',
   'ALTER TABLE events ADD COLUMN traceparent TEXT',
-  // An id that tells this log from others.
+  // An id that no other log has.
   `CREATE TABLE log (id TEXT NOT NULL);
    INSERT INTO log (id) VALUES (lower(hex(randomblob(16))));`,
   'ALTER TABLE consumers ADD COLUMN noted INTEGER NOT NULL DEFAULT 0',

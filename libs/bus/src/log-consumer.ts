@@ -113,7 +113,7 @@ export class LogConsumer {
     }
   }
 
-  /** The event to deliver now; `passed` when a page of the log held none of its subjects. */
+  /** The event to deliver now; `passed` when a page of the log held no event on the consumer's subjects. */
   #next(): EventRow | 'passed' | 'end' {
     if (this.idle) return 'end';
     const { durable, subjects } = this.#options;
@@ -137,8 +137,8 @@ export class LogConsumer {
   }
 
   /**
-   * Goes back to the position that the consumer's own database has noted: if this is lower, the database has lost what
-   * it applied after it.
+   * Goes back to the position that the consumer's own database has noted, if it is lower than the position in the log's file:
+   * then the database has lost what was applied after it.
    */
   #takeBack(): void {
     const { durable, progress } = this.#options;

@@ -35,7 +35,7 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     timeout: 3_000,
-    // Leaves a server or network that hangs after two pings without a pong; with the defaults that would take six minutes.
+    // If a server or network hangs, leaves it after two pings without a pong. With the defaults that would take six minutes.
     pingInterval: 2_000,
     maxPingOut: 2,
     // Otherwise the client would end for good when a server is replaced by another one with the same users.

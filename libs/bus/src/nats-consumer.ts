@@ -191,8 +191,9 @@ export class NatsConsumer {
 
   /**
    * Tells the server what became of an event. The server identifies the event by its number. After a reconnect, the broker
-   * may have lost its files, and the number may belong to another event, which nobody has worked on. If that cannot be found
-   * out, this tells nothing, and the event comes again after `ack_wait`.
+   * may have lost its files, and the number may belong to another event, which nobody has worked on. So this first looks
+   * whether the number still belongs to the event. If it does not, or if this cannot be found out, the server is told nothing,
+   * and an event that is still there comes again after `ack_wait`.
    */
   async #tell({ message, over }: Fetched, say: (message: JsMsg) => void): Promise<void> {
     const { current } = this.#connection;

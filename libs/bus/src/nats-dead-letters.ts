@@ -6,8 +6,8 @@ import { streamNames } from './stream-names.ts';
 const replayed = 'replayed';
 
 /**
- * The subject of a mark that an event was replayed. Nobody knows the position of the replayed copy, so a withdrawal of
- * such an event searches up to the end of the stream.
+ * The subject of a mark which says that an event was replayed. Nobody knows the position of the replayed copy, so a
+ * withdrawal of such an event searches up to the end of the stream.
  */
 export function replayMark(prefix: string, durable: string, id: string): string {
   return `${deadLetterSubject(prefix, durable, id)}.${replayed}`;

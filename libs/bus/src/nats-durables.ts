@@ -71,9 +71,9 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * Events that wait for their next attempt count as pending. With a limit, that number of events that cannot be applied would
- * stop all others for a quarter of an hour (docs/adr/0029). A process's work is bounded by the number of events that it
- * fetches.
+ * Events that wait for their next attempt count as pending. If there were a limit and this number of events could not be
+ * applied, they would stop all others for a quarter of an hour (docs/adr/0029). A process's work is bounded by the
+ * number of events that it fetches.
  */
 const unlimited = -1;
 

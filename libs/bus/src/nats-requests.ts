@@ -22,8 +22,8 @@ interface Asked {
 }
 
 /**
- * How long a repeatable request waits before another server is asked, in ms. A replica that hangs keeps its share of a
- * queue until the broker notices that its pongs are missing.
+ * How long a repeatable request waits before another server is asked, in ms. A replica that hangs still gets its share of a
+ * queue's requests until the broker notices that its pongs are missing.
  */
 const againMs = 1_000;
 /** The status of the message that the NATS server sends when nobody listens (NATS client protocol, no responders). */
@@ -72,7 +72,7 @@ export class NatsRequests {
     });
   }
 
-  /** Sends repeatable requests again: requests that were under way when the connection broke may be lost, or their answers. */
+  /** Sends repeatable requests again: when the connection broke, they or their answers may have been lost. */
   askAgain(): void {
     for (const [id, { subject, again }] of this.#asked) if (again) this.#send(id, subject, again);
   }

@@ -6,7 +6,7 @@ import { streamNames } from './stream-names.ts';
 
 /**
  * Creates the two streams. Idempotent. A stream that is there is left as an operator has tuned it, except that its number of
- * replicas is raised if it is too low. Throws `StartError` when there are not so many servers.
+ * replicas is raised if it is too low. Throws `StartError` when there are fewer servers than `replicas`.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {
   const names = streamNames(prefix);

@@ -44,9 +44,9 @@ import { receivedAt, watchAbsence } from './received-at.ts';
 import { streamNames } from './stream-names.ts';
 
 /**
- * Tells a request from an event that the server has delivered. A user that may fetch events may have them delivered to any
- * subject, where they could look like requests or notices. But the reply subject of such an event is not a client's inbox, and
- * notices have no reply subject (docs/adr/0056).
+ * Whether a message is a request, and not an event that the server has delivered. A user that may fetch events may have them
+ * delivered to any subject, where they could look like requests or notices. But the reply subject of such an event is not a
+ * client's inbox, and notices have no reply subject (docs/adr/0056).
  */
 const isAsked = ({ reply }: Msg) => reply?.startsWith('_INBOX') === true;
 
@@ -103,7 +103,7 @@ export class NatsBus implements Bus {
     how?: RequestOptions,
   ): Promise<Message> {
     const checked = checkedMessage(message);
-    // Tells the caller immediately: if the request were kept until the connection is back, it would be late.
+    // Rejects immediately: if the request were kept until the connection is back, it would be late.
     if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     try {
       return await this.#requests.request(subject, checked, timeoutMs, how);
@@ -135,7 +135,7 @@ export class NatsBus implements Bus {
       queue: group,
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
-        // The work is tracked and its errors are caught here: the client awaits no callback (measured in STYLE's traps).
+        // The work is tracked and its errors are caught here: the client awaits no callback.
         else if (isAsked(msg))
           inFlight.track(
             respond(msg).catch((failure) => this.#log.error({ err: failure, subject }, 'reply failed')),

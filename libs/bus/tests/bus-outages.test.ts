@@ -34,7 +34,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
     const to = subject();
     let isHanging = true;
     const { promise: end, resolve } = Promise.withResolvers<void>();
-    // Both servers keep the first two requests unanswered.
+    // Until `end`, the two servers leave the first two requests unanswered.
     let kept = 0;
     for (const bus of [hanging, serving]) {
       await bus.serve(to, 'group', async (asked) => {
@@ -84,7 +84,7 @@ describe.runIf(availableEngines().includes('containers'))('NATS in trouble', () 
       seen.push(id);
       resolve();
     });
-    // After this it knows the stream.
+    // After this, the publishing bus knows that the streams are there.
     await publishing.publish({ ...event, subject: `${prefix}.event.${project}.thing.other`, id: 'other' });
     // The line still carries data to the server, but nothing comes back.
     line.mute();

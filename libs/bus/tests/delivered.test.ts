@@ -6,7 +6,7 @@ import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 
-// A user that may fetch events can name any subject that they are delivered to (docs/adr/0056).
+// A user that may fetch events can have them delivered to any subject (docs/adr/0056).
 describe.runIf(availableEngines().includes('containers'))('events delivered to a subject of another', () => {
   test('are no requests and no notices', async () => {
     await using engines = await startEngines();

@@ -79,8 +79,8 @@ function send(
 }
 
 /**
- * Ends work that takes longer than `timeoutMs`, counted from the start or the last call of `alive`, or when the caller's signal is
- * aborted. Both reject with an error that differs from that of a failure.
+ * Ends work when the caller's signal is aborted, or when `timeoutMs` have passed since the start or the last call of `alive`. The
+ * error shows which of the two happened, or that the work itself failed.
  */
 async function within<T>(
   { timeoutMs, signal, isReadOn }: ExchangeOptions,

@@ -9,12 +9,12 @@ export interface Page<Item> {
 
 /**
  * A list that is asked for page by page. `await` gives its first page, `for await` walks all its items, and `pages()` all its
- * pages. Items that are added or removed meanwhile make it neither repeat nor miss the others.
+ * pages. Items that are added or removed meanwhile do not make it repeat or miss the others.
  */
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
   readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;
 
-  /** @param load Asks for a page: the one at the given cursor, or the one that the call named. */
+  /** @param load Asks for the page at a cursor; without a cursor, for the page that the call named. */
   constructor(load: (cursor: string | undefined) => Promise<Page<Item>>) {
     this.#load = load;
   }

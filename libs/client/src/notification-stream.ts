@@ -12,7 +12,7 @@ export type NotificationEvent =
   /** Five newer streams of this user are open. This one reconnects after a minute, unless the loop over it is left. */
   | { readonly type: 'evicted' };
 
-/** `open`: notifications from now on arrive. `waiting`: cut off, `error` says why; the stream reconnects by itself. */
+/** `open`: notifications arrive from now on. `waiting`: the stream was cut off, `error` says why, and it reconnects by itself. */
 export interface StreamStatus {
   readonly state: 'connecting' | 'open' | 'waiting';
   readonly error?: unknown;
@@ -40,8 +40,8 @@ const defaultSilenceMs = 32_000;
 
 /**
  * Yields notifications as they come, without a gap or a repeat over any number of connections. Goes on until the loop over it
- * is left, it is aborted, or the platform refuses it for good, for example because the session has ended: then it rejects with
- * that `KithError`.
+ * is left, the signal is aborted, or the platform refuses it for good, for example because the session has ended. Such a refusal
+ * makes it reject with the `KithError`.
  */
 export async function* streamNotifications(
   open: OpenNotifications,

@@ -9,7 +9,7 @@ export interface Operation {
   readonly list?: string;
   /** Its answer is a session, which the client then uses. */
   readonly startsSession?: boolean;
-  /** For an upload: the name of the part of its form that has the bytes, and of their field in the input. */
+  /** For an upload: the name of the form's part that has the bytes, and of the input that they come from. */
   readonly upload?: string;
   /** Its answer is a stream of bytes. */
   readonly givesBytes?: boolean;

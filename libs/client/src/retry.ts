@@ -1,7 +1,7 @@
 import { KithError, KithNetworkError } from './errors.ts';
 import { wait } from './wait.ts';
 
-/** The longest first wait between two attempts, in ms. It doubles with each failure. */
+/** The upper bound of the wait after the first failure, in ms. It doubles with each further failure. */
 const firstMs = 300;
 const longestBackoffMs = 8_000;
 /** If the platform asks for a longer wait than this, in ms, the caller gets the error instead and decides. */

@@ -8,7 +8,7 @@ import { unlessAborted } from './wait.ts';
 /** A token that expires within this time is not used: it could expire on its way. */
 const marginMs = 30_000;
 
-/** Holds the session of a client, and keeps its access token fresh, with one refresh however many calls need it. */
+/** Holds the session of a client, and keeps its access token fresh. Calls that need a refresh at the same time share it. */
 export class SessionKeeper {
   readonly #store: SessionStore;
   readonly #lockName: string | undefined;
@@ -97,7 +97,7 @@ export class SessionKeeper {
     }
   }
 
-  /** A token other than the refused one: from a refresh since then, or from a new refresh. */
+  /** A token other than the refused one: the session's, if it was refreshed meanwhile, or else one from a new refresh. */
   async tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined> {
     if (this.#session && this.#session.accessToken !== refused) return this.#session.accessToken;
     return (await unlessAborted(this.refresh(), signal))?.accessToken;

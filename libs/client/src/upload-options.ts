@@ -16,7 +16,7 @@ export interface UploadProgress {
 export interface UploadOptions {
   /** Ends the upload, so that nothing of it is stored: it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** How long the upload may make no progress, or wait for its answer after all is sent, in ms. Default: 60,000. */
+  /** How long the upload may go without progress, or wait for its answer after all is sent, in ms. Default: 60,000. */
   timeoutMs?: number | undefined;
   /** Gets the progress, while the file is sent and at the end. */
   onProgress?: ((progress: UploadProgress) => void) | undefined;

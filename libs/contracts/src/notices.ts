@@ -10,7 +10,7 @@ export interface NoticeSpec {
   subjects: string;
 }
 
-/** What gateways must refuse: sent when it happens, and as a snapshot. `until` is when the last token concerned expires. */
+/** What gateways must refuse. Sent on each change, and as a snapshot. `until` is when the last token concerned expires. */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
   suspended: z.array(z.object({ userId: uuid, until: timestamp })),

@@ -78,7 +78,7 @@ export interface OperationSpec {
   serverKey?: ServerKeyUse;
   /** The body that a server key may send as itself, if it may send more than a user (spec#users-role-server-keys). */
   serverKeyBody?: z.ZodObject;
-  /** Null is no limit. At operators' operations, only failures to identify are limited (spec#operators-limit). */
+  /** Null is no limit. At operators' operations, only requests that fail to authenticate count (spec#operators-limit). */
   limit: Limit | null;
   params: z.ZodObject;
   query: z.ZodObject;
@@ -94,7 +94,7 @@ export interface OperationSpec {
   /** The codes of validation failures, by place (`body.name`, `params`, `body`, `query`); the most exact place wins. */
   invalid?: Readonly<Record<string, ErrorCode>>;
   /**
-   * Whether it can also be reached without a project id, under a version: the project is then the token's, or that of the user
+   * Whether it also has an address with a version but without a project id: the project is then the token's, or that of the user
    * in the path (spec#short-forms-project).
    */
   shortForm?: boolean;
@@ -130,7 +130,7 @@ export interface InternalOperationSpec {
   errors: readonly ErrorCode[];
 }
 
-/** A list of an export. Its service gives it page by page: `next` is the `after` of the next page, and null on the last one. */
+/** A list of an export. Its service sends it in pages: `next` is the `after` of the next page, and null on the last one. */
 export interface ExportSection extends InternalOperationSpec {
   body: z.ZodType<{ projectId: string; userId: string; after: string | null; limit: number }>;
   output: z.ZodObject<{ items: z.ZodArray; next: z.ZodNullable<z.ZodString> }>;

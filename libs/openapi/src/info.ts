@@ -25,8 +25,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 };
 
 /**
- * What the document says about itself. Its version is that of the packages, because docs/upgrading.md says by that version what
- * may change. The 6 and 7 of addresses are forms of the same API (spec#addresses-forms).
+ * What the document says about itself. Its version is that of the packages: docs/upgrading.md uses it to say what may change
+ * when. The 6 and 7 of addresses are forms of the same API (spec#addresses-forms).
  */
 export const info: JsonObject = {
   title: 'Kith',

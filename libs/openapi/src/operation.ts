@@ -143,7 +143,7 @@ const bytes = {
   },
 };
 
-/** The answers to a request for a part, or with a condition. */
+/** The answers to a request for a part of the bytes, and to a request with a condition. */
 function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {

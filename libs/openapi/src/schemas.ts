@@ -23,7 +23,7 @@ const named: Readonly<Record<string, z.ZodType>> = {
 
 /** The schemas of a document. */
 export interface Schemas {
-  /** The named ones. */
+  /** The schemas that have a name. */
   components: Readonly<Record<string, JsonObject>>;
   /** The schema of a body, an answer or a parameter: a reference if it has a name. */
   of(schema: z.ZodType): JsonObject;

@@ -86,7 +86,7 @@ test('every reference leads somewhere, and every component is led to', () => {
 
 test('every code is some answer’s', () => {
   const said = new Set([...operations.flatMap(codesOf), ...outside]);
-  // The codes that no operation has are those of features without an operation that takes a body or a query.
+  // Codes that no operation has belong to features without an operation that takes a body or a query.
   const never = (Object.keys(errors) as ErrorCode[]).filter((code) => !said.has(code));
   expect(never.every((code) => /\/invalid-(body|query)$/.test(code))).toBe(true);
   const schemas = (document.components as { schemas: Record<string, { enum?: string[] }> }).schemas;

@@ -110,7 +110,7 @@ describe.each(availableEngines())('a service that has enough to do (%s)', (engin
   it('does not begin what nobody waits for any more', async () => {
     const all = calls(atOnce);
     await expect.poll(() => begun).toEqual(['0', '1']);
-    // The deadline of `late` counts from when it came in: it has certainly passed when the caller of `later` has given up.
+    // The deadline of `late` counts from its arrival. It has certainly passed once the caller of `later` has given up.
     const late = [call('late', 50), call('later', 1_000)];
     for (const one of late) await expect(one).rejects.toThrow('did not answer');
     goOn();

@@ -209,7 +209,7 @@ test.runIf(availableEngines().includes('containers'))(
       if (id === 'before') return lastOfAll;
       if (deliveries.filter((one) => one === id).length > 1) return;
       letGo();
-      // What the first of all has come to is told by now.
+      // By then, the bus has reported the outcome of the very first delivery.
       await nextTurn();
       throw new Error('not yet');
     });

@@ -70,7 +70,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     await intake.drain();
   });
 
-  // In one process there is nothing to gain from it: the databases there answer immediately.
+  // In one process this gains nothing: the databases there answer immediately.
   test.runIf(engine === 'containers')('does not hold up others for one that takes long', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import { type Box, box, boxes, declared, putInto, things, totals } from './docum
 const ids = ['a', 'b', 'c'];
 const labels = ['', 'x', 'y'];
 
-/** An act on a box, as it was read `ago` changes before. */
+/** An act on a box. It uses the box as it was read `ago` reads before the last one. */
 type Act =
   | { kind: 'make'; id: string; label: string }
   | { kind: 'label'; id: string; label: string; ago: number }

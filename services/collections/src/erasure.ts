@@ -3,7 +3,7 @@ import { auditEventsOf, eraseEvents, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
-/** How long after the end of an account its data is looked for again: longer than any request that began before the end. */
+/** For how long after the end of an account its data is erased again: longer than any request that began before the end can take. */
 const againForMs = 10 * 60_000;
 
 /**

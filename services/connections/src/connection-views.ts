@@ -7,7 +7,7 @@ type Asked = Parameters<typeof envelopeOf>[3];
 
 type Row = Pick<Entry, 'id' | 'message' | 'requestedAt'> & { user: PublicUser };
 
-/** An established connection in the form that answers give it (spec#connections-list-envelope). */
+/** An established connection as answers show it (spec#connections-list-envelope). */
 export function connectionOf(row: Row & Pick<Entry, 'connectedAt'>): Connection {
   const { id, user, message, requestedAt, connectedAt } = row;
   return {
@@ -19,18 +19,18 @@ export function connectionOf(row: Row & Pick<Entry, 'connectedAt'>): Connection 
   };
 }
 
-/** A request as it is answered (spec#connections-requests-list). */
+/** A pending request as answers show it (spec#connections-requests-list). */
 export function requestOf<Type extends 'sent' | 'received'>(row: Row, type: Type) {
   const { id, user, message, requestedAt } = row;
   return { id, type, user, message, createdAt: requestedAt.toISOString() };
 }
 
-/** A list of established connections as it is answered (spec#connections-list-envelope). */
+/** The answer with a list of established connections (spec#connections-list-envelope). */
 export function connectionListOf(found: PeopleList, request: Asked) {
   return envelopeOf('connections', found.entries.map(connectionOf), found, request);
 }
 
-/** A list of pending requests as it is answered (spec#connections-requests-list). */
+/** The answer with a list of pending requests (spec#connections-requests-list). */
 export function requestListOf(found: PeopleList, type: 'sent' | 'received', request: Asked) {
   const requests = found.entries.map((entry) => requestOf(entry, type));
   return envelopeOf('requests', requests, found, request);

@@ -15,7 +15,7 @@ import { unblock } from './blocks.ts';
 import { otherOf, withoutRequest } from './pair.ts';
 import { pairEvents } from './store/keys.ts';
 
-/** Handles the end of an account: the profile is removed at once, the rest in the background (spec#users-erasure). */
+/** Handles the end of an account: the profile is removed immediately, the rest in the background (spec#users-erasure). */
 export const endedUsers: EventSubscription<AppContext> = subscription({
   durable: 'connections-users',
   events: [userDeleted],
@@ -33,7 +33,7 @@ const lastLookMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
 
-/** Events of a pair that stay on the bus: they hold only ids, and consumers that lag behind need them to take things back. */
+/** Events of a pair that stay on the bus: they hold only ids, and consumers that lag behind need them to undo earlier events. */
 const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, connectionUnblocked].map(
   ({ type }) => type,
 );

@@ -26,7 +26,7 @@ export async function exportList<Item>(
 
 /**
  * Finds the users of a page. Throws when identity has to be asked about a user and does not answer. A list may leave a profile
- * out, but an export may not: nobody repeats it a moment later.
+ * out, but an export may not: nobody repeats an export a moment later.
  */
 export async function publicUsers(
   app: AppContext,

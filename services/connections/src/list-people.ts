@@ -84,8 +84,8 @@ export async function listPeople(
 }
 
 /**
- * Reads which page is asked for. Throws for a bad cursor. A handler that looks up its target calls this before, as the spec
- * orders the checks (spec#errors-check-order).
+ * Reads which page is asked for. Throws for a bad cursor. A handler that looks up its target calls this first, because
+ * the spec sets the order of the checks (spec#errors-check-order).
  */
 export function readPage(
   request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,

@@ -110,12 +110,12 @@ export function placeOf(entry: Entry): string {
 /** A user's totals before anything is counted. */
 export const noTotals: Totals = { established: 0, sent: 0, received: 0, blocks: 0, blockedBy: 0 };
 
-/** Tells whether a text can be a place. */
+/** Whether a text can be a place. */
 export function isPlace(text: string): boolean {
   return placePattern.test(text);
 }
 
-/** The keys a list's rows lie between; a row's key is `from` and its place. */
+/** The keys between which a list's rows lie; a row's key is `from` followed by the row's place. */
 export function listRange(of: { projectId: string; ownerId: string; list: ListName }): {
   from: string;
   to: string;

@@ -36,9 +36,9 @@ const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
 
 /**
  * Decides what an action leads to, or with which code it is refused (spec#connections-request-refused,
- * spec#connections-no-party). An actor who is no party is refused first, then an action on nothing, then an actor with the
- * wrong part. Only a request needs no part in the record; it is refused before all else while either of the two blocks the
- * other.
+ * spec#connections-no-party). An actor who has no part in the record, or an action that the state does not have, is refused
+ * as not found; then an actor with the wrong part is refused. Only a request needs no part in the record. While either of the
+ * two blocks the other, a request is refused before all else.
  */
 export function decide(
   state: PairState,

@@ -49,12 +49,12 @@ export function strangers(projectId: string, one: string, other: string): Pair {
   return { projectId, ...inOrder(one, other), seq: 0, state: 'none', blocks: [], ...blank };
 }
 
-/** The other one of a pair. */
+/** The other user of a pair. */
 export function otherOf(pair: Pair, userId: string): string {
   return userId === pair.lower ? pair.higher : pair.lower;
 }
 
-/** Tells a user's part in a pair; `null` if the user has none. */
+/** A user's part in a pair; `null` if the user has none. */
 export function partOf(pair: Pair, userId: string): Part | null {
   if (pair.requesterId === userId) return 'requester';
   return pair.receiverId === userId ? 'receiver' : null;
@@ -98,7 +98,7 @@ export function withoutBlock(pair: Pair, userId: string): Pair | null {
   return { ...pair, seq: pair.seq + 1, blocks };
 }
 
-/** Makes the pair without its declined request. This has no event, as the request had ended before. */
+/** Makes the pair without its declined request. This makes no event, because the request had already ended. */
 export function withoutRequest(pair: Pair): Pair {
   return { ...pair, state: 'none', ...blank };
 }

@@ -5,8 +5,8 @@ import { eventOfPair } from './act.ts';
 import type { AppContext } from './app.ts';
 
 /**
- * Handles events of blocks from before a restore from a backup: tells each block again as it is now, since the restore may have
- * undone it (docs/adr/0028). In normal operation this does nothing.
+ * Handles events of blocks from before a restore from a backup: publishes again whether each block stands now, since the
+ * restore may have changed that (docs/adr/0028). In normal operation this does nothing.
  */
 export const blocksBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'connections-blocks',

@@ -36,7 +36,7 @@ export async function listVisible(
   const page = pageOf(read.entries, { range: wide, visible, keys, limit: range.limit });
   if (page) return { entries: page, total: Math.max(read.total - keys.length, 0), users };
   const { entries, total } = await store.list({ ...range, without: keys });
-  // Filtered by user once more, as a hidden user may have got into the list since.
+  // Filtered by user once more, because a hidden user may have got into the list meanwhile.
   return { entries: entries.filter(isVisible), total };
 }
 
@@ -62,7 +62,7 @@ function pageOf(
   const { range, visible, keys, limit } = of;
   const [first] = rows;
   if (!first) return [];
-  // Each hidden row that was skipped before them stood in for a visible one, so the first `early` visible rows belong to an
+  // Each hidden row that was skipped took the place of a visible one, so the first `early` visible rows belong to an
   // earlier page.
   const start = entryKey(first);
   const early = 'skip' in range.from ? keys.filter((key) => key < start).length : 0;

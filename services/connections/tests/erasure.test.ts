@@ -168,7 +168,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await eraseUser(parts, ended);
     expect(await due(Date.now())).toEqual([]);
     expect(await due(at.getTime() + 60_000)).toEqual([ended]);
-    // A request that had found the user before.
+    // A request that had found the user before the account ended.
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
     await waitFor(finished);
     expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });

@@ -28,7 +28,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     vi.restoreAllMocks();
     vi.useRealTimers();
   });
-  /** Moves the clock on, as readers leave a change to its writer for a second. */
+  /** Moves the clock on, because readers leave a change to its writer for a second. */
   const aSecondLater = () => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1_500 });
 
   /** Ann asks Bob, and the database fails between the commit and the rows. */

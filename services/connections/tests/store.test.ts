@@ -187,7 +187,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     const ownerId = randomUUID();
     const others = Array.from({ length: 12 }, () => randomUUID());
     const base = Date.parse('2026-03-01T00:00:00.000Z');
-    // Three at each time: ties.
+    // Three entries share each time, so that there are ties.
     const timeOf = (index: number) => new Date(base + Math.floor(index / 3));
     const read = (from: { skip: number } | { after: string }, limit: number) =>
       store.list({ projectId, ownerId, list: 'established', from, limit });

@@ -16,7 +16,7 @@ export class SigningKeys {
   readonly #max: number;
   readonly #lifeMs: number;
 
-  /** @param options.lifeMs How long after it came a key is dropped, whether it is used or not. */
+  /** @param options.lifeMs How long a key is held after it first came, whether it is used or not. */
   constructor(options: { max?: number; lifeMs?: number } = {}) {
     this.#max = options.max ?? 100;
     this.#lifeMs = options.lifeMs ?? 60_000;

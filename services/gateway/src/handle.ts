@@ -146,7 +146,7 @@ export function createHandle(parts: HandleParts) {
     const hasCaller = caller !== null || serverKey !== undefined;
     const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key'], { operation, hasCaller });
     const { 'user-agent': userAgent } = request.headers;
-    // The settings are known by now: without a caller, requests for what a project may hide from strangers have waited for them.
+    // The settings are known by now: for a request without a caller or server key, `callerFor` has waited for them.
     const seesAll = operation.visibility && !caller && projects.of(projectId).publicProfiles === 'all';
     const known = {
       ...{

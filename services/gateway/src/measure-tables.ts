@@ -3,7 +3,7 @@ import type { Revocations } from './auth/revocations.ts';
 import type { ApiKeys } from './tables/api-keys.ts';
 import type { ProjectSettings } from './tables/project-settings.ts';
 
-/** Makes metrics report size and age of the tables that the gateway copies from identity; gives a function that ends this. */
+/** Makes metrics report size and age of the tables that the gateway copies from identity; returns a function that ends this. */
 export function measureTables(
   metrics: Metrics,
   {

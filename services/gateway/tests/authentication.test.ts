@@ -29,7 +29,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     send(port, { path: `/v7/${projectId}/connections`, headers });
 
   /**
-   * Makes a gateway accept a token, then one of a new key; gives the old token, and a function that sends a request with any
+   * Makes a gateway accept a token, then one of a new key; returns the old token, and a function that sends a request with any
    * token.
    */
   async function changeKeys(rotating: TestGateway, how: { keepOld: boolean }) {

@@ -118,7 +118,7 @@ export function send(
   });
 }
 
-/** Writes bytes to a connection and gives all that comes back until it ends. */
+/** Writes bytes to a connection and returns all that comes back until the connection ends. */
 export function raw(port: number, ...parts: (string | Uint8Array)[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');

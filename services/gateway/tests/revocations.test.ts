@@ -161,7 +161,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     let asks = 0;
     issuer.hold = async () => {
       begin();
-      // A second answer, made after the notice, would undo what only the test has told.
+      // Holds back further answers: made after the notice, which this issuer knows nothing of, they would undo it.
       await (asks++ === 0 ? told : over);
     };
     await asked;

@@ -21,7 +21,7 @@ const togetherMs = 15 * 60_000;
 const firstWaitMs = 30_000;
 const longestWaitMs = 3600_000;
 
-/** Characters of an address's hash that name its place: 24 bits bound the table (docs/adr/0049). */
+/** How many characters of an address's hash name its place. They hold 24 bits, which bounds the table (docs/adr/0049). */
 const placeCharacters = 4;
 
 /** The account that somebody tries to get into, and the client that tries. */
@@ -73,7 +73,7 @@ export class Attempts {
       refuse((await this.#store.find(place))?.failures ?? null, this.#now());
       const isRight = await check();
       if (!isRight) {
-        // Stored apart from the request: if it has an idempotency key, a refusal drops its other changes.
+        // Stored apart: if the request has an idempotency key and is refused, its other changes are dropped.
         await apart(() =>
           this.#store.fail(place, (before) => afterFailure(before, this.#now()), attempt.deadline),
         );
@@ -87,10 +87,7 @@ export class Attempts {
     await this.#store.signedIn(this.#clientOf(user, user.userId), this.#now(), user.deadline);
   }
 
-  /**
-   * Ends the waits at an account, after its user has proved their identity in another way: by a reset
-   * (spec#accounts-attempts-end).
-   */
+  /** Ends the waits at an account after its user has reset the password, or an operator has set it (spec#accounts-attempts-end). */
   async end(of: Pick<Attempt, 'projectId' | 'address'> & { userId: string }): Promise<void> {
     await this.#store.forgetAddress(this.#addressOf(of));
     await this.#store.forgive(of.projectId, of.userId);
@@ -107,7 +104,7 @@ export class Attempts {
 
   /** The place whose failures count for an attempt: the client's own if the account knows the client, otherwise the address's. */
   async #placeOf(attempt: Attempt): Promise<string> {
-    // Also looked up for an address that nobody has: that must not take less time.
+    // Looks a client up even if nobody has the address: otherwise the answer would come sooner.
     const client = this.#clientOf(attempt, attempt.userId ?? 'nobody');
     const known = await this.#store.find(client);
     const isKnown = known?.signedInAt != null && this.#now() - known.signedInAt < clientKnownMs + renewMs;

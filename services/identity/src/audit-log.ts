@@ -27,7 +27,7 @@ export function auditLogOf(app: AppContext): AuditLog {
   };
 }
 
-/** Adds a row. If its user is erased by now, the row holds no more than erasure would leave of it. */
+/** Adds a row. If its user is erased by now, stores only what erasure would have left of the row. */
 async function addRow({ store, secrets }: AppContext, row: AuditRow): Promise<void> {
   const userId = auditedUser(row);
   const isThere = !userId || !row.projectId || (await store.users.account(row.projectId, userId)) !== null;
@@ -35,8 +35,8 @@ async function addRow({ store, secrets }: AppContext, row: AuditRow): Promise<vo
 }
 
 /**
- * Replaces the id and the address of somebody who was erased: equal texts give equal hashes, which nobody can compute without
- * the key.
+ * The function that makes hashes in place of the id and the address of somebody who was erased. Equal texts have equal hashes,
+ * which nobody can compute without the key.
  */
 export function auditHash(secrets: AppContext['secrets']): (text: string) => string {
   return (text) => secrets.hash('audit', text);

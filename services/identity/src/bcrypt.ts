@@ -21,8 +21,8 @@ let count = 0;
 const questions = new Map<number, Question>();
 
 /**
- * Tells whether a password gives a bcrypt hash. The hash is computed in a separate thread, which starts with the first
- * question: Node has no bcrypt, and a JavaScript version on the event loop would hold up every other request.
+ * Tells whether a password matches a bcrypt hash. Node has no bcrypt, and a JavaScript version on the event loop would hold up
+ * every other request. So the hash is computed in a separate thread, which starts with the first question.
  */
 export function compareBcrypt(password: string, hash: string): Promise<boolean> {
   const thread = worker ?? startThread();

@@ -6,9 +6,9 @@ import { userDeletedEvent } from './user-events.ts';
 
 /**
  * Deletes an account and ends its sessions; other services erase what they hold of it when they get the event
- * (spec#users-erasure). `false` when there is none.
- * @param onLeft Is called with the error if sessions could not be revoked yet: the account is gone all the same, and the sweep
- * of erasures revokes them.
+ * (spec#users-erasure). Returns `false` if there is no such account.
+ * @param onLeft Is called with the error if sessions could not be revoked yet. The account is gone all the same, and the sweep
+ * of erasures revokes the sessions.
  */
 export async function eraseAccount(
   app: AppContext,
@@ -19,7 +19,7 @@ export async function eraseAccount(
     const user = await app.store.users.account(projectId, userId);
     if (!user) return { result: false };
     await app.erasures.note({ projectId, userId });
-    // Before the deletion: a token that comes right after it must find it.
+    // Noted before the deletion, so that a token that comes right after the deletion is refused.
     if (user.foreignId !== null) await app.erasedExternals.note(projectId, user.foreignId);
     if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale')
       return undefined;

@@ -8,7 +8,7 @@ import { userEvents } from './user-events.ts';
 export interface ErasureTimes {
   /** How often to look for deletions that are to be finished. */
   everyMs: number;
-  /** How long after its deletion a user's mark stays: longer than any request lives that found the user before the deletion. */
+  /** How long a user's mark stays after the deletion: longer than a request that found the user before it can take. */
   settleMs: number;
 }
 
@@ -17,8 +17,8 @@ export const erasureTimes: ErasureTimes = { everyMs: 10_000, settleMs: 60_000 };
 const batch = 1_000;
 
 /**
- * Finishes deletions: revokes sessions that a process did not get to revoke or that were opened meanwhile, and erases the
- * user's blocks and what its document and earlier events told of it, here and on the bus. Repeatable; run by a sweep.
+ * Finishes deletions: revokes sessions that a process did not get to revoke or that were opened meanwhile, and erases what else
+ * is stored of the user here, and the user's earlier events here and on the bus. Repeatable; run by a sweep.
  */
 export async function finishErasures(app: AppContext, settleMs: number): Promise<void> {
   const failures: unknown[] = [];

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { passwordHashKind } from '@kith/contracts';
 import { compareBcrypt } from './bcrypt.ts';
 
-/** Marks a stored hash that another backend has made, from the password's bytes as they were given. */
+/** Marks a stored hash that another backend has made; such hashes are of the password as given, not normalized. */
 const mark = 'imported:';
 
 const argon2Async = promisify(argon2);
@@ -20,12 +20,12 @@ export function markImported(hash: string): string {
   return mark + hash;
 }
 
-/** Another backend's hash out of a stored one; null if the stored hash is our own, or if there is none. */
+/** The other backend's hash inside a stored one; null if the stored hash is our own, or if there is none. */
 export function importedHash(stored: string | null): string | null {
   return stored?.startsWith(mark) ? stored.slice(mark.length) : null;
 }
 
-/** Tells whether a password gives another backend's hash: argon2id, scrypt or bcrypt. None of them runs on the loop. */
+/** Tells whether a password matches another backend's hash: argon2id, scrypt or bcrypt. None is computed on the event loop. */
 export async function verifyImported(password: string, hash: string): Promise<boolean> {
   if (hash.startsWith('$2')) return compareBcrypt(password, hash);
   const { name, cost, salt, wanted } = parse(hash);

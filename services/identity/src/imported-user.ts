@@ -28,8 +28,8 @@ export function importedUserOf(projectId: string, row: ImportedUser, now: Date):
 }
 
 /**
- * The fields of a row whose stored values differ; fields that the row leaves out are not compared. Nor is a hash that was
- * replaced by one of our own when its user signed in.
+ * The fields of a row whose stored values differ; fields that the row leaves out are not compared. Neither is the hash, if our
+ * own has replaced it since the user signed in.
  */
 export function differingFields(row: ImportedUser, stored: User): string[] {
   const described = importedUserOf(stored.projectId, row, stored.createdAt);

@@ -37,7 +37,7 @@ export class Notices {
     this.#broadcast(projectSettingsNotice, deletedSettingsOf(projectId));
   }
 
-  /** Tells of a key that was made, or by null that there is none with this hash any more. Does not wait. */
+  /** Tells of a key that was made or, if `key` is null, that no key has this hash any more. Does not wait. */
   tellApiKey(hash: string, key: ApiKey | null): void {
     this.#broadcast(apiKeyNotice, { hash, key });
   }

@@ -32,7 +32,7 @@ export class Passwords {
   readonly #gate = new Gate(atOnce);
   // Hashes of other backends may take 40 times as long as ours, so users with one of ours do not queue behind them.
   readonly #importedGate = new Gate(1);
-  // The hash that is checked for an unknown address: no password gives it.
+  // The hash that is checked for an unknown address: no password matches it.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   readonly #nobodies = new Map<string, string>();
   readonly #work: HashWork;
@@ -51,8 +51,8 @@ export class Passwords {
   }
 
   /**
-   * Tells whether a password gives a stored hash, our own PHC string or an imported one. `null` means that there is no such user:
-   * the result is `false`, after the time that one of our own hashes takes.
+   * Tells whether a password matches a stored hash, which is our own PHC string or an imported one. If `hash` is null, there is
+   * no such user: then the result is `false`, and it takes as long as checking one of our own hashes.
    */
   async verify(password: string, hash: string | null, deadline: number): Promise<boolean> {
     const imported = importedHash(hash);
@@ -65,8 +65,8 @@ export class Passwords {
   }
 
   /**
-   * After a refused password, spends the time that hashes of every other kind take. So a refusal takes equally long for each
-   * user of a project and for an address that nobody has, whatever kinds of hashes the project's users have.
+   * After a password was refused, computes one hash of each other kind. So a refusal takes equally long for each user of a
+   * project and for an address that nobody has, whatever kinds of hashes the project's users have.
    * @param kinds The kinds of hashes that were imported into the project.
    */
   async spendOthers(

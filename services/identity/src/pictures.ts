@@ -19,9 +19,9 @@ interface Asked {
 }
 
 /**
- * Tells how a change of a profile changes its pictures. A file that becomes the avatar sets the avatar's address; another
- * address, or none, removes the file from the profile. Throws `user/invalid-body` for a file that is not an image of the user's
- * own (spec#storage-avatar).
+ * Returns a function that gives a profile's pictures after a change. A file that becomes the avatar sets the avatar's address;
+ * another address, or none, removes the file from the profile. Throws `user/invalid-body` for a file that is not an image of
+ * the user's own (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,

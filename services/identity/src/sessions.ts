@@ -21,12 +21,12 @@ const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   'password-set': 'password-changed',
 };
 
-/** The time when every gateway regards any access token issued before `at` as expired. */
+/** The time from which every gateway regards access tokens that were issued before `at` as expired. */
 export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
 
-/** Tells whether a session is still its user's: not revoked, not expired, and not older than the user's last ending of sessions. */
+/** Tells whether a session is still open: not revoked, not expired, and not made outdated by a change of its user. */
 export function isOpen(session: Session, user: User, at: Date): boolean {
   return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
 }
@@ -37,8 +37,8 @@ function isOfNow(session: Session, user: User): boolean {
 
 /**
  * Revokes a session for good and tells gateways. A session that is already revoked stays as it is.
- * @param judged The hash of the token that was valid when the decision to revoke was made; if it is another one by now, the
- * session stays, too.
+ * @param judged The hash of the token that was valid when the decision to revoke was made; if another token is valid by now,
+ * the session stays as it is, too.
  * @returns Whether this call has revoked it.
  */
 export async function revokeSession(
@@ -60,7 +60,8 @@ export async function revokeSession(
     },
     occurredAt: at,
   });
-  // A suspended user gets that reason as long as the refresh token would have lived.
+  // A suspended user's session is kept until its refresh token would have expired, so that refreshing it is answered
+  // `auth/suspended`.
   const keepUntil = reason === 'suspended' && session.expiresAt > until ? session.expiresAt : until;
   if (!(await app.store.sessions.revoke(session, { at, keepUntil, event, judged }))) return false;
   app.relay.kick();
@@ -108,8 +109,8 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Checks whether the user has changed what sessions depend on while this one was being opened. If so, ends it here, as the
- * ending may have missed it. Throws `auth/suspended`, or `code`.
+ * Checks whether the user has changed what sessions depend on while this one was being opened. If so, revokes the session,
+ * which may have been missed when the change ended the others. Throws `auth/suspended`, or `code`.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const user = await app.store.users.account(session.projectId, session.userId);
@@ -119,8 +120,8 @@ export async function confirmSession(app: AppContext, session: Session, code: Er
 }
 
 /**
- * Stores a user, read at its present `rev`, with all its sessions ended, and revokes them. Gives the user as stored;
- * `undefined` if it was changed meanwhile.
+ * Stores in a user that all its sessions have ended, then revokes them. Returns the stored user, or `undefined` if the user was
+ * changed since `user` was read.
  */
 export async function endAllSessions(
   app: AppContext,

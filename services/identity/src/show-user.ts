@@ -11,8 +11,8 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 }
 
 /**
- * Whether a request may see profiles. If it may not, gateways ask strangers for a token (spec#users-strangers-none). This check
- * is for gateways of an older version, or those that do not know the setting yet.
+ * Whether a request may see profiles. Where strangers may not, gateways already ask them for a token
+ * (spec#users-strangers-none): this check is for gateways of an older version, and for those that do not know the setting yet.
  */
 export async function seesProfiles(
   app: AppContext,

@@ -77,7 +77,7 @@ async function restoreOnce(app: AppContext, { projectId, userId }: Whose, how: {
   return { result: { user: after, isChanged: true } };
 }
 
-/** A user who wants to sign in: restored, if the time of a suspension is over. Throws `auth/suspended`. */
+/** Returns a user who wants to sign in, restored if the time of the suspension is over. Throws `auth/suspended`. */
 export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User> {
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');

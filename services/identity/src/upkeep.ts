@@ -5,7 +5,7 @@ import { finishEndings } from './sessions.ts';
 import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
-/** How often values that replicas with the older secret have sealed are sealed again. */
+/** How often to look for values sealed by replicas that have only the older secret, and to seal them again. */
 const resealEveryMs = 10 * 60_000;
 
 /**

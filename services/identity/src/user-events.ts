@@ -9,7 +9,10 @@ import { makeEvent } from '@kith/service';
 import type { User } from './store/records.ts';
 import { publicUserOf } from './user-views.ts';
 
-/** The event of a user's creation or change, at the user's `seq` after it. The actor is the user, or null for an operator. */
+/**
+ * The event of a user's creation or change, with the `seq` that `user` has after it. The actor is the user, or null for an
+ * operator.
+ */
 export function userEvent(
   spec: typeof userCreated | typeof userUpdated | typeof userSuspended,
   user: User,

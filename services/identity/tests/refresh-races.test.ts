@@ -12,10 +12,7 @@ import { makeUser } from './support/users.ts';
 
 const device = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
-/**
- * The app of a replica that does `what` before the next call of `name` on the sessions, and then gives `instead`, if set, as
- * its result.
- */
+/** The app of a replica that does `what` before the next call of `name` on the sessions. That call returns `instead`, if given. */
 function meets(
   app: AppContext,
   name: 'findFamily' | 'rotate',

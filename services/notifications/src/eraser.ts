@@ -70,7 +70,7 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await eraseEvents(parts, auditEventsOf(user));
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
-  // Removed before its entries: without a feed nobody adds entries, except for a process that was suspended before.
+  // Removed before its entries: without a feed nobody adds entries, except a process that was suspended while doing so.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
   while ((await erasure.removeEntries(user, batch)) === batch) {

@@ -49,7 +49,7 @@ export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, mark
 
 /** The most streams a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
-/** Beyond this many marks the two oldest become one: then `updatedAt` of what the older one had read is later than it was. */
+/** Beyond this many marks the oldest is dropped: what it had marked then counts as read at the time of the next mark. */
 const maxMarks = 50;
 
 /** When an entry was marked as read: by itself, or with all others. */

@@ -8,9 +8,9 @@ import type { Account } from './store/index.ts';
 const atOnce = 50;
 
 /**
- * Removes bytes without a file: those of deleted files right away, and those of uploads whose process has died when nobody can
- * be storing them any more. It first makes sure that nobody can make a file of them, then removes them, then removes their
- * note, so that a process may die in between.
+ * Removes bytes without a file: those of deleted files right away, and those of an upload whose process has died, once nobody
+ * can still be storing them. It first makes sure that nobody can make a file of the bytes, then removes them, and then removes
+ * their note, so that a process may die in between.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;

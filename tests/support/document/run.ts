@@ -6,7 +6,7 @@ import { type Made, requestsOf } from './requests.ts';
 import { agent, send, written } from './send.ts';
 import { makeSomebody, type Somebody } from './world.ts';
 
-/** Operations that hash a password or make a key: they are slow, and while they run nothing else does. */
+/** Slow operations, for example those that hash a password or make a key: only every tenth turn calls them. */
 const slow = new Set([
   'identity.sign-up',
   'identity.sign-in',

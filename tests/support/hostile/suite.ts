@@ -8,8 +8,8 @@ import { type HostileRequest, hostileRequests } from './requests.ts';
 /** The longest time for which a request may block the event loop, in ms. */
 const longestHold = 50;
 /**
- * Each request is measured this many times, and the shortest time counts: compiling, collecting garbage and a shared core only add
- * to it.
+ * A request that takes more than half of `longestHold` is measured this many times, and the shortest time counts: compiling,
+ * collecting garbage and a shared core only add to it.
  */
 const tries = 5;
 

@@ -16,7 +16,7 @@ import {
 } from '@kith/contracts';
 import { callerOf, callOperation, type OperationCall, waitFor } from '@kith/testing';
 
-/** Prepares, over the services' own bus, whatever a request of each operation with a key needs. */
+/** Prepares whatever a request of each operation with a key needs, by requests over the services' own bus. */
 export class KeyedWorld {
   readonly #bus: Bus;
 

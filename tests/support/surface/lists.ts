@@ -68,7 +68,7 @@ export async function walksList<O extends OperationSpec>(
   await refusesBadPlaces(world, spec, given);
 }
 
-/** Checks that invalid sizes, pages and cursors are refused, each with its name. */
+/** Checks that invalid sizes, pages and cursors are refused, and that each refusal names the parameter. */
 async function refusesBadPlaces(world: SurfaceWorld, spec: OperationSpec, given: Given): Promise<void> {
   const code = `${spec.feature}/invalid-query` as const;
   for (const field of fieldsOf(spec.query).filter((one) => one === 'page' || one === 'limit')) {

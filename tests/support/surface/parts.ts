@@ -12,7 +12,7 @@ export interface Part {
 /** A suite that reaches all of its operations' outcomes. */
 const whole = (...of: OperationSpec[]): Part => ({ operations: of, outcomes: outcomesOf });
 
-/** Without the outcome of an installation that cannot send mails, which services/identity/tests/mail-settings.test.ts starts. */
+/** Without the outcome of an installation that cannot send mails: services/identity/tests/mail-settings.test.ts checks that one. */
 const withoutMails = (spec: OperationSpec) =>
   outcomesOf(spec).filter((outcome) => outcome !== 'auth/mail-unavailable');
 

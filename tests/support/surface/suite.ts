@@ -53,8 +53,8 @@ export function surfaceSuite(name: PartName, tests: SurfaceSuite['tests']): Surf
 }
 
 /**
- * Tests parts of the API on every engine, each in projects of its own, on a platform that other files share, unless an option needs
- * another one. After the tests of each part it checks that they reached every outcome that the contracts of its operations promise.
+ * Tests parts of the API on every engine, each in projects of its own, on a platform that other files share; with any option, on one
+ * of their own. After the tests of each part it checks that they reached every outcome that the contracts of its operations promise.
  */
 export function describeSurface(suites: readonly SurfaceSuite[], options: SurfaceOptions = {}): void {
   const { scale = sharedScale, limits = {}, prepare } = options;

@@ -37,7 +37,7 @@ export async function byDigest(image: string): Promise<string | undefined> {
   return code === 0 ? digestOf(image, stdout.split('\n')) : undefined;
 }
 
-/** Picks, from the digests of an image with several names, the one under this name. The tag stays, for readers. */
+/** Appends to an image's name the digest that belongs to it, of those under the image's several names. The tag stays, for readers. */
 export function digestOf(image: string, digests: readonly string[]): string | undefined {
   const [name = ''] = image.replace(/@.*/, '').split(/:(?!.*\/)/);
   const digest = digests.find((one) => one.startsWith(`${name}@`))?.slice(name.length);

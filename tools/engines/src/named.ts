@@ -68,7 +68,7 @@ async function startOne(
   const flags = [
     ['--name', container],
     ['--label', `${ownerLabel}=${owner}`],
-    // The image's own folder, if copied, would belong to the image's user.
+    // Without `nocopy`, Docker would copy the image's own folder into the volume, and it would belong to the image's user.
     ['--volume', `${volume}:${spec.volume}${user ? ':nocopy' : ''}`],
     ['--publish', `127.0.0.1:${ports.client}:${spec.port}`],
     ports.monitor ? ['--publish', `127.0.0.1:${ports.monitor}:${spec.monitorPort}`] : [],

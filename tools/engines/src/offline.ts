@@ -24,7 +24,7 @@ export async function isCurrent(name: ImageName): Promise<boolean> {
 }
 
 /**
- * Builds the offline images named, from the distribution's packages. Needs root on Debian.
+ * Builds the named offline images from the distribution's packages. Needs root on Debian.
  * @throws EnginesError with one sentence, which names the log if a step failed.
  */
 export async function buildOfflineImages(
@@ -38,7 +38,7 @@ export async function buildOfflineImages(
   const ferretdb = names.includes('mongo')
     ? compileFerretdb({ ...context, base, onMachine: true })
     : undefined;
-  // It is awaited below; if the other branch fails first, its rejection must not stay unhandled.
+  // FerretDB is awaited only at the end. If another step fails before, a rejection of this promise must not stay unhandled.
   ferretdb?.catch(() => {});
   await ensureBase(mirror, context);
   // `mongo`, which waits for a compiler, comes last.
@@ -118,7 +118,7 @@ async function hash(files: readonly string[], also = ''): Promise<string> {
   return digest.digest('hex').slice(0, 16);
 }
 
-// The version of Node that its lock file pins, not the one that runs this. Outside of the repository there is none.
+// The version of Node that tools/node/package.json pins, not the one that runs this. Empty outside of the repository.
 async function nodeVersion(): Promise<string> {
   const manifest = join(tools, 'node/package.json');
   if (!existsSync(manifest)) return '';

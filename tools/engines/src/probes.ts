@@ -16,13 +16,13 @@ export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe)
     const auth = probe?.auth ? `AUTH ${probe.auth}\r\n` : '';
     return (await ask(port, Buffer.from(`${auth}PING\r\n`), '+PONG\r\n', probe)) !== '';
   }
-  // The body ends with the double 1 that `ok` is. MongoDB and FerretDB both answer this ping without a sign-in.
+  // The answer ends with `ok`, which is 1 as a double. MongoDB and FerretDB both answer this ping without a sign-in.
   if (engine === 'mongo') return (await ask(port, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f', probe)) !== '';
   // NATS greets clients before JetStream has recovered; its health page waits for the recovery.
   const signal = AbortSignal.timeout(2_000);
   const health = await fetch(`http://127.0.0.1:${ports.monitor}/healthz`, { signal }).catch(() => undefined);
   await health?.body?.cancel();
-  // Its greeting is not encrypted.
+  // NATS sends its greeting unencrypted, so this needs no probe.
   return health?.ok === true && (await ask(port, Buffer.alloc(0), '\r\n')).startsWith('INFO ');
 }
 

@@ -68,7 +68,7 @@ async function getImages(env: NodeJS.ProcessEnv, progress: Progress): Promise<En
   for (const name of missing) {
     const [first, fallback] = candidates(name, env) as [string, string?];
     const buildable = first === offlineImages[name] || fallback !== undefined;
-    // If one image cannot be pulled, no further image that has an offline substitute is tried.
+    // Once one image has to be built here, none of the others is pulled.
     const pulled =
       offline.length === 0 && first !== offlineImages[name] && (await pullAloud(first, progress));
     if (pulled) images[name] = first;

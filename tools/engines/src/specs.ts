@@ -65,8 +65,8 @@ export function redisSpec(image: string): ContainerSpec {
 
 /**
  * Runs NATS with JetStream and monitoring. With a configuration file, the file's folder is mounted, so that it may include others;
- * it has to set everything (JetStream on /data, monitoring on 8222). Without one the server is open, and all settings are defaults
- * but `max_payload` (4 MiB), how soon it drops a client that hangs, and how soon it syncs.
+ * that file has to set everything (JetStream on /data, monitoring on 8222). Without one, everybody may connect, and all settings
+ * are defaults except `max_payload` (4 MiB), how soon the server drops a client that hangs, and how soon it syncs to disk.
  */
 export function natsSpec(image: string, configFile?: string): ContainerSpec {
   // Settings from docs/adr/0027, most of which have no flags.

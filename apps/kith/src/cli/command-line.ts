@@ -16,7 +16,7 @@ export interface Terminal {
 }
 
 /**
- * Runs the command that the words name, and gives the exit code: 0 done, 1 failed, 2 wrong usage, 3 nothing is running. With `--json`
+ * Runs the command that the words name. Returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 nothing is running. With `--json`
  * the result is JSON on stdout, and a failure one JSON object on stderr.
  */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {

@@ -21,7 +21,7 @@ export interface Given {
 export interface Option {
   /** What `--help` and completion say of it. */
   text: string;
-  /** The placeholder of its value in `--help`; FILE and FOLDER are completed as such. An option without it is a switch. */
+  /** The placeholder of its value in `--help`; FILE and FOLDER are completed as such. An option without a placeholder is a switch. */
   value?: string;
   /** All values that it takes. */
   choices?: readonly string[];
@@ -64,7 +64,7 @@ export interface Command {
   reads: z.ZodObject;
   /** Whether `--json` prints a line of JSON for each step and one for the result, instead of a single document. */
   isLong?: boolean;
-  /** Does it. Throws `UsageError`, `Failure`, or any other error with its sentence. */
+  /** Runs the command. Throws `UsageError`, `Failure`, or any other error whose message is a sentence for people. */
   run(given: Given, around: Surroundings): Promise<Result>;
 }
 

@@ -62,7 +62,7 @@ export interface Credentials {
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;
-  // NATS' folder keeps its name of the first versions, whose volumes are still there.
+  // NATS' folder keeps the name that it had in the first versions, as their volumes are still in use.
   const folderOf = (engine: EngineName) => join(folder, engine === 'nats' ? 'server' : engine);
   const ca = given
     ? givenCertificates(given, folderOf, owner)

@@ -16,8 +16,8 @@ export interface NatsRights {
 /**
  * The rights of every user under a prefix (docs/adr/0003), from the manifests (docs/adr/0042). They are why services can trust
  * context headers: only the gateway publishes `<prefix>.rpc.>`, a service asks only what is listed and publishes only its own
- * features' events, and nobody can read another's inbox. Nobody but the keeper makes streams and consumers, which the server
- * delivers to any subject they name (docs/adr/0056).
+ * features' events, and nobody can read another's inbox. Nobody but the keeper makes streams and consumers, as the server
+ * delivers to any subject that a consumer names (docs/adr/0056).
  */
 export function natsRights(prefix: string): Record<NatsUser, NatsRights> {
   const processes: readonly BusUses[] = [gatewayUses, ...services];

@@ -43,7 +43,7 @@ export function caller(url: string, { patienceMs = 0 }: { patienceMs?: number } 
 
 /**
  * Waits until a gateway answers at all, whatever it says. Only here is a failed connection tried again, as nothing was asked yet. A
- * call whose connection breaks may have been done. Rejects with `StartError` after `patienceMs`.
+ * call whose connection breaks may have had its effect. Rejects with `StartError` after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

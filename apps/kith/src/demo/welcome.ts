@@ -13,7 +13,7 @@ export interface InternalAddress {
 }
 
 /**
- * Tells where the platform, its reference and the tokens are, shows a request to paste, and says what to try next. Together with
+ * Says where the platform, its reference and the tokens are, shows a request to paste, and says what to try next. Together with
  * {@link goodbye} it has at most ten lines. The link to the reference fills in the demo's project.
  *
  * @param internal The internal address, if the platform is one process.

@@ -23,7 +23,7 @@ export interface OpenDataFolder extends DataFolder {
   release(): void;
 }
 
-/** The files of a folder that is not locked, for those that no platform writes. */
+/** Reads and writes files of a folder without locking it. For files that no running platform writes. */
 export function dataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   const file = (name: string) => join(path, name);

@@ -24,7 +24,7 @@ export interface DistributedOptions {
 export interface DistributedPlatform extends Platform {
   /** The running process of a service; `undefined` while it is stopped. */
   process(name: ProcessName): ServiceProcess | undefined;
-  /** Starts a service that was stopped, at the same addresses. */
+  /** Starts a service that was stopped, or the gateway, at the same addresses as before; only its internal port is another one. */
   start(name: ProcessName): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const startAgain = async (name: ProcessName) => {
     while (!isStopping) {
       options.progress?.(`${name} has ended; restarting it`);
-      // Its engines may be away for long.
+      // Waits before each try, as the engines may be away for long.
       await pause(restartMs);
       const failure = isStopping ? undefined : await start(name).catch((error: Error) => error);
       if (!failure) return;

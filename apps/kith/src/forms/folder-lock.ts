@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base/config';
 
-/** Makes a folder, and the folders above it, that only its owner can enter. Throws `StartError`. */
+/** Makes a folder, and those above it that are missing; only their owner can enter them. Throws `StartError`. */
 export function makeFolder(path: string): void {
   try {
     makeWithParents(path);
@@ -16,7 +16,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** It does without `recursive: true`, which tries for ever below /proc: there, what cannot be made gives ENOENT. */
+/** Does not use `recursive: true`, which tries for ever below /proc, where making a folder fails with ENOENT. */
 function makeWithParents(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = dirname(path);
@@ -34,8 +34,8 @@ const lockFile = 'lock';
 const patienceMs = 250;
 
 /**
- * Locks a folder for this process by an open write transaction. The operating system ends it with the process, however the process
- * ends. Throws `StartError` if another process has locked it; `holder` says which.
+ * Locks a folder for this process by an open write transaction. The operating system removes the lock when the process ends, however
+ * it ends. Throws `StartError` if another process has locked it; `holder` says which.
  */
 export function lockFolder(path: string, holder: () => string): DatabaseSync {
   let lock: DatabaseSync | undefined;

@@ -14,7 +14,8 @@ type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS
 
 /**
  * The settings of an installation with its secret: that of KITH_SECRET, else the one in the data folder, made on first start. If
- * both are there, the folder's secret can still open what is sealed under it. Throws `StartError` if there is none.
+ * both are there, the folder's secret can still open what is sealed under it. Throws `StartError` if there is none, and in
+ * production if KITH_SECRET is not set.
  */
 export function withSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
   const { KITH_SECRET: given } = config;

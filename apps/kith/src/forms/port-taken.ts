@@ -13,7 +13,7 @@ export async function refuseTakenPort({ HOST, PORT }: { HOST: string; PORT: numb
   throw new StartError(`Another Kith is up at ${url}; stop it, or set PORT to another port.`);
 }
 
-/** Whether the address gives an answer that only this API gives, whatever part of its reference is shown. */
+/** Whether the address answers as only this API does. The answer does not depend on how much of the reference is shown. */
 async function isKith(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });

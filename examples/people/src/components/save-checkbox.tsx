@@ -9,9 +9,9 @@ export function SaveCheckbox(props: { folder: Collection; entityId: string; save
   const [chosen, setChosen] = useState<{ isIn: boolean; instead: SavedIn }>();
   const last = useRef(Promise.resolve());
   const stored = savedIn.collections.some(({ id }) => id === folder.id);
-  // An answer that comes meanwhile may be older than the choice, for example if it follows the choice of another folder.
+  // An answer that comes while a choice is being stored may be older than the choice: it may follow a choice made just before.
   if (isBusy && chosen && chosen.instead !== savedIn) setChosen({ ...chosen, instead: savedIn });
-  // Once the choice was stored or refused, the platform's next answer counts again.
+  // The choice is shown until it was stored or refused and a new answer has come after that; then the answer is shown again.
   const isIn = chosen && (isBusy || chosen.instead === savedIn) ? chosen.isIn : stored;
   const toggle = () => {
     setChosen({ isIn: !isIn, instead: savedIn });

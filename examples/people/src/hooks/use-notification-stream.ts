@@ -4,7 +4,7 @@ import { useKith } from './use-kith.ts';
 
 /**
  * Listens to a user's notifications for as long as it is shown. `onGap` is called whenever notifications may have been missed: at
- * the beginning, and after a lost connection. Tells whether the stream is open.
+ * the beginning, and after a lost connection. Returns whether the stream is open.
  */
 export function useNotificationStream(
   userId: string,

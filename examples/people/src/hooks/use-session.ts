@@ -2,7 +2,7 @@ import type { OwnUser, Session } from '@kith/client';
 import { useSyncExternalStore } from 'react';
 import { useKith } from './use-kith.ts';
 
-/** Tells who is signed in, in this tab or in another one. */
+/** Returns the session of the user who is signed in, whether in this tab or in another one. */
 export function useSession(): Session | null {
   const kith = useKith();
   return useSyncExternalStore(kith.onSession, () => kith.session);

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useDebounced } from './use-debounced.ts';
 import { useKith } from './use-kith.ts';
 
-/** Tells whether a username is free; undefined if it cannot be checked, and until the answer is there. */
+/** Returns whether a username is free; undefined if it cannot be checked, and until the answer is there. */
 export function useUsernameCheck(username: string): boolean | undefined {
   const kith = useKith();
   const settled = useDebounced(username, 400);

@@ -3,7 +3,7 @@ const sentences = {
   'connection-accepted': (name) => `${name} has accepted your request`,
 };
 
-/** Gives a user's unread notifications, newest first, as sentences, and marks them as read. */
+/** Returns a user's unread notifications, newest first, as sentences, and marks them as read. */
 export async function readInbox(kith) {
   const unread = [];
   for await (const { isRead, type, metadata } of kith.notifications.list({ limit: 50 })) {

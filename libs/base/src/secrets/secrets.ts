@@ -85,7 +85,7 @@ export class Secrets {
     return sealed.startsWith(`${version}.${this.#roots[0].id}.`);
   }
 
-  /** A keyed hash (HMAC-SHA-256, 43 characters of base64url), for a text that nobody should be able to find by trying texts. */
+  /** A keyed hash (HMAC-SHA-256, 43 characters of base64url), for a text that nobody should be able to find by trying. */
   hash(purpose: string, text: string): string {
     return this.#hashRoot.mac('hash', purpose, text);
   }
@@ -105,7 +105,7 @@ export class Secrets {
   }
 }
 
-/** No change of the secret uses more secrets at the same time. */
+/** How many signatures of a text are looked at. No change of the secret uses more secrets at the same time. */
 const mostSignatures = 8;
 
 /** One secret, and the keys that are derived from it. */

@@ -19,7 +19,7 @@ export class LiveGauge {
           [...watched].map(async ({ labels, read }) => ({ labels, value: await readInTime(read) })),
         );
         this.reset();
-        // Several parts may watch the same value, such as replicas in one process. The largest counts.
+        // Several parts of a process, such as replicas, may watch the same value. The largest counts.
         const largest = new Map<string, { labels: Labels; value: number }>();
         for (const { labels, value } of read) {
           const key = JSON.stringify(labels);

@@ -37,7 +37,7 @@ export function createLogger(options: {
   return pino(settings, { write: (line) => void process.stdout.write(readableLine(line)) });
 }
 
-/** Gives type, message, stack and code of an error and its causes. Leaves out all other fields, which may hold inputs. */
+/** Returns type, message, stack and code of an error and its causes. Leaves out all other fields, which may hold inputs. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return stdSerializers.err(new Error(String(error)));
   const cause: unknown = error.cause;

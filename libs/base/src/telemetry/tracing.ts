@@ -4,7 +4,7 @@ import { tracingConfig, wantsTracing } from './tracing-config.ts';
 
 let started: Tracing | undefined;
 
-/** The traces of this process; undefined while it is not traced. Then this check is all that tracing costs (docs/adr/0017). */
+/** The traces of this process; undefined while it is not traced: this check is then all that tracing costs (docs/adr/0017). */
 export function tracing(): Tracing | undefined {
   return started;
 }

@@ -404,7 +404,7 @@ export const behaviours = {
     await opened.promise;
     for (let turn = 1; turn <= total; turn++) {
       const other = await world.control.person(`Friend ${turn}`);
-      // The first notification comes while the stream is open, each other one after a cut, and the last after two cuts in a row.
+      // The first notification comes while the stream is open, each further one after a cut, and the last after two cuts in a row.
       if (turn === total) await until(() => told.length === turn - 1);
       if (turn > 1) await world.control.cut();
       if (turn === total) {

@@ -135,7 +135,7 @@ const leastWaits: Partial<Record<BehaviourName, number>> = {
   waitsForAPlatformThatIsAway: 1_000,
 };
 
-/** Behaviours with fifty calls at a time: beside others, a busy machine would answer some too late. */
+/** Behaviours with fifty calls at a time. If others ran beside them, a busy machine would answer some calls too late. */
 const crowds: BehaviourName[] = ['refreshesOnceForRefusedTokens', 'refreshesOnceBeforeExpiry'];
 const others = (Object.keys(expected) as BehaviourName[]).filter((name) => !crowds.includes(name));
 

@@ -5,7 +5,7 @@ import type { World } from './control.ts';
 import { FaultyProxy } from './proxy.ts';
 import { serveControl } from './serve-control.ts';
 
-/** There is only one limit, which is reached quickly and ends quickly. */
+/** Only one operation has a limit, which is reached quickly and ends quickly. */
 const limits = {
   ...Object.fromEntries(operations.flatMap(({ name, auth }) => (auth === 'operator' ? [] : [[name, null]]))),
   'identity.check-username': { max: 3, windowSeconds: 2 },

@@ -19,7 +19,7 @@ const oneUser = {
 } as const;
 
 /**
- * Changes the part of a user that only operators may set. Answers the user. Access tokens carry the role they were issued
+ * Changes the part of a user that only operators may set, and returns the user. Access tokens carry the role they were issued
  * with, until the session is refreshed (spec#admin-users-update).
  */
 export const changeUser = operation({
@@ -46,7 +46,7 @@ const suspending = {
 } as const;
 
 /**
- * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Answers the
+ * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Returns the
  * user. Repeating it changes nothing; a repeat with another reason or time sets those (spec#admin-users-suspend).
  */
 export const suspendUser = operation({
@@ -62,7 +62,7 @@ export const suspendUser = operation({
   }),
 });
 
-/** Lets a suspended user sign in again. Answers the user; repeating changes nothing (spec#admin-users-restore). */
+/** Lets a suspended user sign in again. Returns the user; repeating changes nothing (spec#admin-users-restore). */
 export const restoreUser = operation({
   ...suspending,
   name: 'identity.restore-user',
@@ -74,7 +74,7 @@ export const restoreUser = operation({
 
 const account = { ...oneUser, feature: 'auth' } as const;
 
-/** Sets a user's password and ends all sessions. Answers the user (spec#admin-users-set-password). */
+/** Sets a user's password and ends all sessions. Returns the user (spec#admin-users-set-password). */
 export const setPassword = operation({
   ...account,
   name: 'identity.set-password',

@@ -46,7 +46,7 @@ export const signUp = operation({
   limit: perFiveMinutes(20),
   params: nothing,
   query: nothing,
-  // The password is checked on the whole object, which zod does last: so a malformed field answers before a weak password
+  // The password is checked on the whole object, which zod does last: so a malformed field is reported before a weak password
   // (spec#conventions-check-order).
   body: z.object({ email, password, ...profileFields }).refine(strongEnough, {
     path: ['password'],
@@ -259,7 +259,7 @@ export const getJwks = operation({
   errors: [],
 });
 
-/** A key for access tokens. It is in the key set before it signs, and until the last token that it signed has expired. */
+/** A key for access tokens. It joins the key set before it signs, and stays there until the last token that it signed has expired. */
 export const signingKey = z.object({
   kid: shownText(128),
   state: z.enum(['published', 'signing', 'verifying']),
@@ -268,7 +268,7 @@ export const signingKey = z.object({
 });
 
 /**
- * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, it is the answer.
+ * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, no other is made.
  * Tokens that were signed before stay valid (spec#accounts-jwks).
  */
 export const rotateKeys = operation({

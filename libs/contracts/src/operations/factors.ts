@@ -181,7 +181,10 @@ export const challengeSignIn = operation({
   ],
 });
 
-/** Proves the caller again by password, code or passkey. It counts for 5 minutes in the token's session (spec#accounts-step-up). */
+/**
+ * The caller proves again who they are: by password, code or passkey. The proof counts for 5 minutes in the token's session
+ * (spec#accounts-step-up).
+ */
 export const stepUp = operation({
   ...common,
   name: 'identity.step-up',

@@ -93,7 +93,7 @@ export const markNotificationAsRead = operation({
   invalid: { params: 'app-notification/not-found' },
 });
 
-/** Marks all unread notifications as read, and answers how many there were (spec#notifications-mark-all). */
+/** Marks all unread notifications as read, and returns how many there were (spec#notifications-mark-all). */
 export const markAllNotificationsAsRead = operation({
   ...common,
   name: 'notifications.mark-all-as-read',
@@ -133,7 +133,7 @@ export const streamNotifications = operation({
 
 /**
  * Notifies users on behalf of the application's own back end, in the same lists, counts and streams as Kith's notifications.
- * Ids of no user, and users who have turned the type off, are skipped; answers how many users were notified
+ * Skips ids of no user, and users who have turned the type off. Returns how many users were notified
  * (spec#notifications-create, spec#notifications-own).
  */
 export const createNotifications = operation({
@@ -168,7 +168,7 @@ const internal = { feature: 'app-notification', errors: [] } as const;
 const stream = { projectId: uuid, userId: uuid, streamId: uuid };
 const sequence = z.int().min(0);
 
-/** Gives a stream one of the user's five places, or the oldest stream's place if all are taken, and answers the feed's position. */
+/** Gives a stream one of the user's five places, or the oldest stream's place if all are taken, and returns the feed's position. */
 export const openFeed = internalOperation({
   ...internal,
   name: 'notifications.feed-open',
@@ -177,8 +177,8 @@ export const openFeed = internalOperation({
 });
 
 /**
- * The items after a feed sequence, oldest first. `seq` is how far the answer reaches, even if the items there have been
- * taken back. `reset`: `after` is ahead of the feed, or the items after it are not kept any more; `seq` is then the feed's
+ * The items after a feed sequence, oldest first. `seq` is the sequence up to which the answer reaches, even if the items there
+ * have been taken back. `reset`: `after` is ahead of the feed, or the items after it are not kept any more; `seq` is then the feed's
  * end. `evicted`: the stream's place was given to another stream.
  */
 export const feedAfter = internalOperation({

@@ -36,7 +36,7 @@ export function passwordHashKind(hash: string): string | null {
   return found?.isWhole ? found.kind.replace(/^\$2[aby]\$/, '$2b$') : null;
 }
 
-/** The cost of verifying a hash of a kind, as a share of the highest accepted cost: about a second of one core. */
+/** The cost of verifying a hash of a kind, as a share of the highest accepted cost, which is about a second of one core. */
 export function passwordHashCost(kind: string): number {
   return costOf(read(kind)?.costs ?? {});
 }
@@ -49,7 +49,7 @@ function costOf({ memory, passes, log, block, parallel, rounds }: Costs): number
 }
 
 /**
- * Whether a sign-in with this hash can be answered beside others: at most 256 MiB, and about a second of one core. scrypt's `N`
+ * Whether this hash costs little enough to verify it beside others: at most 256 MiB, and about a second of one core. scrypt's `N`
  * must be below 2^(16·r) (RFC 7914).
  */
 function isBearable(hash: string): boolean {

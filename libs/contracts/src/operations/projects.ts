@@ -170,7 +170,7 @@ export const deletedProject = z.object({ id: uuid, status: z.literal('deleting')
 export type DeletedProject = z.output<typeof deletedProject>;
 
 /**
- * Deletes a project for good: it answers no more, and then all its data is erased. `GET` shows the progress. Repeating it
+ * Deletes a project for good: its requests are refused from now on, and its data is erased. `GET` shows the progress. Repeating it
  * changes nothing (spec#projects-delete).
  */
 export const deleteProject = operation({

@@ -12,7 +12,7 @@ interface Failure extends StoredEvent {
 }
 
 const batch = 100;
-/** An event published twice within this time after it was stored has one copy: the brokers drop repeats for two minutes. */
+/** An event published twice within this time after it was stored has only one copy: brokers drop repeats for two minutes. */
 const oneCopyMs = 60_000;
 
 /**
@@ -127,7 +127,7 @@ export class Relay {
         if (first) log.warn({ err: first.reason, events: failures.length }, 'events not published yet');
         // Without a connection, later events cannot be published either.
         if (first && !bus.isConnected()) this.#again = false;
-        // In the embedded form nothing above gives up the event loop: requests get their turn between two batches.
+        // In the embedded form nothing above yields to the event loop: here requests get their turn between two batches.
         await nextTurn();
       }
     } catch (error) {
@@ -164,7 +164,8 @@ export class Relay {
         }),
       ),
     );
-    // The broker may have come back without the first events, and the position of the last one would hide that.
+    // The connection was lost meanwhile. The broker may have come back without the first of these events, and the position of the
+    // last one would hide that.
     if (connections !== this.#connections) return [];
     const done: { key: string; id: string; at: number; position: number }[] = [];
     const failures: Failure[] = [];
@@ -175,7 +176,7 @@ export class Relay {
       if (stored.conflict)
         log.error({ event: stored.key }, 'two events have one seq: the database lost a change');
     }
-    // A process that died before it marked the event may have left an earlier copy at any position.
+    // A late event may have an earlier copy at any position, published by a process that died before it marked the event.
     for (const [isLate, some] of Map.groupBy(done, ({ at }) => Date.now() - at > oneCopyMs)) {
       const inOrder = some.toSorted((one, other) => one.position - other.position);
       const last = inOrder.at(-1) as (typeof done)[number];

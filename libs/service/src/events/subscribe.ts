@@ -12,9 +12,9 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   /** Applies one event. It may come again, late or out of order: apply it by `aggregate.seq` or under the event's id. */
   apply(event: EventOf<E>, app: App): Promise<void>;
   /**
-   * How many events a process applies at the same time, as that many replicas would: applying one is mostly waiting for the
-   * database. With 1, results usually have the order of the events. In the embedded form, whose databases answer without
-   * waiting, events always come one by one.
+   * How many events a process applies at the same time: applying one is mostly waiting for the database. The effect is that of
+   * as many replicas. Only with 1 do results usually have the order of the events. In the embedded form, whose databases answer
+   * without waiting, events always come one by one.
    */
   atOnce?: number;
 }

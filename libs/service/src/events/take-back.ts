@@ -27,18 +27,18 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
     if (!marked || top !== highest) await outbox.noteFact('log', { created, highest: top });
     return undefined;
   }
-  // The loss is noted before the work begins: events published meanwhile would hide what is still to be taken back.
+  // The loss is noted before the work begins: otherwise, events published meanwhile would hide what is still to be taken back.
   await outbox.noteFact('log', { created, highest: top, lostAfter });
   for (let after = lostAfter; after < top; after += window) {
     await outbox.unpublish(after, Math.min(after + window, top));
-    // In the embedded form nothing above gives up the event loop.
+    // In the embedded form nothing above yields to the event loop.
     await nextTurn();
   }
   await outbox.noteFact('log', { created, highest: lostAfter });
   return lostAfter;
 }
 
-/** Finds the highest marked position, `from` or below, that the log still has; `undefined` if it has lost none above that. */
+/** Finds the position, `from` or below, above which the log has lost marked events: 0 if it has lost all, `undefined` if none. */
 async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
   let isLost = false;
   for (let below = from + 1, width = window; below > 1; ) {

@@ -69,7 +69,7 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
   // The gateway has already checked the head, and limits how long a body takes.
   const server = createServer({
     ...{ requestTimeout: 0, keepAliveTimeout: keepAliveMs, headersTimeout: 10_000 },
-    // The context holds the query. That may be as long as a client's whole head, and base64 makes it longer.
+    // The context holds the query, which may be as long as a client's whole head, and base64 makes it longer.
     maxHeaderSize: 64 * 1024,
   });
   const take = (request: IncomingMessage, response: ServerResponse) => {

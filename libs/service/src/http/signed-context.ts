@@ -7,9 +7,9 @@ export const signatureHeader = 'kith-signature';
 
 /** The purpose that the signatures of contexts name. */
 const purpose = 'context of a request';
-/** How long a signature can begin a request after it was made, in ms. */
+/** How long a request can be begun with a signature after it was made, in ms. */
 const lifeMs = 30_000;
-/** A signature with a later end was not made by a gateway. Clocks may differ by the difference between this and `lifeMs`. */
+/** A signature that ends later than this was not made by a gateway. Clocks may differ by the difference between this and `lifeMs`. */
 export const longestLifeMs = 60_000;
 
 /** What a signature is bound to besides the context, so that it cannot be sent again for another address. */
@@ -38,7 +38,7 @@ export function signContext(
   };
 }
 
-/** The context of a request; `undefined` if no gateway with one of these secrets signed it for this address, or too long ago. */
+/** The context of a request; `undefined` unless a gateway with one of these secrets has signed it for this address recently. */
 export function verifiedContext(
   secrets: Secrets,
   signed: Signed,

@@ -54,8 +54,8 @@ export async function startProcess(
 }
 
 /**
- * Tells when the process has to end. `asked` resolves on a signal, or when the launcher that started the process is gone; `atOnce`
- * resolves on all of these but SIGTERM. A second SIGTERM changes nothing: launchers and process groups pass on the same one twice.
+ * Returns two promises. `asked` resolves on a signal, or when the launcher that started the process is gone; `atOnce` does so for
+ * the same reasons except SIGTERM. A second SIGTERM changes nothing: a launcher and a process group may both pass on the same one.
  */
 function askedToEnd(): { asked: Promise<void>; atOnce: Promise<void> } {
   const atOnce = new Promise<void>((resolve) => {

@@ -3,8 +3,8 @@ import type { Outbox, Replies } from '@kith/store';
 import type { ServiceManifest } from './manifest.ts';
 
 /**
- * Refuses a service with a store that would not keep its answers to requests with a key, or would leave its changes out of the
- * audit log: its answers would show neither. Throws `Error`, with the line that is missing.
+ * Refuses a service that has a store but would not keep its answers to requests with a key, or would leave its changes out of the
+ * audit log: nothing in its answers would show that. Throws an `Error` that says what is missing.
  */
 export function refuseIncomplete(
   {

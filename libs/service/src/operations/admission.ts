@@ -1,6 +1,6 @@
 /** How many operations a service works on at the same time by default: enough to keep a database busy (bench/README.md). */
 export const operationsAtOnce = 64;
-/** A service turns work away if it is expected to take more than this share of the time left until the caller's deadline. */
+/** Work is turned away if waiting and working are expected to take more than this share of the time until the caller's deadline. */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;
 /** How long all places may be taken before the queue counts as standing and no longer as a burst, in ms. */
@@ -36,7 +36,7 @@ export class Admission {
   }
 
   /**
-   * Takes a place: immediately, or, if all are taken, as soon as one is free. `false` if the work would not be done in good time
+   * Takes a place: immediately, or, if all are taken, as soon as one is free. `false` if the work would not be done long enough
    * before the deadline (Unix time in ms). The caller gives its place back with `leave`.
    */
   enter(deadline: number): boolean | Promise<true> {

@@ -18,9 +18,9 @@ const usualMs = 10_000;
 const turns = new Turns();
 
 /**
- * Answers a request with a key: with the answer it got before, or by `answer`, whose changes and answer are stored in one write
- * (docs/adr/0046). `answer` runs again when a change that it asked for is refused. Throws `request/in-progress`,
- * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws; nothing is stored then.
+ * Answers a request with a key: either with the answer that was kept, or by calling `answer` and storing its changes and its
+ * answer in one write (docs/adr/0046). If the store refuses one of these changes, `answer` runs again. Throws
+ * `request/in-progress`, `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws; nothing is stored then.
  */
 export async function answerOnce(
   of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },

@@ -46,7 +46,7 @@ export class Audit {
     return this.#isWanted || this.#spec.audit !== undefined;
   }
 
-  /** Whether the request leaves a row even if it changed nothing that carries an event: requests of operators do. */
+  /** Whether the request is an operator's and leaves a row: then it does so even if it made no change that carries the row's event. */
   get isOfOperator(): boolean {
     return this.#isWanted && this.#context.operator !== undefined;
   }
@@ -84,7 +84,8 @@ export class Audit {
     const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
     if (name === undefined || value === undefined) return null;
     const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
-    // No recorded action of a user changes another user: at most it is tried. A row is about one user and is erased with that user.
+    // A recorded action of a user never changes another user; at most the user tries it. So the row is only about the user who
+    // acted, and is erased with that user.
     return target.startsWith('user:') && this.#actor?.startsWith('user:') ? null : target;
   }
 
@@ -137,7 +138,7 @@ export function eventOf(row: AuditRow): EventEnvelope {
   });
 }
 
-/** The keys that the events of the audit log about a user lie between. */
+/** The keys between which the events of the audit log about a user lie. */
 export function auditEventsOf({ projectId, userId }: { projectId: string; userId: string }) {
   // `;` is the character after `:`.
   return { from: `${projectId}|audit|${userId}:`, to: `${projectId}|audit|${userId};` };

@@ -85,7 +85,7 @@ type Told = Partial<Record<keyof RequestContext | 'timeLeftMs', unknown>>;
 export function encodeContext(context: Partial<RequestContext>): Message['headers'] {
   const { traceparent, userAgent, deadline } = context;
   // JSON leaves out what is undefined. Removing the field from the object would cost more than all the rest here.
-  // The deadline itself stays in it for the previous version, which reads that while both versions run.
+  // The deadline itself stays in the header for services of the previous version, which read it while both versions run.
   const told: Told = { ...context, traceparent: undefined };
   if (deadline !== undefined) told.timeLeftMs = deadline - Date.now();
   // Half of a surrogate pair is not valid text, and databases refuse it.
@@ -95,7 +95,7 @@ export function encodeContext(context: Partial<RequestContext>): Message['header
   return headers;
 }
 
-/** Reads a context from header lines. Its deadline counts from `at`, Unix ms: now, or when the lines may have come in. */
+/** Reads a context from header lines. The time left counts from `at`, Unix ms: now, or the earliest time they may have come in. */
 export function decodeContext(headers: Message['headers'], at = Date.now()): RequestContext {
   const text = headers[contextHeader];
   const traceparent = headers[traceparentHeader] ?? null;

@@ -46,8 +46,8 @@ export interface OperationHandler<App, O extends OperationSpec = OperationSpec> 
 
 /**
  * `shared`: it shares places with all operations of its service. `own`: it shares with none, because it waits for a hashing
- * thread, which is scarcer than the store: meanwhile it would keep a place from the others. `none`: it needs no place, because it
- * is always answered from memory.
+ * thread, which is scarcer than the store: while it waits, it would keep others from a shared place. `none`: it needs no place,
+ * because it is always answered from memory.
  */
 export type Places = 'shared' | 'own' | 'none';
 

@@ -10,7 +10,7 @@ export interface UserName {
 }
 
 /**
- * Asks identity which users the rows name. Returns a function that gives the id for a name, or `undefined` if there is no such
+ * Asks identity which users the rows name. Returns a function from a name to the id, or to `undefined` if there is no such
  * user. Throws `project/not-found`, and what `ask` throws.
  */
 export async function nameUsers(

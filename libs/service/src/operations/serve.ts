@@ -85,7 +85,7 @@ export function serveOperation<App>(
       if (options.checkOutput && spec.status !== 204) (spec.parts?.head ?? spec.output).parse(output);
       return { output, reply: successReply(spec.status, output, headers, spec.contentType) };
     };
-    // The check has blocked the event loop, and in the embedded form nothing else gives it up.
+    // The check has blocked the event loop, and in the embedded form nothing else yields to it.
     if (message.body.length > largeBody) await nextTurn();
     const { replies } = options;
     if (asked.context.idempotencyKey === undefined || !replies) return (await answer()).reply;

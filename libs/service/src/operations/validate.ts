@@ -147,7 +147,7 @@ function check(
   const unknown = faults.filter(({ isUnknown }) => isUnknown);
   if (hasAny(unknown)) throw refusal('request/unknown-field', unknown);
   const [{ code, field }] = faults;
-  // An invalid name in a path is answered as if the thing that it names did not exist, whatever the reason
+  // If a name in a path is invalid for any reason, the answer is the same as if nothing had that name
   // (spec#collections-not-found).
   if (place === 'params') throw new ApiError(codeFor(spec, place, field));
   throw refusal(code ?? codeFor(spec, place, field), faults);
@@ -180,7 +180,7 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
   });
 }
 
-/** The code of a failed place: the contract's most exact entry, else `<feature>/invalid-<place>`. */
+/** The code for a fault in a place: the contract's most exact entry, else `<feature>/invalid-<place>`. */
 function codeFor(spec: OperationSpec, place: Place, field: string): ErrorCode {
   const exact = spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place];
   if (exact) return exact;

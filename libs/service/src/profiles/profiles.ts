@@ -40,13 +40,13 @@ export class ProfileCopy {
   readonly #documents: Documents;
   readonly #collection: Collection<StoredProfile>;
 
-  /** @param of With what else a service keeps of each, texts that they are found by say. */
+  /** @param of The collection that holds the copy: a service that searches for users adds the texts by which they are found. */
   constructor(documents: Documents, of: Collection<StoredProfile> = profileCollection) {
     this.#documents = documents;
     this.#collection = of;
   }
 
-  /** The profiles of those of these users who have one, by id. */
+  /** The profiles of these users, by id; users who have none are left out. */
   async find(projectId: string, userIds: readonly string[]): Promise<Map<string, PublicUser>> {
     const users = new Map<string, PublicUser>();
     for (const { doc } of await this.#read(projectId, userIds))

@@ -17,7 +17,7 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
   for (const of of collections) {
-    // Answers hold what people have written, and cannot be opened to replace it: nobody has the keys.
+    // Leaves out answers: they hold what people have written, and nobody has the keys to open and replace it.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
     if (!standIn) throw new Error(`Nothing says what stands for ${of.name} of ${backup.service}.`);

@@ -31,7 +31,7 @@ const some = 1_000;
 /** The last version given to a copied document. Any number will do: nobody has read these documents yet. */
 let rev = 0;
 
-/** Fills a new database file of a service, without the service. It is worth nothing before `close` has returned. */
+/** Fills a new database file of a service, without the service. The file is worth nothing before `close` has returned. */
 export class DocumentsFile implements Copied, Disposable {
   readonly #file: string;
   readonly #db: DatabaseSync;

@@ -22,7 +22,7 @@ const titles =
  */
 export class MadeUp {
   readonly #key = randomBytes(32);
-  /** The hash of the password that everybody who has a password has in the copy. */
+  /** The hash of one password. In the copy, everybody who has a password has this one. */
   readonly passwordHash: string;
 
   constructor(passwordHash: string) {
@@ -66,7 +66,7 @@ export class MadeUp {
     return pick(titles, this.#hash(`title ${text}`), 0);
   }
 
-  /** Replaces a text that must stay different from others. */
+  /** Replaces a text; different texts get different replacements. */
   text(text: string): string {
     return `made-up-${this.#hash(`text ${text}`).toString('hex', 0, 10)}`;
   }

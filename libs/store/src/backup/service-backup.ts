@@ -4,7 +4,7 @@ import type { Sealed } from '../documents/reseal.ts';
 import type { AnyStored } from './any-stored.ts';
 import type { MadeUp } from './made-up.ts';
 
-/** Rows of a collection that follow from targets. `of` gives the ids of a target's rows, or the range they lie in. */
+/** Rows of a collection that follow from targets. `of` returns the ids of a target's rows, or the range they lie in. */
 export interface Follows {
   rows: AnyCollection;
   target: AnyCollection;
@@ -22,7 +22,7 @@ export interface Copied {
 export interface Standing {
   /** `seq` of the target's last event; absent if the target is not there. */
   seq: number | undefined;
-  /** Whether the event is the last one that its target tells. */
+  /** Whether the event tells of its target's end, so that no other event follows. */
   isLast?: boolean;
 }
 
@@ -44,6 +44,6 @@ export interface ServiceBackup {
   /** What is sealed under KITH_SECRET, and how to reseal it. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
-  /** For each collection, by name: makes the document that replaces one in an anonymous copy; `null` leaves it out. */
+  /** For each collection, by name: makes what replaces a document in an anonymous copy; `null` leaves the document out. */
   anonymous: Readonly<Record<string, (stored: AnyStored, made: MadeUp) => AnyStored | null>>;
 }

@@ -12,7 +12,7 @@ import type { DocumentsFile } from './documents-file.ts';
 import type { Follows, ServiceBackup } from './service-backup.ts';
 
 export interface CopyOptions {
-  /** Whether every consumer had received an event, published at a position, when the backup began. */
+  /** Whether every consumer had already received an event when the backup began. The event was published at `position`. */
   hasArrived: (event: EventEnvelope, position: number) => boolean;
   /** Called from time to time, and at the end of a collection, with the number of documents that are copied. */
   progress?: (collection: string, count: number) => void;
@@ -38,7 +38,7 @@ const ever = { $gt: new Date(0) };
 
 /**
  * Copies a service's database on MongoDB to a file, while the service goes on. A target and its rows are copied as of one
- * version. Different targets may be copied as of different moments, none of them before the copy began (docs/adr/0038).
+ * version. Different targets may be copied as of different moments, all of them after the copy began (docs/adr/0038).
  */
 export class ServiceCopy implements AsyncDisposable {
   readonly #backup: ServiceBackup;
@@ -75,12 +75,12 @@ export class ServiceCopy implements AsyncDisposable {
     return new ServiceCopy(backup, file, options, { documents, client, database: from.database });
   }
 
-  /** Copies the collections that are to be read before those of any service. */
+  /** Copies the collections that are to be read before all other collections of any service. */
   async copyEarly(): Promise<void> {
     for (const of of this.#early) await this.#copyAlone(of);
   }
 
-  /** Answers are read before the targets: so the copy also has the change of every answer in it (docs/adr/0046). */
+  /** Answers are read before the targets: so for every answer in the copy, its change is in the copy too (docs/adr/0046). */
   get #early(): readonly AnyCollection[] {
     const { declared, early = [] } = this.#backup;
     return [...early, ...declared.collections.filter((of) => of === replyCollection)];
@@ -185,7 +185,10 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Replaces what was copied of a target before, or removes it. Returns the id of a target that has one of its unique keys. */
+  /**
+   * Replaces an earlier copy of a target; removes it if the target is gone. Returns the id of another target that has one of its
+   * unique keys.
+   */
   #bring(of: AnyCollection, id: string, read: AnyRead | undefined): string | undefined {
     const before = this.#file.find(of, id);
     for (const { rows, target, of: rowsOf } of this.#backup.follows ?? []) {
@@ -200,7 +203,7 @@ export class ServiceCopy implements AsyncDisposable {
     return this.#file.put(of, { id, doc: read.doc, changed: changedAt?.getTime() ?? null });
   }
 
-  /** Copies the rows of targets. In a range it copies only rows that are newer than the copy of the target before. */
+  /** Copies the rows of targets. In a range it copies only rows that are newer than the earlier copy of their target. */
   async #copyRows(
     { rows, of }: Follows,
     targets: readonly AnyRead[],
@@ -242,8 +245,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Reads a range of documents in the order of their ids, some at a time. With `since` it reads those of later versions,
-   * including gone rows.
+   * Reads a range of documents in the order of their ids, some at a time. With `since` it reads only documents of later
+   * versions, including rows that were taken away.
    */
   async *#walk(of: AnyCollection, { above, below }: { above: string; below: string }, since?: number) {
     const stored = this.#db.collection<MongoDocument>(of.name);
@@ -276,7 +279,7 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Copies events. An event counts as unpublished if it was, or if a consumer may not have received it. */
   async #copyEvents(): Promise<void> {
-    // Looks first at the place that events come from: an event that is no longer there is among the copies.
+    // Looks at the targets first: an event that has just left its target is then found in `events`.
     for (const { name, kind, silent } of this.#backup.declared.collections) {
       if (kind !== 'target' || silent) continue;
       const filled = this.#db.collection<OutboxFields & { _id: string }>(name).find({ outboxAt: ever });
@@ -306,7 +309,7 @@ export class ServiceCopy implements AsyncDisposable {
 
   /** Leaves out events that are newer than their copied target: they were made after it was copied. */
   #leaveOutLater(): void {
-    // The aggregates without a target. Those that began during the copy and have not ended were made after their place was copied.
+    // The aggregates without a target. Those that began during the copy and have not ended were made after their ids were passed.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {
       const later: string[] = [];

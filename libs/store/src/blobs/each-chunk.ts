@@ -1,5 +1,5 @@
 /**
- * Passes each chunk to `take` and waits for it before it asks for the next chunk, because both chunks may use the same memory.
+ * Passes each chunk to `take`, and asks for the next one only when `take` has ended, because both may use the same memory.
  * Rejects when the source or `take` rejects or the signal is aborted, but never while `take` is at work.
  */
 export async function eachChunk(

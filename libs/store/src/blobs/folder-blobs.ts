@@ -125,7 +125,7 @@ async function writeWhole(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  // Opens the draft before it reads the source: the source may fail, and then the caller removes the draft.
+  // Opens the draft before it reads the source: if the source fails, the draft is already there for the caller to remove.
   const draft = await open(path, 'wx', 0o600);
   try {
     let size = 0;

@@ -5,7 +5,7 @@ import '../drivers/mongo-driver.ts';
 import { type BlobEntry, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
-/** Bytes of one chunk. A reader of a range reads at most this much too much, at each end. */
+/** Bytes of one chunk. A reader of a range reads at most this many bytes too many at each end. */
 const chunkBytes = 255 * 1024;
 
 interface File {
@@ -109,7 +109,7 @@ export class GridFsBlobs implements Blobs {
 
   async sweep(ms: number): Promise<void> {
     const before = Date.now() - ms;
-    // Walks the first chunk of each file: the file's id tells when it was made.
+    // Walks the first chunk of each file. The file's id contains the time when it was made.
     const firsts = this.#chunks.find({ n: 0 }, { projection: { files_id: 1 } });
     for await (const { files_id: id } of firsts) {
       if (id.getTimestamp().getTime() >= before) continue;

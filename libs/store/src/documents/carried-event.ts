@@ -28,7 +28,7 @@ export class CarriedEvent {
     this.#make = make;
   }
 
-  /** Makes changes in a database. If an event waits for a change there, it goes along. */
+  /** Makes changes in a database. If an event waits for a change there, it is stored with them. */
   static along(outbox: Outbox, changes: readonly AnyChange[], make: Make): ReturnType<Make> {
     const carried = carrying.getStore();
     if (!carried || carried.isStored || !carried.#isOpen || carried.#outbox !== outbox) return make(changes);

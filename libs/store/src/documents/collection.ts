@@ -20,8 +20,8 @@ export interface Index<D> {
 
 /**
  * A kind of document, declared once and stored by either engine. Ids and keys are printable ASCII, so that both engines sort
- * them alike, by bytes; several fields make one key of fixed widths. Times are Unix milliseconds. A document does not repeat
- * what its id says: the service reads that from the id.
+ * them alike, by bytes. A key that is made of several fields gives each a fixed width. Times are Unix milliseconds. A document
+ * does not repeat what its id says: the service reads that from the id.
  */
 export interface Collection<D> {
   /** Lower-case letters, digits and `_`. */
@@ -51,7 +51,7 @@ export interface Collection<D> {
 // biome-ignore lint/suspicious/noExplicitAny: what is made of a document and what is read of it are of one type, which is not asked for here.
 export type AnyCollection = Collection<any>;
 
-/** Sums under an id that changes add to. A sum is 0 before anything is added. Changes never read sums in order to write them. */
+/** Sums that changes add to, under ids. A sum is 0 before anything is added. Changes never read sums in order to write them. */
 export interface Counters<Field extends string = string> {
   name: string;
   fields: readonly Field[];

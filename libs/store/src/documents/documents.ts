@@ -5,7 +5,7 @@ import type { Reply } from './reply-collection.ts';
 
 declare const version: unique symbol;
 
-/** A document as it was read. Only the store knows which version that was. */
+/** A document as it was read. Only the store knows which version was read. */
 export interface Stored<D> {
   readonly id: string;
   readonly doc: D;
@@ -153,28 +153,29 @@ export interface Documents {
   ): Promise<{ rows: Stored<D>[]; total: number }>;
   /** The number of documents in a range. Walks all of them: only for operators' lists, and for short lists of one user. */
   count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number>;
-  /** Documents in a range that contain a text in one of these fields, or begin with it, and their total. Walks the range. */
+  /** Documents in a range with a field that contains a text or, with `starts`, begins with it; and their total. Walks the range. */
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
   /**
    * Makes changes independently of each other, in order and in few round trips, and returns the outcome of each. When it
-   * rejects, the change that failed was not made, but others may have been: read again before you try again. Changes of a
+   * rejects, any of them may have been made, each as a whole or not at all: read again before you try again. Changes of a
    * request with a key are held until its answer is known, and no read sees them before that (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
    * Keeps copies: a higher epoch wins, then a higher version; a mark wins over both. Copies that arrive at the same time are
-   * one write.
+   * stored in one write.
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
    * Deletes at most `limit` rows, copies or counters of a range for good, without a change, and also what is remembered of rows
-   * that were taken away before. Returns how many. Counters that changes are about to add to stay. Throws `TypeError` for
+   * that were taken away before. Returns how many. Leaves counters that changes are about to add to. Throws `TypeError` for
    * targets.
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Reads at most `limit` targets that have one of these keys, settled and in no order, and fences off the writers that are creating
-   * more of them: they check `below` again before they commit. Once what is above is deleted and nothing remains, nothing ever will.
+   * Reads at most `limit` targets that have one of these keys, settled and in no order. Also fences off writers that are creating
+   * more such targets: these writers check `below` again before they commit. So if the document above was deleted before, and
+   * nothing remains, no such target can appear any more.
    */
   remaining<D>(
     of: Collection<D>,
@@ -184,7 +185,7 @@ export interface Documents {
   ): Promise<Stored<D>[]>;
   /**
    * Removes at most `limit` rows from ranges of ids, without a change, and returns how many. Unlike after `clear`, a delayed writer
-   * cannot bring them back. For settled targets that are about to be erased.
+   * cannot bring them back. For the rows of settled targets that are about to be erased.
    */
   clearRows(
     of: AnyCollection,
@@ -194,16 +195,16 @@ export interface Documents {
   /** Erases the settled targets that are still as they were read and have no unpublished events. Returns how many. */
   eraseAll<D>(of: Collection<D>, targets: readonly Stored<D>[]): Promise<number>;
   /**
-   * Deletes a target for good, without a change, and all that is remembered of it. It is for the remains of an ended account.
+   * Deletes a target and all that is remembered of it, for good and without a change. It is for the remains of an ended account.
    * If only the id is given, deletes whatever is or was there. Returns `false` when the target has changed since it was read,
-   * or its events or what follows from it are still on their way.
+   * or when its events, or what follows from its changes, are still on their way.
    */
   erase<D>(of: Collection<D>, target: Stored<D> | string): Promise<boolean>;
   /** Deletes rows or copies by id for good, as `clear` does. Throws `TypeError` for targets. */
   clearIds(of: AnyCollection, ids: readonly string[]): Promise<void>;
   /**
-   * Tells whether the last change of a target is at most `ms` old and was made before the target was read. Uses the database's clock,
-   * because replicas' clocks differ. Creating a target does not count as a change. The collection must be `dated`.
+   * Whether the last change of a target is at most `ms` old, and the target has not changed since it was read. Uses the database's
+   * clock, because replicas' clocks differ. Creating a target does not count as a change. The collection must be `dated`.
    */
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
   /** Deletes what has expired, and repairs what processes left behind when they died. */
@@ -245,7 +246,7 @@ export function standingOf({ epoch, version }: Pick<Copy<unknown>, 'epoch' | 've
   return { epoch: Number.MAX_SAFE_INTEGER, newest: Number.MAX_SAFE_INTEGER };
 }
 
-/** The total of a search, if the results tell it without a second walk of the range; else `undefined`. */
+/** The total of a search, if it follows from the results without a second walk of the range; else `undefined`. */
 export function knownTotal(
   { above, limit, skip = 0 }: Range,
   found: number,

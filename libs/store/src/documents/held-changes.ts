@@ -19,7 +19,7 @@ export class HeldChanges {
 
   /**
    * @param replies The answers in the database whose changes are held. The work may also ask services with other databases.
-   * @param refused The change, by position, that was refused when the work was done before.
+   * @param refused The position of the change that was refused when the work was done before, and the refusal.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {
     this.#replies = replies;

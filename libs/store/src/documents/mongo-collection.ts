@@ -39,8 +39,8 @@ export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
- * The place of a new target, which no read shows. It has no unique keys, which only the commit takes: otherwise an abandoned
- * place would keep a key from others.
+ * The place of a new target, which no read shows. It has no unique keys: only the commit takes them, because otherwise an
+ * abandoned place would keep a key from others.
  */
 export function placeOf<D>(of: Collection<D>, id: string, set: D | null): MongoTarget {
   const keys = Object.entries(set === null ? {} : keysOf(of, id, set));

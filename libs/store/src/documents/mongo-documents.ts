@@ -65,8 +65,8 @@ const ever = { $gt: new Date(0) };
 /** Number of ranges whose rows are looked for at the same time. */
 const fewRanges = 10;
 /**
- * Up to this `skip`, rows and their total are read at the same time; beyond it, the total first tells whether there are
- * so many rows.
+ * Up to this `skip`, rows and their total are read at the same time; beyond it, the total is read first, and the rows only
+ * if there are so many.
  */
 const shallow = 20_000;
 /** How often one change may lose a race; each loss means that another change was made. */

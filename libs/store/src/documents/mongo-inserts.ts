@@ -15,7 +15,7 @@ export type Inserted = 'made' | 'place' | Refusal;
 
 /** Maximum number of documents per write. */
 const most = 1_000;
-/** Writes in a row that may store nothing: each time, the holder of a key has released it or was rolled back too. */
+/** How many writes in a row may store nothing. Each time, the holder of a key has released it, or was rolled back as well. */
 const attempts = 10;
 
 export function isInsert(change: AnyChange): change is Insert {
@@ -61,12 +61,12 @@ export function newKeysOf({ in: of, target, set }: AnyChange): string[] {
  */
 export async function insertAll(reads: MongoReads<unknown>, inserts: readonly Insert[]): Promise<Inserted[]> {
   const of: AnyCollection = reads.collection;
-  // Recognises an own insert that was stored although its answer was lost.
+  // Marks the inserts of this call, so that one that was stored although its answer was lost is recognised.
   const lastOp = randomUUID();
   const documents = new Map(
     inserts.map(({ target, set, events = [] }) => {
       const content = { ...contentOf(of, target, set), ...(events.length > 0 && outboxFields(events)) };
-      // Above the last `rev` of a document that had this id before, as in `#placeOf`.
+      // Above the last `rev` of a document that had this id before, as in `placeOf`.
       return [target, { _id: target, rev: Date.now(), lastOp, ...content } as MongoTarget] as const;
     }),
   );

@@ -29,8 +29,8 @@ export interface MongoManyOptions {
 }
 
 /**
- * Makes many changes: those that do not depend on each other together (`changeAll`), in about ten round trips. If another
- * process was faster with one, leaves it to `makeOne`, which tells why it is refused.
+ * Makes many changes. Those that do not depend on each other are made together (`changeAll`), in about ten round trips. If
+ * another process was faster with one, leaves it to `makeOne`, which returns why it is refused.
  */
 export class MongoMany {
   readonly #options: MongoManyOptions;
@@ -110,7 +110,7 @@ async function refuse(
       return holder && holder !== id;
     });
     if (there.has(id)) outcomes[at] = 'there';
-    // A change with `below` is not refused here: if the document above is missing, that has to be told first.
+    // A change with `below` is not refused here: if the document above is missing, `orphan` has to be the refusal.
     else if (taken && !below) outcomes[at] = { taken };
   }
 }
@@ -130,7 +130,7 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   if (taken.length > 0) {
     // Takes over places that others have left.
     const _id = { $in: taken.map((place) => place._id) };
-    // In the same order.
+    // Takes them over in the same order, for the same reason.
     const left = await stored.find({ _id, shape: { $exists: false } }, { sort: { _id: 1 } }).toArray();
     const keys = left.map((place) => ({
       updateOne: {

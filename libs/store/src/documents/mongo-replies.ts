@@ -9,7 +9,8 @@ import { contentOf } from './mongo-content.ts';
 import { keepReplyMs, type Reply, replyCollection } from './reply-collection.ts';
 
 /**
- * An answer, or, if it has no content, a request under way. `pending` names the request's change while that may be about to commit.
+ * An answer, or, if it has no content, a request under way. `pending` names the request's change while this change may be about
+ * to commit.
  */
 type StoredReply = MongoDocument & CounterFields & { claim?: string; until?: Date; forMs?: number };
 

@@ -24,7 +24,7 @@ export interface ServiceMove {
 
 const keepMs = 7 * 24 * 3600 * 1000;
 
-/** The outbox: a published event expires as many days after it was stored as it would have on SQLite. */
+/** The outbox. A published event expires at the same time as it would have on SQLite. */
 export const movedEvents: MovedTable = {
   table: 'events',
   key: ['key'],

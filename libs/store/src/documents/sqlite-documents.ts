@@ -40,7 +40,7 @@ export interface SqliteDocumentsOptions extends Declared {
 /** A version of a document. `rev` is random, so that a new document is never taken for a deleted one with the same id. */
 type Read<D> = Stored<D> & { rev: number };
 
-/** From this number of changes on they are a bulk: the log is copied back less often. */
+/** This many changes, or more, are a bulk: the log is copied back less often. */
 const bulk = 100;
 
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
@@ -328,7 +328,7 @@ class SqliteDocuments implements Documents {
 
 /**
  * Gathers the rows and sums that follow from the changes of one transaction, and writes them at its end in the order of their
- * ids: rows side by side touch fewer pages than in the order of the changes.
+ * ids: neighbouring rows touch fewer pages than rows in the order of the changes.
  */
 class SqliteFollowing {
   readonly #rows = new Map<SqliteTable<unknown>, Map<string, unknown>>();

@@ -1,4 +1,4 @@
-// The thread that `checkpoints.ts` starts: copies the log of a database into it while others write on.
+// The thread that `checkpoints.ts` starts: copies the log of a database into that database while others go on writing.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 

@@ -7,7 +7,7 @@ import {
 } from 'mongodb';
 import { isMongoDeadlock, mongoDeadlock } from './mongo.ts';
 
-/** A unique key has refused the write, or it was given up to end a deadlock. */
+/** The codes of two failures: a unique key has refused the write, or the write was given up to end a deadlock. */
 const expected: readonly unknown[] = [11000, mongoDeadlock];
 
 /**

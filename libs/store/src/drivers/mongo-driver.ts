@@ -20,6 +20,6 @@ const { onClose } = Connection.prototype;
  */
 Connection.prototype.onClose = function () {
   onClose.call(this);
-  // The connection itself listens as well, so this is never thrown.
+  // The connection itself listens for `error` too, so this error is never thrown.
   this.socket.emit('error', new Error('closed'));
 };

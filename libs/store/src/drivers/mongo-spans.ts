@@ -3,7 +3,8 @@ import type { CommandFailedEvent, CommandStartedEvent, CommandSucceededEvent, Mo
 
 /**
  * Makes spans of the commands that traced work sends to a database. A span has a command's name and collection, never
- * its content. For a failure it has the code, because the text of a duplicate-key error names the value.
+ * its content. For a failure it has only the code or the name of the error: the text of a duplicate-key error quotes the
+ * value.
  */
 export function traceCommands(client: MongoClient, tracing: Tracing): void {
   const open = new Map<string, TraceSpan>();

@@ -15,7 +15,7 @@ export interface BatchOptions {
   projection?: Document;
 }
 
-/** The batch size for one document per key, plus one: a batch that is exactly full does not tell that nothing follows. */
+/** The batch size for one document per key, plus one: a batch that is exactly full does not show that nothing follows. */
 export function batchFor(keys: readonly string[]): number {
   return Math.max(keys.length + 1, 101);
 }
@@ -25,9 +25,9 @@ interface Answer<T> {
 }
 
 /**
- * Finds documents that come in one batch, with the `find` command itself: the driver's cursor, which is made for further
- * batches, takes half as much time again. If there are further batches, or the server has gone away, the cursor reads instead:
- * it can continue and retry.
+ * Finds documents that come in one batch. Uses the `find` command itself, because the driver's cursor, which is made for
+ * further batches, takes one and a half times as long. If there are further batches, or the server has gone away, the cursor
+ * reads everything instead: it can continue and retry.
  */
 export async function readBatch<T extends Document>(
   stored: MongoCollection<T>,

@@ -27,7 +27,7 @@ const busyMs = 5_000;
 /** The size of the page cache: SQLite's own default, and the size for a bulk. */
 const cacheKib = 2_000;
 const bulkCacheKib = 64_000;
-/** The number of pages in the log from which a transaction copies it into the database: SQLite's own default. */
+/** If the log has this many pages, a transaction copies it into the database: SQLite's own default. */
 const usualLog = 1_000;
 const synchronousOf = new WeakMap<DatabaseSync, Synchronous>();
 
@@ -112,7 +112,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** The number of pages in the log (160 MB) from which a bulk copies it itself, because the thread that does so is late. */
+/** If the log has this many pages (160 MB), a bulk copies it itself: the thread that should have done so is late. */
 const longestLog = 40_000;
 
 /**
@@ -131,8 +131,8 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * A transaction that does not wait for the disk: if the machine loses it, its content can be found out again, as long as what
- * was stored before it in the same file is there.
+ * A transaction that does not wait for the disk. Only for content that can be found out again if the machine loses it, from
+ * what was stored in the same file before.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
   if (synchronousOf.get(db) !== 'full') return transaction(db, work);

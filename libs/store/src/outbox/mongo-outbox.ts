@@ -35,7 +35,7 @@ interface EventDocument {
   last?: number;
 }
 
-/** Maximum number of events in an aggregate's document: then the next change has to copy them out first. */
+/** Maximum number of events in an aggregate's document. If it is reached, they are copied out before the next change. */
 export const outboxLimit = 16;
 /** Filter for a document whose outbox takes one more event; if it does not match, `MongoOutbox.makeRoom` helps. */
 export const outboxHasRoom = { [`outbox.${outboxLimit - 1}`]: { $exists: false } };
@@ -57,7 +57,8 @@ export const eventsIndexes: readonly IndexDescription[] = [
 ];
 
 /**
- * A batch that was published, under its last position. Kept apart from the events, because one more index would cost each event.
+ * A batch that was published, under its last position. Kept apart from the events: one more index on them would make every
+ * event more expensive.
  */
 interface MarkDocument {
   _id: number;
@@ -125,7 +126,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
-    // Notes first where the copies are: an event that is marked without such a note would never be looked for.
+    // First notes where the copies are: an event that is marked without such a note would never be found by its position.
     if (copies) await this.#noteBatch(keys, copies);
     await this.#events.updateMany(
       { _id: { $in: [...keys] } },
@@ -150,7 +151,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async holds(range: EventRange, { unpublished }: { unpublished?: true } = {}): Promise<boolean> {
-    // Looks first at the place that events come from: an event that is no longer there is among the copies.
+    // Looks at the aggregates' documents first: an event that has just left its document is then found in `events`.
     for (const aggregates of this.#aggregates) {
       const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
       if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;

@@ -40,7 +40,7 @@ export interface EventRange {
 export interface Outbox {
   /** Notes of how far the service's consumers have got, if its database keeps them. */
   readonly progress?: Progress;
-  /** The oldest events that are stored but not marked as published; with `past`, the oldest after that. */
+  /** The oldest events that are stored but not marked as published; with `past`, only events after it. */
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
   /** Marks events as published and notes the span that their copies lie in, which widens an earlier span. */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
@@ -52,7 +52,7 @@ export interface Outbox {
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
-  /** The highest position on the bus, between `above` and `below`, that events are marked with, and the id of the event there. */
+  /** Of all positions between `above` and `below` that events are marked with, the highest, and the id of the event there. */
   newest(above: number, below?: number): Promise<{ position: number; id: string } | undefined>;
   /** Removes marks: events marked with a position above `after`, up to `upTo`, are to be published again. */
   unpublish(after: number, upTo: number): Promise<void>;
@@ -83,7 +83,7 @@ export interface Epoch {
 
 /** The log of events that an outbox's marks refer to. */
 export interface MarkedLog {
-  /** As `Bus.log()` tells it. */
+  /** `created` of `Bus.log()`. */
   created: string;
   /** The highest position that is marked, as of the last comparison. */
   highest: number;

@@ -13,8 +13,8 @@ export interface ManyChange extends Omit<Change, 'events'> {
 
 /**
  * Makes many changes as `Settler.change` makes one, with the same steps and guarantees; each step is one write for all
- * changes. Returns for each change whether it was made: one that was not has lost its target, a unique key, or a deadlock
- * to another change. All targets are in one collection, and each is changed once.
+ * changes. Returns for each change whether it was made. A change that was not made has lost its target, a unique key or a
+ * deadlock to another change. All targets are in one collection, and each is changed once.
  */
 export async function changeAll(
   db: Db,
@@ -85,7 +85,7 @@ interface Count {
   inc: Record<string, number>;
 }
 
-/** Gives every counter its intents in one write. Rejects when a counter was erased meanwhile, or has no room in time. */
+/** Gives every counter its intents in one write. Rejects when one was erased meanwhile, or has no room in time. */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     const counters = db.collection<CounterFields>(name);
@@ -150,9 +150,9 @@ async function putRows(db: Db, planned: readonly Planned[], until: number): Prom
 
 /**
  * Writes rows of one collection as `writeRow` does: a row that is put is first inserted hidden, then shown. The hidden
- * document already has the row's content, so that a few updates show all rows. Its negative `rev` is lower than any other
- * and belongs to this call alone, which tells it from the documents of other writers. No list of documents shows it,
- * because it has no `shape`.
+ * document already has the row's content, so that a few updates show all rows. Its `rev` is a random negative number: lower
+ * than that of any shown row, and different in every call, so that a call recognises the documents that it has hidden. No
+ * list of documents shows them, because they have no `shape`.
  */
 async function putRowsIn(
   stored: Collection<RowFields>,

@@ -4,7 +4,7 @@ import type { OutboxFields } from '../outbox/mongo-outbox.ts';
 
 /**
  * A listing row that follows from a change. `put: null` takes it away. The id is fixed by the change and belongs to one
- * target for ever: writers of a row tell early from late changes by the target's `rev`.
+ * target for ever: so a writer of the row can see by the target's `rev` whether a later change has written it already.
  */
 export interface RowWrite {
   in: string;

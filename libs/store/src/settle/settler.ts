@@ -141,11 +141,11 @@ export class Settler {
   }
 
   /**
-   * Settles at most twenty of the intents that a counter was read with, those older than a second: their processes died or
-   * are slow. Younger intents are left to their writers, who acknowledge a change only once it is counted: so a reader sees
-   * all that was acknowledged before this call. Intents that this process is making or settling are left alone too:
-   * otherwise, when everything is slow, readers would do the same work over and over. Returns whether the counter is to be
-   * read again; once is enough.
+   * Settles at most twenty of the intents that a counter was read with. Takes only those older than a second: their
+   * processes died or are slow. Younger intents are left to their writers, who acknowledge a change only once it is counted:
+   * so a reader sees all that was acknowledged before this call. Intents that this process is making or settling are left
+   * alone too: otherwise, when everything is slow, readers would do the same work over and over. Returns whether the counter
+   * is to be read again; once is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -285,7 +285,7 @@ export class Settler {
     await this.#counters(counter.in).updateOne({ _id: counter.id }, { $pull: { pending: { op } } });
   }
 
-  /** Tells a compare-and-set that lost from one that won and was repeated by the driver because the first answer was lost. */
+  /** Whether a compare-and-set that matched nothing has won all the same: if its answer was lost, the driver has repeated it. */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#read(target))?.lastOp === op;
   }

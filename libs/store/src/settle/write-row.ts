@@ -7,8 +7,8 @@ const goneForMs = 10 * 60_000;
 
 /**
  * Writes a row, unless a later change of its target has written it already. Resolves to `false` when nothing could be
- * written by `until` (Unix time in ms): by then the plan may be settled for long, and later changes of the row may be
- * forgotten.
+ * written by `until` (Unix time in ms): after that, others may have settled the plan long ago, and the row may no longer
+ * show that a later change has taken it away.
  */
 export async function writeRow(
   rows: Collection<RowFields>,

@@ -134,7 +134,7 @@ export class Client {
     if (!member.isPrimary) throw new MongoServerError({ message: 'not primary', code: 10107 });
     const answer = execute(member, made);
     if (isWrite) {
-      // A write waits for all entries of the log, even if it changed nothing.
+      // A write waits until a majority has all entries of the log, even if it changed nothing.
       const written = member.majority(member.log.length);
       if (!this.#gates) this.#set.replicateAll();
       try {

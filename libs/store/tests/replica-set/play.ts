@@ -171,7 +171,7 @@ class World {
       case 'go': {
         const awake = this.#gates.filter(({ client }) => !this.#asleep.has(client));
         const gate = awake[turn.at % awake.length];
-        // No command is left to go on: all wait for a majority.
+        // There is no command to let go on: all that are under way wait for a majority.
         if (!gate) {
           this.#set.replicateAll();
           return;

@@ -59,7 +59,7 @@ export function rowId(owner: string, lamp: string, life: string): string {
   return `${owner}|${lamp}|${life}`;
 }
 
-/** Reads a lamp, and first settles what was left of its last change. */
+/** Reads a lamp, and settles what was left of its last change. */
 export async function readLamp(db: Db, settler: Settler, name: string): Promise<Lamp> {
   const lamp = await lampsOf(db).findOne({ _id: name });
   if (!lamp) throw new Error(`no ${name}`);
@@ -93,7 +93,7 @@ export async function flip(settler: Settler, lamp: Lamp): Promise<Lamp | null> {
   return made ? { ...lamp, on, life, seq, rev: lamp.rev + 1 } : null;
 }
 
-/** What a reader sees of an owner: the total and the rows. Settles first, as a service's reader does. */
+/** What a reader sees of an owner: the total and the rows. Settles and reads again if need be, as a service's reader does. */
 export async function view(
   db: Db,
   settler: Settler,

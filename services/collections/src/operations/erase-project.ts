@@ -2,7 +2,7 @@ import { eraseProjectCollections } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Tells identity whether anything is left of a deleted project whose users it has erased (docs/adr/0044). */
+/** Erases what is left of a deleted project after identity has erased its users, and reports whether all is gone (docs/adr/0044). */
 export const eraseProjectHandler = internalHandler(
   eraseProjectCollections,
   async ({ projectId }, app: AppContext) => ({ isDone: await app.store.eraseProject(projectId) }),

@@ -6,7 +6,7 @@ import { type EntityRecord, toSavedEntity } from '../entity.ts';
 import { entityPosition } from '../store/entity-place.ts';
 import { placeInTree } from '../store/place.ts';
 
-/** The most collections that a page looks into, as each costs a query even if it holds little. */
+/** The largest number of collections that a page reads: each costs a query, even if it holds little. */
 const collectionsAtOnce = 50;
 
 /** Where a page ended: after a collection, or within one. */
@@ -39,7 +39,7 @@ function positionOf({ collection, entity }: Row): string {
   return JSON.stringify({ collection: placeInTree(collection), within } satisfies Position);
 }
 
-/** Reads rows from a position on. `next` is where to go on if fewer than `limit` were found. */
+/** Reads rows from a position on. If fewer than `limit` were found, `next` is the position to go on from. */
 async function readRows(
   app: AppContext,
   owner: Owner,

@@ -96,7 +96,7 @@ function differingFields(row: ImportedEntity, stored: EntityRecord): string[] {
   return Object.entries(isSame).flatMap(([field, same]) => (same ? [] : [field]));
 }
 
-/** Tells whether two values are the same JSON; the order of keys does not matter. */
+/** Whether two values are the same JSON; the order of keys does not matter. */
 function isSameJson(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 }

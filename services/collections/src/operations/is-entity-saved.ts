@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { ownerOf } from '../collection.ts';
 
 /**
- * Tells in which of the caller's collections an entity is saved, the oldest collection first
+ * Returns the caller's collections in which an entity is saved, the oldest collection first
  * (spec#collections-is-saved).
  */
 export const isEntitySaved = handler(spec, async (request, app: AppContext) => {

@@ -10,7 +10,7 @@ import { placed } from './place.ts';
 /** A collection as it is stored. The other fields are in its place. Times are Unix ms. */
 export interface StoredCollection
   extends Pick<CollectionRecord, 'name' | 'ancestors' | 'entityCount' | 'updatedAt' | 'seq'> {
-  /** Stored for a root only, whose place contains neither. */
+  /** Stored only for a root, because a root's place contains neither. */
   root?: Pick<CollectionRecord, 'id' | 'createdAt'> | undefined;
   /** Set when the collection is deleted. The document stays until everything below it is purged. */
   deleted?: true | undefined;

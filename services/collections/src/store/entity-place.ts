@@ -10,7 +10,7 @@ export function entityPosition({ addedAt, entityId }: EntityRecord): string {
   return `${String(addedAt).padStart(15, '0')}|${digest(entityId)}`;
 }
 
-/** Tells whether a text can be a position. */
+/** Whether a text can be a position. */
 export function isEntityPosition(text: string): boolean {
   return positionPattern.test(text);
 }
@@ -24,7 +24,7 @@ export function entityPlace({ projectId, id }: Home, entity: EntityRecord): stri
 
 /** When the entity at a place was added. */
 export function addedAtOf(place: string): number {
-  // Sliced, not split, as a page does this for each of its rows: the time has 15 digits, the digest 43 characters.
+  // Sliced, because splitting is slower and a page does this for each of its rows: the time has 15 digits, the digest 43 characters.
   return Number(place.slice(-59, -44));
 }
 

@@ -43,8 +43,8 @@ export class Imports {
   }
 
   /**
-   * Stores new collections whose parents are there or come before them. Tells what became of each, in the same order. If the id
-   * is taken already, this is the stored collection.
+   * Stores new collections whose parents are there or come before them. Returns what became of each, in the same order. If the
+   * id is taken already, the outcome is the stored collection.
    */
   async insert(records: readonly CollectionRecord[]): Promise<('stored' | 'deleted' | CollectionRecord)[]> {
     const outcomes = await this.#documents.change(records.map(adding));
@@ -56,8 +56,8 @@ export class Imports {
   }
 
   /**
-   * Saves the entities that are not saved yet. Gives for each batch those of its entities that were saved before, as they are
-   * stored; null if the collection has changed since it was read.
+   * Saves the entities that are not saved yet. For each batch, returns its entities that were saved before, as they are stored;
+   * null if the collection has changed since it was read.
    */
   async save(batches: readonly EntityBatch[]): Promise<(EntityRecord[] | null)[]> {
     const targets = batches.map(({ collection }) => this.#tree.readOf(collection));

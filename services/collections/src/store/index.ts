@@ -94,7 +94,7 @@ export class CollectionStore {
     return this.#make({ ...adding(record), events: [event] });
   }
 
-  /** Stores what a change made of a collection, with its event; `false` when another change came first. */
+  /** Stores a changed collection with the event of the change; `false` when another change came first. */
   async replace(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     return this.#change(before, { set: storedOf(after), events: [event] });
   }
@@ -104,7 +104,7 @@ export class CollectionStore {
     return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
   }
 
-  /** An entity as a collection holds it, with at least the changes made before the collection was read. */
+  /** An entity of a collection; `null` if it is not there. All changes that were made before the collection was read are visible. */
   async entity(collection: CollectionRecord, entityId: string): Promise<EntityRecord | null> {
     await this.#settle(collection);
     const key = savedKey(collection, entityId);

@@ -32,7 +32,7 @@ export function listRange(owner: Owner, parentId: string, after: string | null):
   return rangeBehind(listPrefix(owner, parentId), after ?? '');
 }
 
-/** Where a collection stands among all of its owner's, so that a walk over them can go on after it. */
+/** Where a collection stands among all its owner's collections, so that a walk over them can go on after it. */
 export function placeInTree(record: CollectionRecord): string {
   return placeOf(record).slice(ownerPrefix(record).length);
 }

@@ -3,14 +3,14 @@ import { collections, entities, idOf, type StoredCollection } from './collection
 import { entityRange } from './entity-place.ts';
 import { placed } from './place.ts';
 
-/** The most documents of one kind that a step touches. The embedded form serves no request meanwhile, for a few milliseconds. */
+/** The most documents of one kind that a step touches. During a step, a few milliseconds, the embedded form serves no request. */
 const batch = 200;
 
 type Deleted = Stored<StoredCollection>;
 
 /**
- * Erases deleted collections with everything below them, from the bottom up: a collection is erased before the one that leads
- * to it. So a process may die at any point, and several may purge at the same time.
+ * Erases deleted collections with everything below them, from the bottom up: a collection is erased before its parent, by
+ * which it is found. So a process may die at any point, and several may purge at the same time.
  */
 export class Purge {
   readonly #documents: Documents;
@@ -46,7 +46,10 @@ export class Purge {
     return erased > 0;
   }
 
-  /** Erases those that have no unpublished events and nothing left below them. Returns how many were erased. */
+  /**
+   * Erases what is below `some` and then, if nothing is left there, those of `some` that have no unpublished events. Returns how
+   * many were erased.
+   */
   async *#erase(some: readonly Deleted[]): AsyncGenerator<void, number> {
     const ids = some.map(({ id, doc }) => idOf(doc, id));
     let erased = 0;

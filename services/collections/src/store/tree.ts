@@ -53,12 +53,12 @@ export class Tree {
     const children = this.#recordsOf(found);
     const last = found.at(-1);
     if (!last || found.length < range.limit || children.length === found.length) return children;
-    // Deleted ones were among them, as they are until the purge: reads on for the rest.
+    // Deleted collections were among them, which stay until they are purged: reads on for the rest.
     const rest = { ...range, above: last.id, limit: range.limit - children.length };
     return [...children, ...(await this.children(rest))];
   }
 
-  /** Reads at most `limit` documents of an owner's and gives those that are there. `last` is the last one read, if more may follow. */
+  /** The collections that are there among at most `limit` documents of an owner's. `last` is the last one read, if more may follow. */
   async all(range: Range): Promise<{ there: CollectionRecord[]; last: CollectionRecord | undefined }> {
     const found = await this.#documents.range(collections, range);
     const last = found.length === range.limit ? found.at(-1) : undefined;

@@ -22,7 +22,7 @@ export interface EntityList {
 export interface Acts {
   root(): Promise<Collection>;
   create(parentId: string, name?: string): Promise<Answer>;
-  /** Creates a collection and gives it. */
+  /** Creates a collection and returns it. */
   make(parentId: string, name?: string): Promise<Collection>;
   rename(id: string, name: string): Promise<Answer>;
   remove(id: string): Promise<Answer>;

@@ -9,7 +9,7 @@ import { entityPlace } from '../../src/store/entity-place.ts';
 import { placeOf } from '../../src/store/place.ts';
 import { storedEntity, storedOf } from '../../src/store/record.ts';
 
-/** Writes so many entities of a collection into the database directly, in the store's format, and gives their ids, oldest first. */
+/** Writes `count` entities of a collection into the database directly, in the store's format. Returns their ids, oldest first. */
 export async function storeEntities(
   config: StoreConfig,
   collection: CollectionRecord,

@@ -4,7 +4,7 @@ import { changed, collectionEvent, newCollection, type Owner } from '../../src/c
 import { entityEvent } from '../../src/entity.ts';
 import type { CollectionStore } from '../../src/store/index.ts';
 
-/** Stores a collection below `parentId`, or a root if that is null; gives it as read back from the store. */
+/** Stores a collection below `parentId`, or a root if that is null; returns it as read back from the store. */
 export async function makeBelow(store: CollectionStore, owner: Owner, parentId: string | null) {
   const parent = parentId === null ? null : await store.find(owner, parentId);
   const made = newCollection(owner, { name: 'x', parent });

@@ -34,7 +34,7 @@ export interface World extends AsyncDisposable {
   store: StoreConfig;
   projectId: string;
   call(spec: OperationSpec, request: Call): Promise<Answer>;
-  /** Calls, expects success, and gives the collection. */
+  /** Calls, expects success, and returns the collection. */
   collection(spec: OperationSpec, request: Call): Promise<Collection>;
   /** Every event the service publishes, in the order it arrives. */
   events(): Promise<SeenEvent[]>;

@@ -12,12 +12,12 @@ export const requestHandler = handler(requestConnection, async (request, app: Ap
   const { projectId, caller, body, deadline } = request;
   const receiverId = request.params.userId;
   if (receiverId === caller.userId) throw new ApiError('connection/self-request');
-  // The caller's profile, too: the receiver's list has to show the caller at once.
+  // The caller's profile is needed, too, so that the receiver's list shows the caller immediately.
   const users = await findUsers(app, { projectId, userIds: [receiverId, caller.userId] }, request);
   if (users.size < 2) throw new ApiError('connection/user-not-found');
   const read = () => app.store.pairOf(projectId, caller.userId, receiverId);
   if (!(await mayAsk(app, { projectId, requesterId: caller.userId, receiverId, deadline }))) {
-    // A refusal for what is between the two comes first.
+    // If the state of the pair also refuses the request, that refusal takes precedence.
     const pair = await read();
     const refusal = decide(pair.state, partOf(pair, caller.userId), 'request', pair.blocks.length > 0);
     throw new ApiError(typeof refusal === 'string' ? refusal : 'connection/not-allowed');

@@ -24,8 +24,8 @@ export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> 
 }
 
 /**
- * The changed rows of declined requests. When one user of a declined pair blocks the other, the state and so the rows stay the
- * same.
+ * The changed rows of declined requests. When one user of a declined pair blocks the other, the state stays the same, and so do
+ * the rows.
  */
 function declinesChange(before: Pair, after: Pair) {
   if (before.state === after.state) return [];

@@ -29,7 +29,7 @@ export interface ListPage {
   total: number;
 }
 
-/** What became of a pair that was to be imported. If its connection exists already, this is the stored pair. */
+/** What became of a pair that was to be imported. If its connection exists already, the outcome is the stored pair. */
 export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | Pair;
 
 /** The store of connections. Lists and totals follow from the pairs. */
@@ -81,8 +81,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores pairs of another backend, one after the other, with their lists and totals and without events. Tells what became of
-   * each, in the same order. What is stored already stays as it is. If several pairs come at the same time with one connection
+   * Stores pairs of another backend, one after the other, with their lists and totals and without events. Returns what became
+   * of each, in the same order. What is stored already stays as it is. If several pairs come at the same time with one connection
    * id, only one of them is stored.
    */
   async import(projectId: string, given: readonly LivePair[]): Promise<ImportOutcome[]> {
@@ -90,7 +90,7 @@ export class ConnectionStore {
       given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
     );
     const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
-    // The writer of such a pair may have died. Nobody may be told that the pair exists before all of it does.
+    // The writer of such a pair may have died. Nobody may be told that the pair exists before its rows are stored as well.
     const there = await this.#documents.get(pairs, ids, { settled: true });
     return given.map((pair, at) => {
       if (outcomes[at] === 'made') return 'stored';

@@ -14,7 +14,7 @@ export class Profiles extends ProfileCopy {
     this.#documents = documents;
   }
 
-  /** The search keys (spec#connections-search) of those of these users whose profile is held. */
+  /** The search keys of these users (spec#connections-search); users whose profile is not held are left out. */
   async searchKeys<Key extends SearchKey>(
     projectId: string,
     userIds: readonly string[],

@@ -192,7 +192,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
   it('is stable for a walk while connections come and go', async () => {
     const { projectId, store } = world;
     const first = await world.list(ann, 'limit=10');
-    // A connection is added at the top, and the last one of the page and one behind it are removed: the walk goes on where it was.
+    // One connection is added at the top; the last one of the page and one after it are removed. The walk goes on where it was.
     const late = await connectSecond(randomUUID(), 100);
     const goneIds = [idsOf(first.body)[9]!, expected[12]!];
     for (const id of goneIds) {

@@ -17,7 +17,7 @@ const width = 24;
 
 /**
  * Makes `size` new users all ask each other at the same time, and then accept. Each pair gets one record, the slower of the two
- * is told that a request is pending, and counts equal lists throughout.
+ * is told that a request is pending, and counts agree with lists at each step.
  */
 export async function askEachOther(world: World, size: number): Promise<void> {
   const users = await world.newPeople(size);

@@ -8,7 +8,7 @@ import { entries, totals } from '../../src/store/collections.ts';
 import { totalsId } from '../../src/store/keys.ts';
 import { storedEntry } from '../../src/store/stored.ts';
 
-/** Writes lists of `counts` rows into the database directly, in the store's format, and gives them in their order. */
+/** Writes lists of `counts` rows into the database directly, in the store's format, and returns them in their order. */
 export async function storeLongLists<List extends ListName>(
   config: StoreConfig,
   of: { projectId: string; ownerId: string },

@@ -163,7 +163,7 @@ export class World implements AsyncDisposable {
     });
   }
 
-  /** Connects two users and tells the connection's id. */
+  /** Connects two users and returns the connection's id. */
   async connect(one: string, other: string): Promise<string> {
     const requested = await this.request(one, other);
     const accepted = await this.accept(other, requested.body.id);

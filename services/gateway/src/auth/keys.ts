@@ -45,7 +45,10 @@ export class Keys {
     this.#sweeper = new Sweeper(() => this.#refreshWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /** Makes a first attempt. If there is no answer, it resolves all the same and tries again four times a second. */
+  /**
+   * Makes a first attempt to fetch the keys. If there is no answer, it resolves all the same; `Keys` tries again four times a
+   * second.
+   */
   static async open(options: KeysOptions): Promise<Keys> {
     const keys = new Keys(options);
     await keys.#refresh();

@@ -38,7 +38,7 @@ export class ServerKeys {
   }
 
   /**
-   * The id of a key, as far as it is known now: limits count the request by it, before all other steps
+   * The id of a server key, if the gateway knows the key by now. Limits count the request under this id, before all other steps
    * (spec#limits-server-keys).
    */
   idOf(token: string): string | undefined {

@@ -32,8 +32,8 @@ export async function scopeOf(
 
 /**
  * The project under which limits count a request under a short form, together with requests under the long form: the project
- * that its token claims, which nobody has verified yet. Null stands for the fixed name, if the claim is no UUID, or for the
- * reads that need no token (spec#limits-short-forms).
+ * that its token claims, which nobody has verified yet. Null, which counts under the fixed name, if the claim is no UUID or the
+ * operation needs no token (spec#limits-short-forms).
  */
 export function claimedProject(
   { operation }: OperationAddress,

@@ -10,9 +10,9 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 };
 
 /**
- * Gives the caller. If the project shows what is asked for only to its users, requires a token, with the same refusals as
- * operations that always need one (spec#auth-unauthorized, spec#projects-public-profiles, spec#projects-public-connections).
- * Throws `gateway/unavailable` while projects' settings are not known yet.
+ * Returns the caller. If there is none, and the project shows only to its users what is asked for, requires a token, with the
+ * same refusals as operations that always need one (spec#auth-unauthorized, spec#projects-public-profiles,
+ * spec#projects-public-connections). Throws `gateway/unavailable` while projects' settings are not known yet.
  */
 export async function callerFor(
   { operation }: Extract<Address, { kind: 'operation' }>,

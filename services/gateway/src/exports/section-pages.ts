@@ -32,8 +32,8 @@ export function firstPage(bus: Bus, section: ExportSection, of: SectionRequest):
 }
 
 /**
- * Gives a section page by page, beginning with `first`, and asks for each page only when it is wanted. Asks again for a page
- * that fails; throws when that does not help.
+ * Yields a section page by page, beginning with `first`, and asks for each page only when it is wanted. Repeats the request for
+ * a page that fails; throws if the repeats fail, too.
  */
 export async function* pagesFrom(
   bus: Bus,
@@ -73,7 +73,7 @@ async function page(bus: Bus, section: ExportSection, of: SectionRequest, after:
   }
 }
 
-/** The same rule as for streams: if the request would be refused now, it ends. That identity is away does not end it. */
+/** The same rule as for streams: if the request would be refused now, it ends. It goes on while identity is away. */
 async function checkToken({ identify }: SectionRequest): Promise<void> {
   try {
     await identify();

@@ -35,7 +35,7 @@ describe('the limit of what is under way', () => {
     for (const number of first.slice(0, 500)) limit.end(number, 'shed');
     for (const number of first.slice(500)) limit.end(number, 'failed');
     const once = room(limit);
-    // Four fifths of the requests that were under way when the first round was over.
+    // The limit is four fifths of the requests that were under way when the first round was over.
     expect(once).toBe(Math.ceil(0.8 * (1_000 - 31)));
     const second = begin(limit, once);
     for (const number of second.slice(0, 100)) limit.end(number, 'shed');

@@ -6,15 +6,15 @@ const bearable = 1 / 4;
 /** The factor by which the limit is then lowered, and what each answer adds to it besides `1 / limit`. */
 const decrease = 0.8;
 const increase = 0.005;
-/** A limit that was not reached for so long, here or at the service, is dropped; in ms. */
+/** The limit is dropped when neither the gateway nor a service has turned a request away for so long; in ms. */
 const forgetMs = 10_000;
 
 /**
- * How many requests of an operation may be under way in this gateway: as many as its services can take. These turn away
- * requests that they could not finish in time. If they turn away many, the limit falls below the number under way, and rises
- * again with each answer, as TCP finds how much a line carries (additive increase, multiplicative decrease). One sick replica
- * of several that turns away everything does not lower the limit for the others. Requests over the limit are refused here, for
- * a fraction of what asking would cost (docs/adr/0036).
+ * How many requests of an operation may be under way in this gateway: as many as its services can take. The services turn away
+ * requests that they could not finish in time. If they turn away many, the limit falls below the number under way. It rises
+ * again with each answer: TCP finds in the same way how much a line carries (additive increase, multiplicative decrease). One
+ * sick replica of several that turns away everything does not lower the limit for the others. Requests over the limit are
+ * refused here, at a fraction of what it would cost to ask a service (docs/adr/0036).
  */
 export class ConcurrencyLimit {
   #limit = Number.POSITIVE_INFINITY;

@@ -18,7 +18,7 @@ const atOnce = 16;
 const mostIds = 20_000;
 
 /**
- * Translates a v6 client's request for collections, and gives the reply in the shapes of v6 (spec#existing-clients-lists).
+ * Translates a v6 client's request into one for collections, and the reply into the shapes of v6 (spec#existing-clients-lists).
  * Throws like `forward`.
  */
 export async function forwardList(

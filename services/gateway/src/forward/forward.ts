@@ -56,8 +56,8 @@ export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext
 }
 
 /**
- * Asks the operation's service and gives its reply. Throws `gateway/unavailable` when nobody serves it, `gateway/timeout` when
- * it is silent for `timeoutMs`. A request that may have come in longer ago than that is not forwarded any more.
+ * Asks the operation's service and returns its reply. Throws `gateway/unavailable` when nobody serves it, `gateway/timeout`
+ * when it is silent for `timeoutMs`. A request that may already have waited here for so long is not forwarded any more.
  */
 export async function forward(
   bus: Bus,

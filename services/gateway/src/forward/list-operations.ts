@@ -20,7 +20,7 @@ export interface ListRow {
   answers: Answers;
   /** Makes the body that the operation takes from the received one. Only texts are copied. */
   bodyOf?: (body: Record<string, unknown>) => Record<string, string | null>;
-  /** The parameter that is in the body here, but in the path of the operation. */
+  /** The parameter that v6 clients send in the body, but that the operation of collections has in its path. */
   paramInBody?: 'entityId';
 }
 

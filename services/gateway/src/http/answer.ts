@@ -125,8 +125,8 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection cannot be used after this answer. Either the rest of the body is too long, or of unknown length, to be
- * read only to be thrown away. Or the client was not told to send the body, and may send it or not.
+ * Whether the connection cannot be used after this answer. Either the rest of the request's body is too long to be read just to
+ * be thrown away, or its length is unknown. Or the client was not told to send the body, and may send it or not.
  */
 function leavesBodyUnread(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return false;

@@ -35,7 +35,7 @@ const ofConsole: Origins = [];
 export class AllowedOrigins {
   readonly #others: Origins;
   readonly #projects: Pick<ProjectSettings, 'of'>;
-  /** Answers OPTIONS, whether a preflight or not, as the library does. */
+  /** Sets the headers of answers to OPTIONS, preflights or not, by means of the cors library. */
   readonly preflight;
 
   constructor(options: { origins: readonly string[]; projects: Pick<ProjectSettings, 'of'> }) {
@@ -79,8 +79,9 @@ export class AllowedOrigins {
 }
 
 /**
- * The headers that a page asks to send, without the forbidden one; empty if the page does not ask for that one. A server key
- * belongs on a server, which sends no preflights (spec#server-keys-pages).
+ * The headers that a page asks to send, without the forbidden one. If the page does not ask for that one, the result is `{}`:
+ * the library then allows all that the page asks for. A server key belongs on a server, which sends no preflights
+ * (spec#server-keys-pages).
  */
 function headersBut(request: HttpRequest, forbidden: string): { allowedHeaders?: string[] } {
   const asked = request.headers['access-control-request-headers']?.split(',').map((name) => name.trim());

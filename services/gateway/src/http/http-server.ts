@@ -91,7 +91,7 @@ export async function startHttpServer(options: {
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
   });
   const ofAddress = new Map<string, number>();
-  /** Requests on their way, by connection. */
+  /** Answers that are not closed yet, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
 
@@ -191,7 +191,7 @@ export async function startHttpServer(options: {
   };
 }
 
-/** Whether it is known that no body of a request is still to come. */
+/** Whether nothing more of a request can come: it is complete, or its headers announce no body. */
 function isSent({ headers, complete }: IncomingMessage): boolean {
   return complete || (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined);
 }

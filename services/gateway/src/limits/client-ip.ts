@@ -12,16 +12,16 @@ export interface Client {
 /** The parts of a request that tell where it comes from. */
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
-/** How many texts are cached with the client read from them, and how long a text may be: some IPv6 addresses. */
+/** How many texts are cached, each with the client read from it, and the longest text to cache: a few IPv6 addresses. */
 const mostKept = 10_000;
 const longestKept = 200;
 /** The client of a socket that is already gone and has no address. */
 const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
- * Tells the client of a request: the entry of X-Forwarded-For just beyond the trusted proxies, or the socket's own address with
- * none trusted (spec#limits-client-ip). A text that is no IP address counts as absent. A header or an address that was read
- * before is taken from a cache.
+ * Finds the client of a request: the entry of X-Forwarded-For just beyond the trusted proxies or, if none is trusted, the
+ * socket's own address (spec#limits-client-ip). A text that is no IP address counts as absent. A header or an address that was
+ * read before is taken from a cache.
  */
 export class Clients {
   readonly #hops: number;
@@ -54,8 +54,8 @@ export class Clients {
   }
 
   /**
-   * The first entry beyond the trusted proxies, or the first of all; each proxy appends the address it was asked from.
-   * `text` may be the socket's address, which counts as one entry.
+   * The entry just beyond the trusted proxies, each of which appends the address it was asked from; the first entry if there
+   * are fewer entries than proxies. `text` may be the socket's address, which counts as one entry.
    */
   #entryOf(text: string): string | undefined {
     if (!text.includes(',')) return text.trim();

@@ -9,7 +9,7 @@ export interface Counting {
 
 /** How often a pair was counted in its window, this time included, and when the window ends. */
 export interface Count {
-  /** If so, the pair was not counted, and the window is the ceiling's. */
+  /** If true, the pair was not counted, and the window is the ceiling's. */
   isOverCeiling: boolean;
   used: number;
   msLeft: number;

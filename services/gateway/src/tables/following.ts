@@ -11,7 +11,7 @@ export interface FollowingOptions {
   timeoutMs?: number;
 }
 
-/** A table of identity's whose changes are told by notices, and which can be asked for as a whole. */
+/** One of identity's tables: notices tell of its changes, and it can be asked for as a whole. */
 export interface Followed<Body extends z.ZodType> {
   notice: { readonly name: string; readonly body: Body };
   hear(notice: z.output<Body>): void;
@@ -23,8 +23,8 @@ const refreshMs = 30_000;
 const checkMs = 250;
 
 /**
- * Hears notices, and loads the whole table at start, after each break of the bus and every 30 s, so that changes that could not
- * be heard are known then (ARCHITECTURE, decision 11).
+ * Hears notices, and loads the whole table at start, after each break of the bus and every 30 s, to learn of changes that it
+ * could not hear of (ARCHITECTURE, decision 11).
  */
 export class Following {
   readonly #name: string;
@@ -91,7 +91,7 @@ export class Following {
   }
 
   async #loadWhenDue(): Promise<void> {
-    // A load that began before it became due again may have missed the reason.
+    // A load that is under way may have begun too early to see the change that made another one due.
     if (this.#loading) await this.#loading;
     const isOld = performance.now() - this.#loadedAt >= this.#refreshMs;
     if (this.#isStopped || (!this.#isDue && !isOld)) return;

@@ -4,7 +4,7 @@
  */
 export class HeardTable<V> {
   #values = new Map<string, V>();
-  /** The single changes heard since the last whole table: the number of each. */
+  /** The numbers of changes by id: for each id, the last change heard that the last whole table may lack. */
   readonly #heard = new Map<string, number>();
   #words = 0;
 

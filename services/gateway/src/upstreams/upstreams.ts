@@ -51,7 +51,7 @@ interface Way {
 
 /**
  * The client's headers that a service gets: those that describe the body, and those that ask for only a part of the answer or
- * for none.
+ * for none of it.
  */
 const forwarded = [
   'content-type',
@@ -69,8 +69,8 @@ const longestError = 64 * 1024;
 
 /**
  * Proxies operations whose bodies or answers are bytes to their services over HTTP, with http-proxy-middleware (docs/adr/0045).
- * All checks have been made before. Only the body, a few headers, and the signed context instead of all other headers are
- * passed on.
+ * All checks have been made before. It passes on only the body, a few headers and, in place of all other headers, the signed
+ * context.
  */
 export class Upstreams {
   readonly #options: UpstreamOptions;
@@ -240,7 +240,7 @@ function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boo
   return method !== 'HEAD' && statusCode !== 304;
 }
 
-/** Header lines under the names with which they were sent, and under those that the bus uses. */
+/** Header lines under their names as sent: Node would lower-case them, but headers of the bus are looked up by the exact name. */
 function textHeaders({ rawHeaders }: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

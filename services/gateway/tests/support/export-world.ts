@@ -17,7 +17,7 @@ import {
 
 /** The request for a page of a section. */
 export type Range = BodyOf<ExportSection>;
-/** A section's answer: a page, or nothing at all for `silence`. */
+/** A section's answer: a page, an error for `failure`, or nothing at all for `silence`. */
 export type Page = { items: unknown[]; next: string | null } | 'silence' | 'failure';
 type Give = (range: Range) => Page | Promise<Page>;
 

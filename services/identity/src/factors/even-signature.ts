@@ -1,8 +1,8 @@
 const numberBytes = 32;
 
 /**
- * Writes the two numbers of an ECDSA signature (DER) with all their leading zeros: the library that verifies it expects them at
- * the places they then have. Returns any other text unchanged.
+ * Writes the two numbers of an ECDSA signature (DER) with all their leading zeros: the library that verifies it expects each
+ * number at a fixed place. Returns any other text unchanged.
  */
 export function evenSignature(signature: string): string {
   const bytes = Buffer.from(signature, 'base64url');

@@ -83,7 +83,7 @@ export async function verifyNewPasskey(
     const registration = given as unknown as Parameters<typeof server.verifyRegistration>[0];
     const { authenticator, userVerified } = await server.verifyRegistration(registration, checks(expected));
     const name = algorithm[0] as keyof typeof algorithms;
-    // With a key that cannot be read, its user would be refused for ever.
+    // Refused now: a stored passkey whose key cannot be read would be refused at every use.
     await server.parseCryptoKey(name, given.response.publicKey);
     if (!userVerified) return null;
     const { publicKey, transports } = given.response;
@@ -93,7 +93,7 @@ export async function verifyNewPasskey(
   });
 }
 
-/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2); gives the new counter, or null if the signature is invalid. */
+/** Verifies what an authenticator has signed (WebAuthn Level 3, 7.2); returns the new counter, or null if it is invalid. */
 export async function verifyPasskey(
   given: PasskeyAssertion,
   { credentialId: id, publicKey, algorithm, counter, transports }: PasskeyFactor,

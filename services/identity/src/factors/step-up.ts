@@ -7,8 +7,8 @@ import type { FactorBook } from '../store/index.ts';
 export const proofMs = 5 * 60_000;
 
 /**
- * Asks a caller who has a second factor for a proof of the last minutes (spec#accounts-step-up-required). Throws
- * `auth/step-up-required`.
+ * Refuses a caller who has a second factor but has given no proof in this session within the last minutes
+ * (spec#accounts-step-up-required). Throws `auth/step-up-required`.
  */
 export async function requireStepUp(app: AppContext, projectId: string, caller: Caller): Promise<void> {
   const book = await app.store.factors.find({ projectId, userId: caller.userId });
@@ -22,7 +22,7 @@ export function requireProof(book: FactorBook, sessionId: string, at: Date): voi
   if (!isProved) throw new ApiError('auth/step-up-required');
 }
 
-/** The book with a new proof of a session, which replaces an older one. */
+/** The book with a new proof of a session, in place of an older proof of the same session. */
 export function withProof(book: FactorBook, sessionId: string, at: Date): FactorBook {
   const others = book.proofs.filter((one) => one.sessionId !== sessionId);
   return { ...book, proofs: [...others, { sessionId, until: at.getTime() + proofMs }] };

@@ -3,8 +3,8 @@ import type { AppContext } from '../app.ts';
 import type { FactorBook } from '../store/index.ts';
 
 /**
- * The book with a note that its user is to be told of a change by mail, if mails can be sent; the note is stored with the
- * change (spec#accounts-factors-notices). `postman.kick` sends it.
+ * The book with a note that its user is to be told of a change by mail; unchanged if mails cannot be sent. The note is stored
+ * with the change (spec#accounts-factors-notices), and `postman.kick` sends the mail.
  */
 export function withNotice(app: Pick<AppContext, 'postman'>, book: FactorBook, kind: NoticeKind): FactorBook {
   if (!app.postman.isThere) return book;

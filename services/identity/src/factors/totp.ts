@@ -21,8 +21,8 @@ export function sealTotp(app: AppContext, secret: string, userId: string): strin
 }
 
 /**
- * Gives the time step of a code that counts at `at`, and whose step is later than `after`, so that each code counts once (RFC
- * 6238 5.2). Null for any other code.
+ * Returns the time step of a code that is valid at `at`; null for any other code. The step has to be later than `after`, so
+ * that each code is accepted only once (RFC 6238 5.2).
  */
 export function totpStep(
   app: AppContext,

@@ -19,7 +19,7 @@ export interface Showing {
   at: Date;
 }
 
-/** Checks the factor that a user shows. Gives the book in which it is used up, or null if it does not count. */
+/** Checks the factor that a user shows. Returns the book in which the factor's use is noted, or null if the factor is not accepted. */
 export async function useFactor(
   app: AppContext,
   book: FactorBook,

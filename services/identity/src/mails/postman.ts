@@ -151,10 +151,7 @@ export class Postman {
     return { token, stored: { hash, until: tokenEnd({ kind, until }), failures: 0 } };
   }
 
-  /**
-   * Whether the address may get another mail. If not, users who have lost an address or a factor are told later; other mails
-   * are dropped.
-   */
+  /** Whether the address may get another mail. If not, mails that tell of a change already made wait, and all others are dropped. */
   async #mayMail(mailing: Mailing): Promise<boolean> {
     const { store, secrets, log } = this.#options;
     const { projectId, address, kind, userId } = mailing;
@@ -185,7 +182,7 @@ export class Postman {
   }
 }
 
-/** Whether a mail is still of use to its user, whose address may have changed since it was asked for. */
+/** Whether a mail is still of use to its user, whose address may have changed since the mail was asked for. */
 function isStillFor({ kind, address }: Mailing, { email }: User): boolean {
   return kind === 'emailChange' || kind === 'emailChanged' || isNotice(kind) || address === email;
 }

@@ -17,7 +17,7 @@ const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   emailChanged: 7 * 24 * hourMs,
 };
 
-/** How long the address that was changed may be taken back (spec#accounts-old-address). */
+/** How long a user may take back an address that was changed (spec#accounts-old-address). */
 export const undoMs = lifetimeMs.emailChanged;
 /** After this many wrong tries a code is invalid. */
 export const mostFailures = 5;

@@ -51,7 +51,7 @@ function count(
   }
 }
 
-/** Notes the kinds of hashes in the rows before the rows are stored. Gives for each row why its kind is refused, or null. */
+/** Notes the kinds of hashes in the rows before the rows are stored. Returns for each row why its kind is refused, or null. */
 async function kindRefusals(
   app: AppContext,
   projectId: string,

@@ -57,13 +57,13 @@ export const requestNewAccessTokenHandler = handler(
         const successor = openSuccessor(rotated.sealed, refreshToken);
         return { result: await sessionAnswer(app, user, session, successor, request) };
       }
-      // If the database was slow or silent, the client may have gone on with the token's successors meanwhile. The token was
-      // good when it came in, and this late answer reaches nobody, or a tab that is behind.
+      // If the database was slow or silent, the client may have gone on with the token's successors meanwhile. That is no
+      // reuse: the token was good when it came in. The late answer reaches nobody, or a tab that is behind.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
-      // The session as read may be older than the presented token. Then it was rotated meanwhile, `revokeSession` refuses, and
-      // the token is judged again. A restore undoes rotations made after its backup: a token from one of those is unknown, but
-      // not stolen.
+      // The session as read may be older than the presented token. Then the session was rotated meanwhile, `revokeSession`
+      // returns `false`, and the token is judged again. A restore undoes rotations made after its backup: a token from one of
+      // those is unknown, but not stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;

@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { publicUserOf } from '../user-views.ts';
 
 const pageSize = 500;
-/** Half of what a message holds (`maxPayload`). Profiles with the longest texts and metadata come a few per page. */
+/** Half of what a message holds (`maxPayload`). Of profiles with the longest texts and metadata, only a few fit in a page. */
 const pageBytes = 2 * 1024 * 1024;
 
 /** Gives other services all users, to rebuild their copies from. */

@@ -87,7 +87,7 @@ export function addressPlace(hash: string): string {
   return `addresses|${hash}`;
 }
 
-/** The id under which an account knows a client, and the client's failures are counted. */
+/** The id under which an account knows a client and counts the client's failures. */
 export function clientPlace(
   { projectId, userId }: { projectId: string; userId: string },
   hash: string,

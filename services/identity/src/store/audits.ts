@@ -23,7 +23,7 @@ const batch = 1_000;
 /** The audit log. A row never changes, except that failures are counted in it and erasure removes names from it. */
 export class Audits {
   readonly #documents: Documents;
-  /** Makes concurrent failures of one process that met in the same row count one after the other. */
+  /** Makes concurrent failures of this process wait for each other if they belong to the same row. */
   readonly #turns = new Turns();
 
   constructor(documents: Documents) {
@@ -35,7 +35,10 @@ export class Audits {
     await this.#documents.change([{ in: audits, target: placeIn(row), set: storedOf(row) }]);
   }
 
-  /** Counts a failure in the row of those like it; the first one publishes `event`. Throws as `untilMade` does. */
+  /**
+   * Counts a failure in the row of failures like it; the first failure makes the row and publishes `event`. Throws as
+   * `untilMade` does.
+   */
   async fail(row: AuditRow, event: EventEnvelope): Promise<void> {
     const id = placeIn(row);
     const attempt = async () => {

@@ -207,7 +207,10 @@ export interface StoredMailing {
   until: number;
 }
 
-/** Mails to users, by `userKey` and kind: a user has at most one of each kind, except one for each address that was changed. */
+/**
+ * Mails to users, by `userKey` and kind: a user has at most one of each kind, except that there is one `emailChanged` for each
+ * address that was changed.
+ */
 export const mailings: Collection<StoredMailing> = collection<StoredMailing>({
   name: 'mailings',
   kind: 'row',

@@ -46,7 +46,7 @@ export class Erasure {
     const { seq } = event.aggregate;
     const mark = { seq, deletedAt: Date.parse(event.occurredAt) };
     const outcome = await changeUser(this.#documents, user, async () => {
-      // Before the deletion: for a user who still exists the mark has no effect.
+      // Noted before the deletion: as long as the user still exists, this has no effect.
       await this.#noteEnd(user.projectId, endedIds(user));
       const id = userKey(user.projectId, user.id);
       const mails = await this.#documents.range(mailings, { ...within(id), limit: mostMailings });
@@ -77,8 +77,8 @@ export class Erasure {
   }
 
   /**
-   * Erases the mark once the last event is published and all earlier ones are gone; gives `false` until then. Only the id stays
-   * for `keepEndedMs`: an import must not reuse it while other services still hold the user's marks and events.
+   * Erases the mark once the last event is published and all earlier ones are gone; returns `false` until then. Only the id
+   * stays for `keepEndedMs`: an import must not reuse it while other services still hold the user's marks and events.
    */
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const { outbox } = this.#documents;

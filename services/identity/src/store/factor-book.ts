@@ -84,8 +84,8 @@ export const emptyBook: FactorBook = {
 };
 
 /**
- * A book without entries that have expired at `at` or exceed the limits. Without any factor, entries that count only together
- * with one are dropped, too.
+ * A book without entries that have expired at `at` or exceed the limits. If it has no factor, challenges, proofs and recovery
+ * codes are dropped, too, as they are of no use then.
  */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();

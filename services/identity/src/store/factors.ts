@@ -80,7 +80,7 @@ type Notice = NonNullable<FactorBook['notices']>[number];
 /** How long noting that a user was told may take, in ms. */
 const noteMs = 10_000;
 
-/** The row by which a user who is to be told is found. */
+/** The change of the row through which `untold` finds a user. */
 function rowsOf(id: string, before: readonly Notice[] = [], after: readonly Notice[] = []) {
   if (before.length === 0 && after.length === 0) return [];
   const first = after[0];

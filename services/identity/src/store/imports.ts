@@ -14,7 +14,7 @@ export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' 
 
 /** How many users one transaction stores. It is limited because a transaction blocks the event loop. */
 const atOnce = 300;
-/** The most rounds in a row without any outcome, when each time concurrent imports held the same ids. */
+/** How many rounds in a row may bring no outcome, because concurrent imports held the same ids each time. */
 const attempts = 10;
 
 /** Stores users of another backend. They begin without events, at `seq` 0 (docs/adr/0018). */
@@ -43,8 +43,8 @@ export class Imports {
   }
 
   /**
-   * Adds kinds of password hashes to those that a project has, each only if `mayAdd` allows it, and gives all kinds that it
-   * then has.
+   * Adds kinds of password hashes to those that a project has, each only if `mayAdd` allows it. Returns all kinds that the
+   * project then has.
    */
   async noteHashKinds(
     projectId: string,
@@ -97,7 +97,7 @@ export class Imports {
     };
   }
 
-  /** Notes the outcome for some users, at least for those whose ids no concurrent import is about to take. */
+  /** Stores users and notes what became of them. A user whose id a concurrent import holds may be left without an outcome. */
   async #addSome(
     projectId: string,
     some: readonly User[],

@@ -30,7 +30,7 @@ export function revokedPlace(at: Date, sid = ''): string {
   return `${String(at.getTime()).padStart(13, '0')}|${sid}`;
 }
 
-/** The rest of a longer text is replaced by a hash, because databases limit the size of a key. */
+/** The most characters of a name in a key: a hash replaces the rest, because databases limit the size of keys. */
 const longest = 200;
 
 /** Makes a key of a name in any script; a range finds it by its beginning (`namesFrom`). */

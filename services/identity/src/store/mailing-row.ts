@@ -20,7 +20,7 @@ export function mailingRow(
   { projectId, id }: { projectId: string; id: string },
   { kind, address, redirect = null, name, until }: NewMailing,
   at: Date,
-  /** Tokens of an earlier mail hold until this one is sent. */
+  /** The token of an earlier mail, which stays valid until this one is sent. */
   token: StoredMailing['token'] = null,
 ) {
   const since = at.getTime();

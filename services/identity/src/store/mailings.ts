@@ -46,7 +46,10 @@ export class Mailings {
     this.#documents = documents;
   }
 
-  /** Notes a mail that is to be sent; the token of an earlier one to the same address holds until then. `false` if the user is gone. */
+  /**
+   * Notes a mail that is to be sent; until then, the token of an earlier mail to the same address stays valid. `false` if the
+   * user is gone.
+   */
   async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
     const made = await this.#change(key, mailingRow(user, mail, new Date()).id, (_, before) => ({
@@ -62,8 +65,8 @@ export class Mailings {
   }
 
   /**
-   * Reserves a due mail for sending, with its new token, until `dueAt`: if it is not noted as sent by then, it is due again.
-   * Gives the mail's user; null when another process has the mail or it is not to be sent any more.
+   * Reserves a due mail for sending until `dueAt`, and stores its new token. If the mail is not noted as sent by then, it is
+   * due again. Returns the mail's user; null if another process has the mail or it is not to be sent any more.
    */
   async take(
     { id, waiting }: Mailing,
@@ -126,8 +129,8 @@ export class Mailings {
   }
 
   /**
-   * Compares a code of a user with its mail's, by hash. A wrong code is counted; after `mostFailures` of them the mail's code
-   * is invalid.
+   * Compares the hash of a code that a user gives with that of the mailed code. Returns the mail if they are equal and the code
+   * is still valid, otherwise null. Wrong codes are counted: after `mostFailures` of them the mailed code is invalid.
    */
   async tryCode(
     user: Pick<User, 'projectId' | 'id'>,

@@ -43,7 +43,7 @@ export class Projects {
     return found ? projectOf(found) : null;
   }
 
-  /** Stores the given settings and `updatedAt`; gives the changed project. Throws as `untilMade` does. */
+  /** Stores the given settings and `updatedAt`; returns the changed project. Throws as `untilMade` does. */
   update(
     id: string,
     settings: Partial<ProjectSettings>,
@@ -118,8 +118,8 @@ export class Projects {
       cleared: [endedUsers, erasedExternals, resetRequests, sentMails, replyCollection],
     });
     await this.#documents.erase(hashKinds, id);
-    // Only once `projects` is erased: a process that died during the deletion may have left the mark in `deletingProjects`
-    // still to be written.
+    // The mark in `deletingProjects` is cleared only once the row in `projects` is erased: if a process died during the
+    // deletion, the mark may still have to be written until then.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
   }
 

@@ -107,7 +107,7 @@ export interface RotatedToken {
   sealed: string;
 }
 
-/** Why sessions of a user have ended, as its event tells. */
+/** Why a session has ended, as its event says. */
 export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
 
 /** Why sessions of a user are to end. If an operator ends them, the event has no actor. */

@@ -65,8 +65,7 @@ export class Sessions {
 
   /**
    * Revokes a session for good, stores the event with it, and forgets device and sealed token. The session is removed after
-   * `keepUntil`. `false` if the session is gone, was revoked before, or has another valid token than `judged`, if that is
-   * given.
+   * `keepUntil`. `false` if the session is gone, was revoked before, or if `judged` is given and another token is valid by now.
    */
   async revoke(session: Session, { at, keepUntil, event, judged }: Revocation): Promise<boolean> {
     const forgotten = { rotated: null, userAgent: null, ip: null };

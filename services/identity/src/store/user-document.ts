@@ -45,10 +45,10 @@ export function takenBy({ taken }: { taken: string }): Taken {
 type UserChange = Omit<DocumentChange<StoredUser>, 'in' | 'target'>;
 
 /**
- * Changes a stored user. Returns `stale` if it is gone or has another `rev` than the given one. Retries after a concurrent write that keeps
- * `rev`, such as a rehashed password.
- * @param change Makes the change from the document as read, or returns `null` to change nothing (the result is then `stale`). May
- * be called several times.
+ * Changes a stored user. Returns `stale` if the user is gone or its `rev` is not the given one. Retries after a concurrent
+ * write that keeps `rev`, such as that of a rehashed password.
+ * @param change Makes the change from the document as read, or returns `null` to change nothing (the result is then `stale`).
+ * May be called several times.
  */
 export async function changeUser(
   documents: Documents,

@@ -30,7 +30,10 @@ export function hashFamily(token: string): string | null {
   return tokenForm.test(token) ? hashRefreshToken(token.slice(0, familyLength)) : null;
 }
 
-/** Seals a token's successor so that only a client with the token can open it: AES-256-GCM, the key by HKDF of the token. */
+/**
+ * Seals a token's successor so that only a client with the token can open it: AES-256-GCM, with a key that HKDF derives from
+ * the token.
+ */
 export function sealSuccessor(successor: string, token: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', sealingKey(token), nonce);

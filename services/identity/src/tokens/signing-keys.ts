@@ -111,8 +111,8 @@ export class SigningKeys {
   }
 
   /**
-   * Takes a key out of use; the signing key is replaced by a new one. If the process dies meanwhile, any other finishes it.
-   * Gives `false` if no key has, or had, this id.
+   * Takes a key out of use; the signing key is replaced by a new one. If the process dies meanwhile, any other finishes this.
+   * Returns `false` if no key has, or had, this id.
    */
   async revoke(kid: string): Promise<boolean> {
     await this.#reload();
@@ -130,7 +130,10 @@ export class SigningKeys {
     this.#stored = this.#usable(this.#stored);
   }
 
-  /** Resolves when the successors of keys that were heard to be revoked are known. Rejects if the store cannot be read. */
+  /**
+   * Resolves when the keys were read again after every revocation that was heard, so that the successors are known. Rejects if
+   * the store cannot be read.
+   */
   async settled(): Promise<void> {
     while (this.#read < this.#heard) {
       this.#settling ??= this.#reload().finally(() => {

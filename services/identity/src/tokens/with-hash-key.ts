@@ -3,7 +3,7 @@ import type { Secrets } from '@kith/base';
 import { type HashKeys, sealedFor } from '../store/index.ts';
 
 /**
- * Gives secrets that make keyed hashes with the database's own key, which is made at the first start: values hashed before
+ * Returns secrets that make keyed hashes with the database's own key, which is made at the first start: values hashed before
  * KITH_SECRET changed must still be found (docs/adr/0048).
  */
 export async function withHashKey(

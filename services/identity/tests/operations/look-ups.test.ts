@@ -38,7 +38,7 @@ describe.each(handlerEngines())('looking users up on %s', (engine) => {
       query: new URLSearchParams(query).toString(),
       ...(given.caller ? { caller: callerOf(given.caller) } : {}),
     });
-  /** A user of the project's own backend, which has a foreign id. */
+  /** Adds a user of the project's own backend, who has a foreign id. */
   const addForeign = async (foreignId: string) => {
     const store = await openStore(identity.store);
     const user = makeUser({ projectId, foreignId });

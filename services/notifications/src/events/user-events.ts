@@ -2,7 +2,7 @@ import { userDeleted } from '@kith/contracts';
 import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Handles the end of an account: the profile is removed at once, the rest in the background (spec#users-erasure). */
+/** Handles the end of an account: the profile is removed immediately, the rest in the background (spec#users-erasure). */
 export const userEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-users',
   events: [userDeleted],

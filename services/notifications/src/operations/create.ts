@@ -16,7 +16,7 @@ import { wake } from '../wake.ts';
 export const createHandler = handler(createNotifications, async (request, app: AppContext) => {
   const { projectId, body, idempotencyKey, serverKey } = request;
   const userIds = [...new Set(body.userIds)].sort();
-  // If there are several users, none of them is the target.
+  // If there are several users, the audit log names none of them as the target.
   if (userIds.length === 1) request.audit.tell({ target: `user:${userIds[0]}` });
   const users = await findUsers(app, { projectId, userIds }, request);
   const ended = await app.store.profiles.forgotten(projectId, userIds);

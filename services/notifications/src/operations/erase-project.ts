@@ -2,7 +2,7 @@ import { eraseProjectNotifications } from '@kith/contracts';
 import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Tells identity whether anything is left of a deleted project whose users it has erased (docs/adr/0044). */
+/** Erases what is left of a deleted project, once the data of its users is erased; until then `isDone` is false (docs/adr/0044). */
 export const eraseProjectHandler = internalHandler(
   eraseProjectNotifications,
   async ({ projectId }, app: AppContext) => ({ isDone: await app.store.eraseProject(projectId) }),

@@ -58,7 +58,7 @@ export const entries: Collection<StoredEntry> = collection<StoredEntry>({
   },
 });
 
-/** Requests that were withdrawn or blocked, by project and connection. */
+/** Connections whose request was withdrawn, or that a block has ended; by project and connection. */
 export const withdrawn: Collection<{ until: number }> = collection<{ until: number }>({
   name: 'withdrawn',
   kind: 'copy',

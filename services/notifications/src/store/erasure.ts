@@ -25,7 +25,10 @@ export class Erasure extends EndedUsers {
     return this.#documents.clear(entries, { above: feedKey(user), below: endOf(user), limit });
   }
 
-  /** Removes a user's feed; `false` while there are events of the feed, or unpublished events that name the user. */
+  /**
+   * Removes a user's feed; `false` while a change of the feed is under way, and while there are events of the feed, or unpublished
+   * events that name the user.
+   */
   async removeFeed(user: Owner): Promise<boolean> {
     const { outbox } = this.#documents;
     if (!(await this.#documents.erase(feeds, feedKey(user)))) return false;

@@ -107,13 +107,13 @@ export class NotificationStore {
     return (await this.#documents.range(entries, { ...places, limit, backwards: true })).map(entryOf);
   }
 
-  /** Some notifications that have expired by `now` (Unix ms), the oldest first. */
+  /** Some notifications whose `keepUntil` is before `now` (Unix ms); those with the earliest `keepUntil` come first. */
   async expired(now: number, limit: number): Promise<Entry[]> {
     const range = { above: '', below: timeKey(now), limit };
     return (await this.#documents.range(entries, range, 'keepUntil')).map(entryOf);
   }
 
-  /** Remembers until `until` (Unix ms) that a connection's request was withdrawn. */
+  /** Remembers until `until` (Unix ms) that a connection's request was withdrawn, or that a block has ended it. */
   async withdraw(projectId: string, connectionId: string, until: number): Promise<void> {
     const id = `${projectId}|${connectionId}`;
     await this.#documents.keep(withdrawn, [{ id, doc: { until }, epoch: 0, version: 1 }]);
@@ -129,7 +129,7 @@ export class NotificationStore {
     return this.#documents.sweep();
   }
 
-  /** Erases what is left of a deleted project; `false` as long as feeds are left, which go with its users. */
+  /** Erases what is left of a deleted project; `false` while its users' feeds, notifications or settings are left. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [feeds, entries, settings],

@@ -26,12 +26,12 @@ export interface Rendered {
   size: number;
 }
 
-/** The most pixels of an image, over all its frames (spec#storage-invalid-image). Decoding takes four bytes for each. */
+/** The most pixels of an image, over all its frames (spec#storage-invalid-image); fewer if each takes more than four bytes. */
 export const maxPixels = 100_000_000;
 const bytesAPixel = 4;
 /** How many images this process decodes at the same time. */
 const atOnce = 2;
-/** How long decoding and encoding one picture may take, in seconds. */
+/** How long rendering an image in one size may take, in seconds. */
 const longestSeconds = 30;
 export const defaultQuality = 80;
 
@@ -67,13 +67,13 @@ async function renderAll(request: RenderRequest) {
   const variants: Record<string, Rendered> = {};
   for (const [name, edge] of Object.entries(sizes)) {
     signal.throwIfAborted();
-    // Names of variants have no dot, so none of them is the name of another file here.
+    // With this prefix, no variant gets the name of another file in the folder.
     variants[name] = await renderOne(request, `variant.${name}`, edge);
   }
   return { original, variants };
 }
 
-/** Reads only the head of an image, and refuses one that would take too much memory. */
+/** Reads only the head of an image. Refuses one that is not of the recognised format, or that would take too much memory. */
 async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
   const expected = request.format === 'avif' ? 'heif' : request.format;
@@ -104,7 +104,7 @@ async function renderOne(request: RenderRequest, name: string, edge?: number): P
 function open({ path, format }: RenderRequest): Sharp {
   return sharp(path, {
     limitInputPixels: maxPixels,
-    // An image that ends early or is damaged is refused.
+    // An image that ends early is refused.
     failOn: 'truncated',
     animated: moving.has(format),
     sequentialRead: true,

@@ -192,7 +192,7 @@ export class FileStore {
     return stored === undefined || this.#documents.erase(accounts, stored);
   }
 
-  /** Erases what is left of a deleted project; `false` as long as accounts or files are left, which go with their users. */
+  /** Erases what is left of a deleted project; `false` while its users' accounts or files are left. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [accounts, files],

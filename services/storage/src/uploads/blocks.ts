@@ -3,7 +3,7 @@ const blockBytes = 1024 * 1024;
 /** After how long a block is handed on even if it is not full, in ms, so that errors in the bytes are found early. */
 const lingerMs = 25;
 
-/** Memory of blocks, for reuse: collecting as much memory as there are bytes coming in takes longer than storing them. */
+/** Memory of blocks, for reuse: if each block had new memory, collecting it as garbage would take longer than storing the bytes. */
 const free: Buffer[] = [];
 const mostFree = 16;
 

@@ -62,7 +62,7 @@ export async function readForm<T>(
         piece = read;
         copied = 0;
         parser.write(read);
-        // If not, the parser holds some bytes back, or some are not of the file.
+        // If they differ, the parser holds some bytes back, or some are not of the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);

@@ -33,7 +33,7 @@ export interface Receipt extends Intent {
   /** The id under which the bytes are stored. It becomes the file's id, unless the file is imported and has one. */
   id: string;
   signal: AbortSignal;
-  /** Throws `storage/quota-exceeded` if so many bytes may not be stored. */
+  /** Throws `storage/quota-exceeded` if there is no room for this many bytes. */
   checkRoom(bytes: number): void;
 }
 
@@ -104,7 +104,7 @@ export async function receive(
     const given = receipt;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // Others remove the bytes in this case, which may be the cause of the failure: the upload was too slow, or the account has ended.
+    // Others remove the bytes, because the upload was too slow or the account has ended. This may also be why it has failed.
     if (Date.now() >= due || (isBegun && left.isOthers))
       throw new ApiError('request/timeout', { cause: error });
     throw error;
@@ -142,7 +142,7 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // Read before the turn, so that others need not wait longer. Uploads that end meanwhile may go beyond the project's quota.
+  // Read before the turn, so that others need not wait for it. So uploads that end at the same time may exceed the project's quota.
   const projectBytes = await app.store.projectBytes(projectId);
   await changeAccount(app, owner, async (account) => {
     const { doc } = account;
@@ -164,8 +164,8 @@ async function commit(
 
 /**
  * Removes what was stored of a failed upload. It first gives the upload up for good, so that no change under way can make a
- * file of it. Returns the file if it had been made already without anybody knowing, and whether others remove the bytes. If
- * anything fails here, the remover does it later, because of the note.
+ * file of it. Returns the file if it turns out to have been made already, and whether others remove the bytes. If anything fails
+ * here, the remover removes the bytes later, because of the note.
  */
 async function abandon(
   app: AppContext,

@@ -13,7 +13,7 @@ export interface StoreOptions {
 /** How many bytes recognising a type takes. */
 export const headBytes = 4_100;
 
-/** Stores bytes under a key, and tells their number and digest. */
+/** Stores bytes under a key, and returns their number and digest. */
 export async function storeBytes(
   blobs: Blobs,
   key: string,

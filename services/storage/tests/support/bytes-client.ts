@@ -92,7 +92,7 @@ export class Upload {
     return new Promise((resolve) => this.#outgoing.write(bytes, () => resolve()));
   }
 
-  /** Ends the form, and gives the answer. */
+  /** Ends the form, and resolves with the answer. */
   finish(): Promise<Answer | undefined> {
     this.#outgoing.end(this.#tail);
     return this.answer;

@@ -107,7 +107,7 @@ export class World implements AsyncDisposable {
     return new Upload(this.url(instance), createFile, owner);
   }
 
-  /** Uploads a file, and gives its id. */
+  /** Uploads a file, and resolves with its id. */
   async file(owner: Owner, bytes: Uint8Array): Promise<string> {
     const answer = await this.upload(owner, bytes);
     if (answer?.status !== 201) throw new Error(`The upload was answered with ${answer?.body}.`);

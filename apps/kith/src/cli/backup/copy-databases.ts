@@ -18,7 +18,7 @@ export async function copyDatabases(
   fileOf: (service: string) => string,
   progress: (line: string) => void,
 ): Promise<void> {
-  // Before everything else: an event that some consumer had not received by then is published once more.
+  // Comes before everything else: an event that a consumer has not received by now is published once more.
   const hasArrived = await arrivals(bus);
   await using copies = new AsyncDisposableStack();
   const all: { copy: ServiceCopy; file: DocumentsFile }[] = [];
@@ -39,8 +39,8 @@ export async function copyDatabases(
 }
 
 /**
- * Gives a function that tells whether every consumer has had an event by now. If a consumer has given an event up, the event does
- * not count as received.
+ * Returns a function that says whether an event had reached all its consumers when `arrivals` was called. An event that a consumer
+ * has given up does not count as received.
  */
 async function arrivals(bus: NatsBus): Promise<CopyOptions['hasArrived']> {
   const consumers = await bus.consumers();

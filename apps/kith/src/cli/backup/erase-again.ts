@@ -14,7 +14,7 @@ export function readErasures(path: string): ErasureNote[] {
     throw new StartError(`${path} cannot be read.`, { cause: error });
   }
   return text.split('\n').flatMap((line, at) => {
-    // A line without an end was written by a process that died meanwhile, and that has erased nobody.
+    // A line that breaks off was written by a process that died while writing it, before it erased anybody.
     if (!line.endsWith('}')) return [];
     try {
       return [erasureNote.parse(JSON.parse(line))];

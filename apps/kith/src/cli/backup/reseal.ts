@@ -28,7 +28,7 @@ export async function resealFolder(folder: string, secrets: Secrets, by: Secrets
   }
 }
 
-/** Gives a backup that is to be sealed a secret of its own, which is stored in it. The platform's secret is not. */
+/** Seals the keys in a backup again, under a new secret that is stored in the backup. The platform's secret is not stored in it. */
 export async function resealForBackup(folder: string, secrets: Secrets): Promise<void> {
   const own = randomBytes(32).toString('base64url');
   await resealFolder(folder, secrets, new Secrets(own));

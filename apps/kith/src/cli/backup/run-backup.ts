@@ -142,8 +142,8 @@ async function backUpFolder(
 }
 
 /**
- * Replaces each file. Nothing is left of what people have done: neither events nor sessions. Gives the password that all users have
- * from then on.
+ * Replaces each file. Nothing is left of what people have done: neither events nor sessions. Returns the password that all users
+ * have from then on.
  */
 async function anonymiseAll(fileOf: (name: string) => string, progress: Progress): Promise<string> {
   const password = randomBytes(9).toString('base64url');

@@ -83,7 +83,7 @@ interface Databases {
   url: string;
   prefix: string;
   storageUrl: string | undefined;
-  /** Everything sealed in them is sealed under it. */
+  /** The secret of the platform: what is sealed in the databases is sealed under it. */
   secret: string | undefined;
   previous: string[];
 }
@@ -97,7 +97,7 @@ async function restoreDatabases(
     throw new UsageError('Set KITH_SECRET to the secret of the platform that is restored to.');
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
-  // Events that consumers had not had yet are not in the databases, and the new streams begin empty.
+  // The embedded form's log does not get into the databases, and the new streams begin empty: so consumers first read it to its end.
   const quiet = restoring.manifest.form === 'embedded';
   if (!existsSync(path)) await whole(path, (partial) => prepare(restoring, partial, { quiet }));
   await copyFiles(filesIn(path), filesAt({ url, prefix }, storageUrl), restoring.progress);
@@ -120,7 +120,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   progress('copied');
   const config = readConfig(platformConfig, {
     ...{ ...manifest.settings, ...env },
-    // The bytes of files are in the folder until it is whole.
+    // Here the bytes of files are in the folder, even if they are copied elsewhere once it is whole.
     ...{ KITH_DATA: path, LOG_LEVEL: 'error', STORAGE_URL: undefined },
   });
   const log = createLogger({ name: 'kith', level: 'error' });
@@ -133,7 +133,7 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
     const folder = openDataFolder(path);
     await untilQuiet(folder, { config, log }).finally(() => folder.release());
   }
-  // Not before: a project may have many users, and the installation erases them while it runs.
+  // Done last, so that nothing here waits for it: a project may have many users, and the installation erases them while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
 }
 

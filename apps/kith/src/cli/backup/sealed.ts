@@ -83,7 +83,7 @@ export async function readSealedManifest(
   return undefined;
 }
 
-/** Writes what a sealed backup holds to a folder, its manifest last. Throws `StartError`. */
+/** Unpacks a sealed backup into a folder, its manifest last. Throws `StartError`. */
 export async function openSealed(from: string, to: string, passphrase: string): Promise<void> {
   const blobs = await openBlobs(filesIn(to));
   let manifest: Buffer | undefined;

@@ -13,7 +13,7 @@ interface Service {
   missing: string[];
 }
 
-/** Tells what runs on the data folder, from what its endpoints say. */
+/** Says what runs on the data folder, by what its endpoints report. */
 export const statusCommand: Command = {
   name: 'status',
   summary: 'tell whether the platform runs, where, and which services are ready',

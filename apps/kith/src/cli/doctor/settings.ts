@@ -10,7 +10,7 @@ const secretLength = 32;
 const noisy: readonly string[] = ['trace', 'debug'];
 const everyInterface: readonly string[] = ['0.0.0.0', '::'];
 
-/** Reads an installation's settings, and says which are refused. Those count as absent. */
+/** Reads an installation's settings, and says which are refused. The refused ones count as absent. */
 export function readSettings(env: NodeJS.ProcessEnv): { config: DoctorConfig; findings: Finding[] } {
   const check = new Check('settings');
   const left = { ...env };

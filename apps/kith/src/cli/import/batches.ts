@@ -26,7 +26,7 @@ export async function* batches(
   for await (const line of lines) {
     const read = readRow(line.bytes, kind.row);
     if (read && 'json' in read) {
-      // The length of the whole line: what is sent of it is not longer.
+      // The whole line counts: what is sent of it is not longer.
       const length = line.bytes.length;
       if (batch.rows.length === kind.rowsAtOnce || bytes + length > mostBytes) {
         yield batch;

@@ -2,8 +2,8 @@ import { rebuildConnectionsProfiles, rebuildNotificationsProfiles } from '@kith/
 import type { PlatformAccess } from '../platform-access.ts';
 
 /**
- * Makes the services that keep copies of profiles copy those of a project: an import of users publishes no events, and a search
- * reads only the copy.
+ * Makes the services that keep copies of profiles copy the profiles of a project: an import of users publishes no events, and a
+ * search reads only the copy.
  */
 export async function copyProfiles(access: PlatformAccess, projectId: string): Promise<void> {
   const copies = [rebuildConnectionsProfiles, rebuildNotificationsProfiles];

@@ -37,9 +37,9 @@ export interface ImportedFile {
 }
 
 /**
- * Imports a file, from where it stopped the last time. A few requests are under way at the same time. The recorded position is one
- * before which everything is done, so a process that dies repeats at most those few requests, which changes nothing. After users,
- * their profiles are copied to where searches look for them.
+ * Imports a file, from where it stopped the last time. A few requests are under way at the same time. Everything before the recorded
+ * position is done, so a process that dies repeats at most those few requests, which changes nothing. After users, their profiles are
+ * copied to where searches look for them.
  */
 export async function importFile(options: ImportFileOptions): Promise<ImportedFile> {
   const { access, projectId, file, kind, restart, onProgress } = options;

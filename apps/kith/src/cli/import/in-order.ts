@@ -13,8 +13,8 @@ export interface InOrderOptions {
 
 /**
  * Sends a few batches at the same time, and settles them in the order of the file: the settled batches are the beginning of the
- * file, without a gap. A batch that shares a name with an earlier one is sent when that one is done, so that the first row with a
- * name gets it, and a parent is there before its children.
+ * file, without a gap. A batch that takes or needs a name which an earlier batch takes is sent once that batch is done: so the first
+ * row with a name gets it, and a parent is there before its children.
  */
 export class InOrder {
   readonly #options: InOrderOptions;

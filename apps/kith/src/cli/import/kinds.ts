@@ -21,8 +21,9 @@ import type { z } from 'zod';
 import { type Send, sendFile, sendRows } from './send.ts';
 
 /**
- * The names by which rows depend on others of their file: names of what they create or take, and of what they build on. If two rows
- * share a name, their results depend on their order. A name that is shared by chance costs a little time.
+ * The names by which rows depend on others of their file: names of what they create or take, and of what they build on. If a row
+ * takes or needs a name that another row takes, their results depend on their order. A name that is shared by chance costs a little
+ * time.
  */
 export interface RowNames {
   takes: Set<string>;

@@ -42,7 +42,7 @@ export class ProgressFile {
     return this.progress.rejectedBytes > 0 ? rejectedOf(this.#file) : null;
   }
 
-  /** Goes on where it stopped; `restart` starts again. Throws `StartError` when the file is not the one it stopped in. */
+  /** Opens the record where the import stopped, or with `restart` a new one. Throws `StartError` if the file is not the same. */
   static async open(
     file: string,
     of: { projectId: string; kind: string; size: number; restart: boolean },

@@ -2,7 +2,7 @@ import { readInput } from '@kith/contracts';
 import type { z } from 'zod';
 import { reasonOf } from './reason.ts';
 
-/** A row, as the JSON that is sent and as the parsed value; or the reason why the line is no row. Reasons never quote the line. */
+/** A row, as the JSON that is sent and as the parsed value; or the reason why the line is no row. Reasons quote no values. */
 export type ReadRow<Row> = { json: string; row: Row } | { reason: string };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -2,7 +2,7 @@ import type { Fault } from '@kith/contracts';
 import type { z } from 'zod';
 import { nearest } from '../near.ts';
 
-/** Names that are no fields can be anything: the reason tells only so many, and none that is longer. */
+/** Names that are no fields can be anything: the reason quotes at most this many of them, and cuts each to this length. */
 const mostNames = 3;
 const longestName = 64;
 

@@ -33,8 +33,8 @@ export interface QuietOptions {
 
 /**
  * Makes the services of an embedded installation finish pending work, without a gateway, until every event is published and every
- * consumer is at the end of the log. Then only stored data has to be carried over. Throws `StartError` when a consumer does not get
- * there; at once if no service has that consumer, as it would never get there.
+ * consumer is at the end of the log. Then only stored data has to be carried over. Throws `StartError` if a consumer does not get
+ * there in time, and immediately if a consumer belongs to no service any more.
  */
 export async function untilQuiet(
   folder: DataFolder,

@@ -18,7 +18,7 @@ export interface Up {
 }
 
 /**
- * Records that a platform is up, and gives the text that says what can be done with it. Outside production it makes a demo project
+ * Records that a platform is up, and returns the text that says what can be done with it. Outside production it makes a demo project
  * first.
  */
 export async function introduce(up: Up): Promise<Result> {
