@@ -57,7 +57,6 @@ function environmentOf(name: string, config: object): string {
   const own = [
     ...(withSecret.has(name) ? ['KITH_SECRET_FILE: /etc/kith/self/secret'] : []),
     ...passed.filter((one) => one in config).map((one) => `${one}: '\${${one}:-}'`),
-    ...('MAIL_FOLDER' in config ? ['MAIL_FOLDER: /tmp/mail'] : []),
   ];
   return own.length > 0 ? `\n    environment: { <<: *environment, ${own.join(', ')} }` : '';
 }

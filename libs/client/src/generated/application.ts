@@ -172,7 +172,7 @@ export interface AuthMethods {
     allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>;
   }>;
   /**
-   * Proves the caller again by password, code or passkey. It counts for 5 minutes in the token's session.
+   * The caller proves again who they are: by password, code or passkey. The proof counts for 5 minutes in the token's session.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -571,7 +571,7 @@ export interface NotificationsMethods {
     options?: CallOptions,
   ): Promise<KithNotification | OwnNotification>;
   /**
-   * Marks all unread notifications as read, and answers how many there were.
+   * Marks all unread notifications as read, and returns how many there were.
    *
    * Errors of its own: `app-notification/server-error`.
    */

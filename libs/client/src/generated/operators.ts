@@ -40,7 +40,7 @@ export interface ProjectsMethods {
    */
   update(input: Methods['projects.update']['input'], options?: CallOptions): Promise<Project>;
   /**
-   * Deletes a project for good: it answers no more, and then all its data is erased. `GET` shows the progress. Repeating it changes nothing.
+   * Deletes a project for good: its requests are refused from now on, and its data is erased. `GET` shows the progress. Repeating it changes nothing.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */
@@ -94,19 +94,19 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<{ copied: number; next: string | null }>;
   /**
-   * Changes the part of a user that only operators may set. Answers the user. Access tokens carry the role they were issued with, until the session is refreshed.
+   * Changes the part of a user that only operators may set, and returns the user. Access tokens carry the role they were issued with, until the session is refreshed.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
   change(input: Methods['users.change']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Answers the user. Repeating it changes nothing; a repeat with another reason or time sets those.
+   * Suspends a user: the user's tokens stop immediately and the sessions end. The suspension ends by itself at `until`. Returns the user. Repeating it changes nothing; a repeat with another reason or time sets those.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
   suspend(input: Methods['users.suspend']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Lets a suspended user sign in again. Answers the user; repeating changes nothing.
+   * Lets a suspended user sign in again. Returns the user; repeating changes nothing.
    *
    * Errors of its own: `user/not-found`, `user/server-error`.
    */
@@ -121,7 +121,7 @@ export interface UsersMethods {
 
 export interface AuthMethods {
   /**
-   * Sets a user's password and ends all sessions. Answers the user.
+   * Sets a user's password and ends all sessions. Returns the user.
    *
    * Errors of its own: `auth/weak-password`, `auth/not-password-user`, `user/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -148,7 +148,7 @@ export interface AuthMethods {
    */
   removeUserFactors(input: Methods['auth.removeUserFactors']['input'], options?: CallOptions): Promise<void>;
   /**
-   * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, it is the answer. Tokens that were signed before stay valid.
+   * Makes a new key for access tokens. It signs once every verifier can know it. If a key already waits for that, no other is made. Tokens that were signed before stay valid.
    *
    * Errors of its own: `auth/server-error`.
    */

@@ -13,7 +13,7 @@ export interface UsersMethods {
 
 export interface NotificationsMethods {
   /**
-   * Notifies users on behalf of the application's own back end, in the same lists, counts and streams as Kith's notifications. Ids of no user, and users who have turned the type off, are skipped; answers how many users were notified.
+   * Notifies users on behalf of the application's own back end, in the same lists, counts and streams as Kith's notifications. Skips ids of no user, and users who have turned the type off. Returns how many users were notified.
    *
    * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
    */

@@ -36,9 +36,7 @@ interface EventDocument {
 }
 
 /** Maximum number of events in an aggregate's document. If it is reached, they are copied out before the next change. */
-export const outboxLimit = 16;
-/** Filter for a document whose outbox takes one more event; if it does not match, `MongoOutbox.makeRoom` helps. */
-export const outboxHasRoom = { [`outbox.${outboxLimit - 1}`]: { $exists: false } };
+const outboxLimit = 16;
 const keepMs = 7 * 24 * 3600 * 1000;
 /** Matches any time. It is a range because some servers use a partial index only for a range. */
 const ever = { $gt: new Date(0) };
