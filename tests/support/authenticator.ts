@@ -2,7 +2,10 @@ import { Secret, TOTP } from 'otpauth';
 
 const stepMs = 30_000;
 
-/** An authenticator app with one secret. As each code works only once, `next` gives the current half minute's, then the next one's. */
+/**
+ * An authenticator app with one secret. Each code works only once: `next` gives the code of this half minute, then that of the
+ * next.
+ */
 export class Authenticator {
   readonly #totp: TOTP;
   #last = 0;

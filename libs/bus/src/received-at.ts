@@ -1,7 +1,7 @@
 const tickMs = 250;
 /** If the event loop of a process did not turn for this long, in ms, the process was frozen, or nearly so. */
 const awayMs = 1_000;
-/** Messages that waited in its sockets meanwhile are read within this time, in ms. */
+/** Once a frozen process runs again, it reads the messages that waited in its sockets within this time, in ms. */
 const catchUpMs = 1_000;
 
 let tickedAt: number | undefined;

@@ -27,7 +27,7 @@ class Broker {
     });
   }
 
-  /** Loses the whole log. `others` events of other services take the positions of the lost ones. */
+  /** Loses the whole log. Events of other services, `others` in number, take the positions of the lost ones. */
   async lose({ isSame = false, others = 0 }: { isSame?: boolean; others?: number } = {}): Promise<void> {
     const { created } = await this.#bus.log();
     await this.#bus.close();

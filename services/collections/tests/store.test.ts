@@ -130,7 +130,7 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
     expect(await list(null, 2)).toEqual(children.slice(0, 2));
     expect(await list(positionOf(children[1] ?? root), 2)).toEqual(children.slice(2, 4));
     expect(await list(positionOf(children[4] ?? root), 2)).toEqual([]);
-    // Positions that were never given out stay inside the list.
+    // A made-up position never leads out of the list.
     expect(await list('', 10)).toEqual(children);
     expect(await list('|', 10)).toEqual([]);
     expect(await list('\uffff', 10)).toEqual([]);

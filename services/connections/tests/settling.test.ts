@@ -96,7 +96,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     /** Three users have asked. A hundred more are asking, and are held up between the commit and the rows. */
     async function beAsked(): Promise<() => void> {
       star = randomUUID();
-      // However long this takes, the changes are recent for readers.
+      // The clock stands still, so that readers take the changes for recent ones, however long this takes.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
       for (let n = 0; n < 3; n++) await ask();
       const gate = Promise.withResolvers<never>();

@@ -37,8 +37,8 @@ export interface HandleParts {
 }
 
 /**
- * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before. A
- * request that its services are known to have no room for is not checked at all (docs/adr/0036).
+ * The order of checks (spec#errors-check-order): route, limit, token, body, then the service. The request id is set before. If
+ * the services are known to have no room for a request, only its route is checked (docs/adr/0036).
  */
 export function createHandle(parts: HandleParts) {
   const {

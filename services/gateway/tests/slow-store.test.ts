@@ -179,7 +179,7 @@ describe('a store that takes bytes slowly', () => {
       const { keys, loose, unfinished } = await left();
       return keys.length + loose.length + unfinished === 0;
     };
-    // A socket reports that its other side has gone only when it is read again.
+    // Until a socket is read again, it does not report that its other side has gone.
     gate.resolve();
     await waitFor(isGone, { what: 'nothing left' });
     expect(await left()).toEqual({ keys: [], loose: [], unfinished: 0 });

@@ -18,7 +18,7 @@ export function outcomesOf(spec: OperationSpec): string[] {
   ];
 }
 
-/** Codes that any operation may answer with, whatever its contract says, as the layers in front of it give them. */
+/** Codes of the layers in front of an operation: any operation may answer with these, whatever its contract says. */
 const layers = /^(request|route|rate-limit|gateway)\//;
 
 /** Tells whether an operation's contract, or a layer in front of it, knows a code. */

@@ -13,9 +13,9 @@ const rememberedMs = 6 * 24 * 3600 * 1000;
 const most = 5_000;
 
 /**
- * Finds services whose file is older than their events in the log: the file lost its last changes in a power failure, if
- * `SQLITE_SYNCHRONOUS` is `normal`, or an older copy was put back. Each is noted as restored, so that its next changes count
- * (docs/adr/0028). The files must not be open.
+ * Finds services whose file is older than their events in the log. Either an older copy was put back, or the file lost its last
+ * changes in a power failure, which can happen with `SQLITE_SYNCHRONOUS=normal`. Each is noted as restored, so that its next
+ * changes count (docs/adr/0028). The files must not be open.
  */
 export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
   const { logId, last } = lastEvents(folder.file('events.sqlite'));

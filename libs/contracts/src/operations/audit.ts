@@ -29,7 +29,7 @@ export const auditRow = z.object({
 });
 export type AuditRow = z.output<typeof auditRow>;
 
-/** The user whom a row is about and is erased with: the user who acted, or else the user who was acted on. */
+/** The user whom a row is about, and with whom it is erased: the user who acted, or else the user who was acted on. */
 export function auditedUser({ actor, target }: Pick<AuditRow, 'actor' | 'target'>): string | null {
   const about = [actor, target].find((one) => one?.startsWith('user:'));
   return about?.slice('user:'.length) ?? null;

@@ -28,8 +28,8 @@ export async function failedWrites<T extends Document & { _id: string }>(
 }
 
 /**
- * Inserts documents independently of each other, where there are none yet. Returns those whose `_id` was taken. Inserts
- * again what was given up to end a deadlock. Throws for every other failure.
+ * Inserts documents independently of each other, where there are none yet. Returns those whose `_id` was taken. If the database
+ * refused inserts in order to end a deadlock, tries these again, a few times. Throws for every other failure.
  */
 export async function insertAbsent<T extends Document & { _id: string }>(
   collection: Collection<T>,

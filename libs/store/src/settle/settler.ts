@@ -56,7 +56,10 @@ export class Settler {
   readonly #onStep: (step: Step) => void | Promise<void>;
   readonly #now: () => number;
   readonly #patienceMs: number;
-  /** Changes that this process makes, and (`#settling`) intents that it settles for others. Its other calls leave both alone. */
+  /**
+   * Changes that this process makes, and (`#settling`) intents that it settles for others. While one call works on one of these,
+   * the other calls of the process do not settle it.
+   */
   readonly #making = new Set<string>();
   readonly #settling = new Set<string>();
   #waitingForRoom = 0;

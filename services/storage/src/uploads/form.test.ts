@@ -11,7 +11,7 @@ import { type FormFile, readForm } from './form.ts';
 const mebibyte = 1024 * 1024;
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads as a slow store does, which does not use a chunk any more once it asks for the next one. */
+/** Reads like a slow store: it takes its time over each chunk, and has finished with it before it asks for the next one. */
 async function readSlowly({ bytes }: FormFile): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) {

@@ -165,7 +165,7 @@ async function commit(
 /**
  * Removes what was stored of a failed upload. It first gives the upload up for good, so that no change under way can make a
  * file of it. Returns the file if it turns out to have been made already, and whether others remove the bytes. If anything fails
- * here, the remover removes the bytes later, because of the note.
+ * here, the upload's note remains, and by it the remover finds the bytes later.
  */
 async function abandon(
   app: AppContext,
