@@ -52,7 +52,7 @@ export async function startService<App>(
   manifest: Manifest<App>,
   parts: ServiceParts<App>,
 ): Promise<RunningService> {
-  refuseIncomplete(manifest as ServiceManifest, parts);
+  refuseIncomplete(manifest, parts);
   const { bus, metrics } = runtime;
   const { name, operations, internal = [], subscriptions = [] } = manifest;
   const log = runtime.log.child({ service: name });

@@ -1,22 +1,20 @@
 import { methodsOf, type OperationSpec, serverKeyMay, takesKey } from '@kith/contracts';
 import type { Outbox, Replies } from '@kith/store';
-import type { ServiceManifest } from './manifest.ts';
+import type { BusUses } from './bus-uses.ts';
+
+type Specs = Readonly<Record<string, { readonly spec: OperationSpec }>>;
+type Served = Pick<BusUses, 'name' | 'emits'> & { readonly operations: Specs; readonly streams?: Specs };
 
 /**
  * Refuses a service that has a store but would not keep its answers to requests with a key, or would leave its changes out of the
  * audit log: nothing in its answers would show that. Throws an `Error` that says what is missing.
  */
 export function refuseIncomplete(
-  {
-    name,
-    operations,
-    streams,
-    emits = [],
-  }: Pick<ServiceManifest, 'name' | 'operations' | 'streams' | 'emits'>,
+  { name, operations, streams, emits = [] }: Served,
   { outbox, replies }: { outbox?: Outbox | undefined; replies?: Replies | undefined },
 ): void {
   if (!outbox) return;
-  const specs = Object.values({ ...operations, ...streams }).map(({ spec }): OperationSpec => spec);
+  const specs = Object.values({ ...operations, ...streams }).map(({ spec }) => spec);
   const keyed = specs.find(takesKey);
   if (keyed && !replies) {
     throw new Error(

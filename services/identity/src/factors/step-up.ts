@@ -7,7 +7,7 @@ import type { FactorBook } from '../store/index.ts';
 export const proofMs = 5 * 60_000;
 
 /**
- * Refuses a caller who has a second factor but has given no proof in this session within the last minutes
+ * Refuses a caller who has a second factor but has given no proof in the token's session within the last five minutes
  * (spec#accounts-step-up-required). Throws `auth/step-up-required`.
  */
 export async function requireStepUp(app: AppContext, projectId: string, caller: Caller): Promise<void> {
