@@ -53,27 +53,27 @@ describe.runIf(availableEngines().includes('containers'))('kith move, killed', (
       .map((line) => line.replace(`${prefix}_whole_`, '_'));
     expect(steps.length).toBeGreaterThan(25);
 
-    const killed: string[] = [];
+    let resumed = 0;
     // Kills at every fourth step, and at the last.
     for (const [index, step] of steps.entries()) {
       if (index % 4 !== 0 && index < steps.length - 1) continue;
-      const { killed: first, ended } = await move(`k${index}`, step);
-      if (first?.code === null) killed.push(step);
-      // The last line is printed when everything is done, so a kill may come too late.
-      else expect([step, first?.code]).toEqual([expect.stringMatching(/marked as|is moved$/), 0]);
+      const { killed, ended } = await move(`k${index}`, step);
+      // On a busy machine the kill may come when the move has ended. What the killed process printed tells whether it had.
       if (ended.code === 1) {
         expect([step, ended.stderr]).toEqual([
-          expect.stringMatching(/marked as whole|is moved$/),
+          step,
           expect.stringContaining(`The data was moved to ${prefix}_k${index}_identity already.`),
         ]);
+        expect(killed?.stderr).toContain(steps.at(-2));
         continue;
       }
-      expect([step, ended.code, ended.stderr]).toEqual([step, 0, '']);
-      const resumed = longResult<{ counts: object[] }>(ended);
-      expect(resumed.progress).toMatch(moveProgress);
-      expect([step, resumed.counts]).toEqual([step, counts]);
+      expect([step, killed?.code, ended.code, ended.stderr]).toEqual([step, null, 0, '']);
+      const result = longResult<{ counts: object[] }>(ended);
+      expect(result.progress).toMatch(moveProgress);
+      expect([step, result.counts]).toEqual([step, counts]);
+      resumed++;
     }
-    // Not all: a kill at one of the last steps may come too late.
-    expect(killed.length).toBeGreaterThan(5);
+    // Not all: some kills may come too late.
+    expect(resumed).toBeGreaterThan(5);
   }, 300_000);
 });
