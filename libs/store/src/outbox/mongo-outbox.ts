@@ -109,17 +109,24 @@ export class MongoOutbox implements Outbox {
   }
 
   async unpublished(limit: number, past?: Past): Promise<StoredEvent[]> {
-    for (const aggregates of this.#aggregates) {
-      const filled = await aggregates
-        .find({ outboxAt: ever }, { projection: { outbox: 1 }, limit })
-        .toArray();
-      await this.#copyOut(aggregates, filled);
-    }
+    const outboxes = await Promise.all(
+      this.#aggregates.map(async (aggregates) => {
+        const projection = { outbox: 1 } as const;
+        const filled = await aggregates.find({ outboxAt: ever }, { projection, limit }).toArray();
+        // Sorts by id in every replica, so that replicas that copy the same documents hardly ever wait for each other in a circle.
+        return { aggregates, filled: filled.toSorted((a, b) => (a._id < b._id ? -1 : 1)) };
+      }),
+    );
+    await Promise.all(outboxes.map(({ filled }) => this.#copy(filled)));
     const at = past ? { $gte: new Date(past.at) } : ever;
     const _id = { $nin: [...(past?.keys ?? [])] };
-    const rows = await this.#events
-      .find({ unpublished: { $exists: true }, at, ...(past && { _id }) }, { sort: { at: 1 }, limit })
-      .toArray();
+    // Emptying the documents does not change which events are found: their copies are stored.
+    const [rows] = await Promise.all([
+      this.#events
+        .find({ unpublished: { $exists: true }, at, ...(past && { _id }) }, { sort: { at: 1 }, limit })
+        .toArray(),
+      ...outboxes.map(({ aggregates, filled }) => this.#empty(aggregates, filled)),
+    ]);
     return rows.map(storedOf);
   }
 
@@ -224,25 +231,29 @@ export class MongoOutbox implements Outbox {
   /** Empties a document's outbox when it is full, so that a change can add to it. */
   async makeRoom(aggregate: string, document: OutboxFields & { _id: string }): Promise<void> {
     const aggregates = this.#aggregates.find(({ collectionName }) => collectionName === aggregate);
-    if (aggregates && (document.outbox?.length ?? 0) >= outboxLimit)
-      await this.#copyOut(aggregates, [document]);
+    if (!aggregates || (document.outbox?.length ?? 0) < outboxLimit) return;
+    await this.#copy([document]);
+    await this.#empty(aggregates, [document]);
   }
 
-  /**
-   * Copies the events in documents to `events`, then removes them from the documents: two writes, or four if a document has
-   * changed meanwhile.
-   */
-  async #copyOut(
-    aggregates: Collection<OutboxFields & { _id: string }>,
-    documents: readonly (OutboxFields & { _id: string })[],
-  ): Promise<void> {
+  /** Copies the events in documents to `events`. */
+  async #copy(documents: readonly OutboxFields[]): Promise<void> {
     if (documents.length === 0) return;
-    // Sorts by id in every replica, so that replicas that copy the same documents hardly ever wait for each other in a circle.
-    const filled = documents.toSorted((a, b) => (a._id < b._id ? -1 : 1));
-    const entries = filled.flatMap(({ outbox = [] }) => outbox);
     const at = new Date();
-    const copies = entries.map(({ key, event }) => ({ _id: key, event, at, unpublished: true as const }));
+    const copies = entriesOf(documents).map(({ key, event }) => ({
+      ...{ _id: key, event, at },
+      unpublished: true as const,
+    }));
     await this.#keepConflicts(await insertAbsent<EventDocument>(this.#events, copies));
+  }
+
+  /** Removes the copied events from the documents: one write, or three if a document has changed meanwhile. */
+  async #empty(
+    aggregates: Collection<OutboxFields & { _id: string }>,
+    filled: readonly (OutboxFields & { _id: string })[],
+  ): Promise<void> {
+    if (filled.length === 0) return;
+    const entries = entriesOf(filled);
     const _id = { $in: filled.map((document) => document._id) };
     const keys = entries.map(({ key }) => key);
     const empty = { $unset: { outboxAt: '', outbox: '' } } as const;
@@ -275,6 +286,10 @@ export class MongoOutbox implements Outbox {
       conflicts.map((copy) => ({ ...copy, _id: `${copy._id}|${idOf(copy)}`, conflict: true as const })),
     );
   }
+}
+
+function entriesOf(documents: readonly OutboxFields[]) {
+  return documents.flatMap(({ outbox = [] }) => outbox);
 }
 
 function eventsIn(range: EventRange): Filter<EventDocument> {
